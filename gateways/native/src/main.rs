@@ -1,0 +1,3 @@
+//! The gateway as a plain static binary.
+
+fn main() {}

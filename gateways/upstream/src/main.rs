@@ -1,0 +1,3 @@
+//! The upstream that the proxy workload forwards to.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The BenchmarkRun API: types, conditions, labels. No client, no async.

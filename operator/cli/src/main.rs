@@ -1,0 +1,3 @@
+//! kubectl plugin: plan, get, report.
+
+fn main() {}

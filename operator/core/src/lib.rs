@@ -1,0 +1,1 @@
+//! Everything wasmbench decides: validate, plan, build, judge. No client, no clock, no async.

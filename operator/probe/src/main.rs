@@ -1,0 +1,3 @@
+//! Measures one subject from its own node: load by fortio, resources from cgroups.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! A WASI module: stdin to stdout with a prefix.
+
+fn main() {}
