@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the scripts that read this file
+# What every script under hack/ shares: where things are, and how it speaks.
+# Comes in: nothing. Goes out: paths and functions. Changes nothing by itself.
+
+hack=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/wasmbench
+# shellcheck source=hack/versions.env
+source "$hack/versions.env"
+
+# One sentence that says what is wrong and what helps, then the end.
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# A short name for the content of the given files and folders, and of the words
+# read from standard input: same inputs, same name, on every machine.
+fingerprint() {
+  {
+    cat
+    find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | cut -d' ' -f1
+  } | sha256sum | cut -c1-16
+}
+
+# logged FILE COMMAND...: run a long step silently; if it fails, say where its
+# log is and show the end of it.
+logged() {
+  local log=$1 status=0
+  shift
+  mkdir -p "${log%/*}"
+  # In a subshell with errexit of its own: `||` would switch it off in a function.
+  set +e
+  (set -e; "$@") >"$log" 2>&1 </dev/null
+  status=$?
+  set -e
+  [ "$status" = 0 ] && return
+  printf -- '--- the last lines of %s:\n' "$log" >&2
+  tail -n 15 "$log" >&2
+  return "$status"
+}

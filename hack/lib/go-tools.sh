@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# Builds the pinned Go programs into the cache, each once.
+# Comes in: hack/go/<module>/ (go.mod, go.sum, build.sh, for two a main.go).
+# Goes out: $cache/tools/<module>-<fingerprint>/<program>.
+# Why: released binaries cannot be downloaded everywhere, Go modules can; and
+# go.sum pins every byte that goes in.
+# shellcheck disable=SC2154 # hack and cache come from common.sh
+
+# go_module PROGRAM: the module that builds it.
+go_module() {
+  case $1 in
+    kind | fortio | helm | etcd | coredns) echo "$1" ;;
+    containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
+    kubectl | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
+    *) return 1 ;;
+  esac
+}
+
+# What the build.sh of a module calls; static, because the programs run in
+# images that hold nothing else.
+go_build() {
+  GOFLAGS='-mod=readonly -trimpath -buildvcs=false' GOWORK=off CGO_ENABLED=0 \
+    go build -ldflags "-s -w ${link:-}" -o "$out/" "$@"
+}
+
+go_compile() { # MODULE OUTPUT_DIRECTORY
+  local out=$2
+  mkdir -p "$out"
+  cd "$hack/go/$1"
+  # shellcheck disable=SC1091 # one of hack/go/*/build.sh
+  source ./build.sh
+}
+
+go_tools_dir() { # MODULE
+  echo "$cache/tools/$1-$(fingerprint "$hack/go/$1" <<<"$HELM_VERSION $CONTAINERD_VERSION $KUBERNETES_VERSION")"
+}
+
+# go_tools MODULE: the folder with its programs, built if need be.
+go_tools() {
+  local module=$1 dir log=$cache/log/go-$1.log
+  dir=$(go_tools_dir "$module")
+  if [ ! -d "$dir" ]; then
+    have go || die "building $module needs Go; install Go 1.26 or newer (https://go.dev/doc/install) and put it on PATH"
+    mkdir -p "$cache/tools"
+    (
+      # Two callers may want the same program at the same time: the second waits.
+      flock 9
+      [ ! -d "$dir" ] || exit 0
+      rm -rf "$cache/tools/$module-"*
+      logged "$log" go_compile "$module" "$dir.partial" ||
+        die "could not build $module; its whole log is $log"
+      mv "$dir.partial" "$dir"
+    ) 9>"$cache/tools/.$module.lock" || exit
+  fi
+  echo "$dir"
+}
