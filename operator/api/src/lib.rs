@@ -1,1 +1,20 @@
-//! The BenchmarkRun API: types, conditions, labels. No client, no async.
+//! The wasmbench API, `wasmbench.dev/v1alpha1`: what a user writes and what they read back.
+//!
+//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`status`] (what the operator
+//! answers), [`conditions`] (the words it answers with), [`labels`] (how its objects are found).
+//! The doc comments of the types are the text of `kubectl explain`. This crate holds no client,
+//! no clock and no async code, so that anyone can import the types cheaply.
+
+pub mod conditions;
+pub mod labels;
+pub mod run;
+pub mod status;
+mod validation;
+
+pub use run::{BenchmarkRun, BenchmarkRunSpec};
+pub use status::BenchmarkRunStatus;
+
+/// The API group.
+pub const GROUP: &str = "wasmbench.dev";
+/// The API version.
+pub const VERSION: &str = "v1alpha1";

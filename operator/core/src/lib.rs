@@ -1,1 +1,7 @@
-//! Everything wasmbench decides: validate, plan, build, judge. No client, no clock, no async.
+//! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
+//!
+//! Reading order: [`wire`] (what passes between operator and probe, and what a record holds),
+//! [`results`] (records to numbers, tables and reports).
+
+pub mod results;
+pub mod wire;

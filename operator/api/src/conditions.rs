@@ -1,0 +1,95 @@
+//! The conditions of a run: their types, what True, False and Unknown mean, and one constructor
+//! per meaning, so that call sites read as sentences.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+
+/// True: the spec was understood and may run. False: it was refused; the message says what to do.
+pub const ACCEPTED: &str = "Accepted";
+/// True: the run has ended, however; never goes back. False: it has not.
+pub const FINISHED: &str = "Finished";
+/// True: every trial has a valid record. False: the run could not be measured. Unknown: it goes on.
+/// Its reason is the STATE column.
+pub const SUCCEEDED: &str = "Succeeded";
+/// True: nothing speaks against the numbers. False: the message lists every reason. Unknown: there
+/// are no numbers yet.
+pub const TRUSTWORTHY: &str = "Trustworthy";
+/// kstatus. True until the first pod of the run has started.
+pub const RECONCILING: &str = "Reconciling";
+/// kstatus. True when the run cannot go on without help.
+pub const STALLED: &str = "Stalled";
+
+/// Whether a condition of this type is `True`.
+pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
+    conditions
+        .iter()
+        .any(|c| c.type_ == type_ && c.status == "True")
+}
+
+/// A condition without its times: [`merge`] adds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The condition's type.
+    pub type_: &'static str,
+    /// `True`, `False` or `Unknown`.
+    pub status: &'static str,
+    /// One `CamelCase` word.
+    pub reason: String,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// A condition that is `True`.
+pub fn yes(type_: &'static str, reason: &str, message: impl Into<String>) -> Draft {
+    draft(type_, "True", reason, message)
+}
+
+/// A condition that is `False`.
+pub fn no(type_: &'static str, reason: &str, message: impl Into<String>) -> Draft {
+    draft(type_, "False", reason, message)
+}
+
+/// A condition that is `Unknown`.
+pub fn unknown(type_: &'static str, reason: &str, message: impl Into<String>) -> Draft {
+    draft(type_, "Unknown", reason, message)
+}
+
+fn draft(
+    type_: &'static str,
+    status: &'static str,
+    reason: &str,
+    message: impl Into<String>,
+) -> Draft {
+    Draft {
+        type_,
+        status,
+        reason: reason.to_owned(),
+        message: message.into(),
+    }
+}
+
+/// The conditions to write: `drafts` with the transition time of `old` wherever the status did not
+/// flip.
+pub fn merge(
+    old: &[Condition],
+    drafts: Vec<Draft>,
+    generation: Option<i64>,
+    now: Timestamp,
+) -> Vec<Condition> {
+    let one = |draft: Draft| {
+        let unflipped = old
+            .iter()
+            .find(|c| c.type_ == draft.type_ && c.status == draft.status);
+        Condition {
+            last_transition_time: unflipped.map_or(Time(now), |condition| {
+                condition.last_transition_time.clone()
+            }),
+            type_: draft.type_.to_owned(),
+            status: draft.status.to_owned(),
+            reason: draft.reason,
+            message: draft.message,
+            observed_generation: generation,
+        }
+    };
+    drafts.into_iter().map(one).collect()
+}

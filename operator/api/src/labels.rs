@@ -1,0 +1,53 @@
+//! Labels and annotations of the objects that the operator creates, one constant per key.
+
+/// `app.kubernetes.io/name`: always [`APP`].
+pub const NAME: &str = "app.kubernetes.io/name";
+/// `app.kubernetes.io/instance`: the run's name, cut to the length of a label value.
+pub const INSTANCE: &str = "app.kubernetes.io/instance";
+/// `app.kubernetes.io/component`: one of the `COMPONENT_*` values.
+pub const COMPONENT: &str = "app.kubernetes.io/component";
+/// `app.kubernetes.io/part-of`: always [`APP`].
+pub const PART_OF: &str = "app.kubernetes.io/part-of";
+/// `app.kubernetes.io/managed-by`: always [`OPERATOR`].
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// Uid of the run that an object belongs to. Every object of a run carries it, in any namespace.
+pub const RUN_UID: &str = "wasmbench.dev/run-uid";
+/// Name of the variant.
+pub const VARIANT: &str = "wasmbench.dev/variant";
+/// Name of the workload.
+pub const WORKLOAD: &str = "wasmbench.dev/workload";
+/// Sweep point, e.g. `throughput-c100`.
+pub const POINT: &str = "wasmbench.dev/point";
+/// Block, counted from 1.
+pub const BLOCK: &str = "wasmbench.dev/block";
+
+/// Annotation: the run's namespace, on objects that live in the operator's namespace.
+pub const RUN_NAMESPACE: &str = "wasmbench.dev/run-namespace";
+/// Annotation: the run's full name.
+pub const RUN_NAME: &str = "wasmbench.dev/run-name";
+/// Annotation: the trial's full identity, `variant/workload/point/block`.
+pub const TRIAL: &str = "wasmbench.dev/trial";
+/// Annotation: version of the operator that created the object.
+pub const OPERATOR_VERSION: &str = "wasmbench.dev/operator-version";
+/// Annotation on record ConfigMaps: which trials they hold and how each ended.
+pub const RECORD_INDEX: &str = "wasmbench.dev/records";
+/// Annotation on node Leases: the node's full name.
+pub const NODE: &str = "wasmbench.dev/node";
+
+/// Value of [`NAME`] and [`PART_OF`].
+pub const APP: &str = "wasmbench";
+/// Value of [`MANAGED_BY`].
+pub const OPERATOR: &str = "wasmbench-operator";
+/// The pod under test.
+pub const COMPONENT_SUBJECT: &str = "subject";
+/// The Job that measures.
+pub const COMPONENT_PROBE: &str = "probe";
+/// The echo server behind the proxy workload.
+pub const COMPONENT_UPSTREAM: &str = "upstream";
+/// Records of trials.
+pub const COMPONENT_RECORDS: &str = "records";
+/// The report of a run.
+pub const COMPONENT_REPORT: &str = "report";
+/// The claim on a node.
+pub const COMPONENT_NODE_LEASE: &str = "node-lease";

@@ -1,0 +1,245 @@
+//! What the operator answers. Status is output: nothing in it steers the run.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How far the run is and what it found.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct BenchmarkRunStatus {
+    /// Generation of the spec that this status describes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+
+    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, and `Reconciling` and `Stalled` for
+    /// tools that follow kstatus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+
+    /// Seed of the order in which cells are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+
+    /// The variant that the others are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 40))]
+    pub baseline: Option<String>,
+
+    /// When the first trial was prepared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<Time>,
+
+    /// When the report was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_time: Option<Time>,
+
+    /// The node that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<MeasuredNode>,
+
+    /// How far the run is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+
+    /// The result in one line, with a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 512))]
+    pub verdict: Option<String>,
+
+    /// Variants that could not be measured, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into()]))]
+    pub skipped: Vec<SkippedVariant>,
+
+    /// One row per variant and workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "workload".into()]))]
+    pub summary: Vec<SummaryRow>,
+
+    /// Where the full results are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Results>,
+}
+
+/// The node that a run measures.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct MeasuredNode {
+    /// Name of the node.
+    #[schemars(length(max = 253))]
+    pub name: String,
+
+    /// First 12 hex digits of a SHA-256 over what identifies the node as a measuring instrument
+    /// (kernel, CPU, runtime, kubelet, ...). Runs with different fingerprints do not compare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
+    pub fingerprint: Option<String>,
+}
+
+/// How far a run is.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// Trials with a record, failed and skipped ones included.
+    pub completed_trials: u32,
+
+    /// All trials of the run.
+    pub total_trials: u32,
+
+    /// Both for people, with the time that is probably left.
+    #[schemars(length(max = 64))]
+    pub text: String,
+
+    /// What happens now, or what to do next.
+    #[schemars(length(max = 1024))]
+    pub message: String,
+
+    /// When the run will probably finish, from the trials so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated_completion_time: Option<Time>,
+}
+
+/// A variant that could not be measured.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct SkippedVariant {
+    /// Name of the variant.
+    #[schemars(length(max = 40))]
+    pub variant: String,
+
+    /// Reason as one word, e.g. `RuntimeClassNotFound`.
+    #[schemars(length(max = 64))]
+    pub reason: String,
+
+    /// What happened and what to do about it.
+    #[schemars(length(max = 512))]
+    pub message: String,
+}
+
+/// What was found for one variant under one workload. Each number is the median over the run's
+/// blocks; low and high are the smallest and the largest block.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryRow {
+    /// Name of the variant.
+    #[schemars(length(max = 40))]
+    pub variant: String,
+
+    /// Name of the workload.
+    #[schemars(length(max = 40))]
+    pub workload: String,
+
+    /// Latency of the warm subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_latency: Option<PointSummary>,
+
+    /// The loaded subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<ThroughputSummary>,
+
+    /// Compared with the baseline, block by block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
+    pub versus_baseline: Vec<Ratio>,
+}
+
+/// Rate and latency by number of connections.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ThroughputSummary {
+    /// The highest rate of all points, in requests per second.
+    pub peak_rps: f64,
+
+    /// The number of connections at which it was reached.
+    pub at_connections: u32,
+
+    /// One entry per number of connections.
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["connections".into()]))]
+    pub points: Vec<PointSummary>,
+}
+
+/// One sweep point: medians over its valid trials.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct PointSummary {
+    /// Connections that carried the load.
+    pub connections: u32,
+
+    /// Valid trials behind the numbers.
+    pub trials: u32,
+
+    /// Trials that failed or were skipped, and are not part of the numbers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_trials: u32,
+
+    /// Requests per second.
+    pub rps: f64,
+
+    /// Latency below which half of the requests stayed, in microseconds.
+    pub p50_microseconds: f64,
+
+    /// Latency below which 90 % of the requests stayed, in microseconds.
+    pub p90_microseconds: f64,
+
+    /// Latency below which 99 % of the requests stayed, in microseconds.
+    pub p99_microseconds: f64,
+
+    /// CPU time of the subject's pod per request, in microseconds. Absent when the probe may not
+    /// read the node's cgroups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_microseconds_per_request: Option<f64>,
+
+    /// Largest memory of the subject's pod in the timed window, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<i64>,
+}
+
+/// A metric as a multiple of the baseline's, compared within each block.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Ratio {
+    /// `throughputRps`, `warmP50`, `cpuPerRequest` or `memory`.
+    #[schemars(length(max = 32))]
+    pub metric: String,
+
+    /// Median over blocks of this variant's value divided by the baseline's in the same block.
+    pub ratio: f64,
+
+    /// The smallest block.
+    pub low: f64,
+
+    /// The largest block.
+    pub high: f64,
+
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+}
+
+/// Names of the `ConfigMaps` that hold the full results.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Results {
+    /// `summary.json`, `summary.csv`, `report.md`, `environment.json`.
+    #[schemars(length(max = 253))]
+    pub report: String,
+
+    /// One record per trial, gzipped JSON.
+    #[schemars(length(max = 1024), inner(length(max = 253)), extend("x-kubernetes-list-type" = "set"))]
+    pub records: Vec<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}

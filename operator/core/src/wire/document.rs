@@ -1,0 +1,168 @@
+//! What `wasmbench-probe load` prints: one JSON document, the last line of its output.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the document's schema.
+pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";
+
+/// The outcome of one trial as the probe saw it.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadDocument {
+    /// [`LOAD_SCHEMA`].
+    pub schema: String,
+    /// Version of the probe.
+    pub probe_version: String,
+    /// Version of fortio, as it prints it.
+    pub fortio_version: String,
+    /// Why there is no usable measurement; absent when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ProbeFailure>,
+    /// From the first attempt to the first correct answer.
+    pub readiness: Readiness,
+    /// The answer before the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_before: Option<Answer>,
+    /// The answer after the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_after: Option<Answer>,
+    /// The discarded load before the timed window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Warmup>,
+    /// The timed window. Present even with a failure, when the load itself ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed: Option<TimedWindow>,
+    /// The node as the probe saw it.
+    pub environment: Environment,
+}
+
+/// Why a probe has no usable measurement.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ProbeFailure {
+    /// One word.
+    pub reason: ProbeFailureReason,
+    /// A sentence for people: what happened, and what was seen last.
+    pub message: String,
+}
+
+/// Why a probe has no usable measurement, as one word.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr,
+    strum::EnumString,
+)]
+pub enum ProbeFailureReason {
+    /// Nothing accepted a connection, or no answer came, within the ready timeout.
+    NeverListened,
+    /// The subject answers, but not what is expected.
+    WrongAnswer,
+    /// The answer after the load is not the one before it, or is wrong.
+    AnswerChanged,
+    /// fortio did not run to its end or printed something else than a result.
+    LoadFailed,
+    /// Every request of the timed window failed.
+    NoSuccessfulRequest,
+    /// The request could not be understood: operator and probe do not fit together.
+    BadRequest,
+}
+
+/// From the first attempt to the first correct answer.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Readiness {
+    /// Microseconds from the probe's first attempt to the correct answer or to giving up.
+    pub waited_microseconds: u64,
+    /// Attempts made.
+    pub attempts: u32,
+}
+
+/// One answer of the subject.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// HTTP status code.
+    pub status: u16,
+    /// Bytes of the body, the variant's prefix included.
+    pub body_bytes: u64,
+    /// SHA-256 in hex of the body without the variant's prefix.
+    pub body_sha256: String,
+    /// The first 64 characters of that body, control characters replaced.
+    pub excerpt: String,
+}
+
+/// The discarded load.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Warmup {
+    /// Wall time in nanoseconds, calibration included.
+    pub duration_nanoseconds: u64,
+    /// Requests sent.
+    pub requests: u64,
+    /// Requests per second in its last part.
+    pub rps: f64,
+}
+
+/// The timed window.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct TimedWindow {
+    /// Start on the node's wall clock, nanoseconds since the Unix epoch.
+    pub start_unix_nanoseconds: i64,
+    /// Length on the monotonic clock, from just before fortio's first timed request to just after
+    /// its last, in nanoseconds; the meter covers the same span.
+    pub duration_nanoseconds: u64,
+    /// Histogram resolution given to fortio, in seconds.
+    pub resolution_seconds: f64,
+    /// Windows thrown away because the observed range did not fit the resolution.
+    pub repeats: u32,
+    /// What fortio printed, untouched.
+    pub fortio: serde_json::Value,
+    /// The subject's resources over the window; absent where they cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Meter>,
+    /// CPU time of fortio itself over the window, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cpu_nanoseconds: Option<u64>,
+}
+
+/// Resources of the subject's pod over the timed window, from cumulative cgroup counters.
+/// A field that the kernel does not offer is absent, never zero.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Meter {
+    /// 1 or 2.
+    pub cgroup_version: u8,
+    /// CPU time, in nanoseconds.
+    pub cpu_nanoseconds: u64,
+    /// CPU time in user mode, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_user_nanoseconds: Option<u64>,
+    /// CPU time in the kernel, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_system_nanoseconds: Option<u64>,
+    /// Memory at the end of the window, page cache included, in bytes.
+    pub memory_bytes: u64,
+    /// The same without inactive file pages: what the kubelet calls the working set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_working_set_bytes: Option<u64>,
+    /// Largest memory since the pod began, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_peak_bytes: Option<u64>,
+    /// Scheduler periods in which a CPU limit stopped the pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
+    /// Time for which a CPU limit stopped the pod, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_nanoseconds: Option<u64>,
+}
+
+/// The node as a measuring instrument. A field that cannot be read is absent.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Environment {
+    /// Facts that identify the node: `kernel`, `cpuModel`, `microcode`, `cpus`, `smt`, `governor`,
+    /// `mitigations`, `memoryBytes`, `cgroupVersion`, `clockSource`, `virtualization`, ...
+    pub facts: BTreeMap<String, String>,
+}

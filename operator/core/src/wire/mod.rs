@@ -1,0 +1,8 @@
+//! The documents that leave a process: what the operator asks of a probe ([`request`]), what the
+//! probe answers ([`document`]), and what is kept of a trial ([`record`]). Plain data with a
+//! schema name in each; unknown fields are ignored, so that newer writers do not break older
+//! readers.
+
+pub mod document;
+pub mod record;
+pub mod request;

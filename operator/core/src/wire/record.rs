@@ -1,0 +1,174 @@
+//! What is kept of a trial. Records are the only truth about a run: everything else in a report
+//! can be computed from them again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::document::LoadDocument;
+
+/// Name and version of the record's schema.
+pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
+
+/// A point of a sweep.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase", tag = "sweep")]
+pub enum Point {
+    /// The warm-latency sweep has one point.
+    #[serde(rename_all = "camelCase")]
+    WarmLatency,
+    /// The throughput sweep has one point per number of connections.
+    #[serde(rename_all = "camelCase")]
+    Throughput {
+        /// Connections that carry the load.
+        connections: u32,
+    },
+}
+
+impl fmt::Display for Point {
+    /// `warm` or `throughput-c100`: fits a label value and a part of an object's name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WarmLatency => f.write_str("warm"),
+            Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
+        }
+    }
+}
+
+/// What is measured in one trial: a variant under a workload at a sweep point.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase")]
+pub struct Cell {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The sweep point.
+    #[serde(flatten)]
+    pub point: Point,
+}
+
+/// One cell in one block.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialId {
+    /// What is measured.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Counted from 1.
+    pub block: u32,
+}
+
+impl fmt::Display for TrialId {
+    /// `variant/workload/point/block`; [`FromStr`] reads it back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cell { variant, workload, point } = &self.cell;
+        write!(f, "{variant}/{workload}/{point}/b{}", self.block)
+    }
+}
+
+/// The text is not a trial's identity.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("'{0}' is not a trial: variant/workload/point/bN is expected")]
+pub struct NotATrial(String);
+
+impl FromStr for TrialId {
+    type Err = NotATrial;
+
+    fn from_str(text: &str) -> Result<Self, NotATrial> {
+        let wrong = || NotATrial(text.to_owned());
+        let mut parts = text.split('/');
+        let mut next = || parts.next().filter(|part| !part.is_empty()).ok_or_else(wrong);
+        let (variant, workload, point, block) = (next()?, next()?, next()?, next()?);
+        if parts.next().is_some() {
+            return Err(wrong());
+        }
+        let point = match point.strip_prefix("throughput-c") {
+            Some(connections) => {
+                Point::Throughput { connections: connections.parse().map_err(|_| wrong())? }
+            }
+            None if point == "warm" => Point::WarmLatency,
+            None => return Err(wrong()),
+        };
+        let block = block.strip_prefix('b').and_then(|b| b.parse().ok()).ok_or_else(wrong)?;
+        let cell = Cell { variant: variant.to_owned(), workload: workload.to_owned(), point };
+        Ok(Self { cell, block })
+    }
+}
+
+/// How a trial ended.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", tag = "outcome")]
+pub enum Outcome {
+    /// The document holds a measurement.
+    #[serde(rename_all = "camelCase")]
+    Measured,
+    /// It was tried and there is no usable measurement.
+    #[serde(rename_all = "camelCase")]
+    Failed {
+        /// One `CamelCase` word.
+        reason: String,
+        /// What happened, and what to do about it.
+        message: String,
+    },
+    /// It was not tried, because its variant or workload had failed before.
+    #[serde(rename_all = "camelCase")]
+    Skipped {
+        /// One `CamelCase` word: that of the failure before.
+        reason: String,
+        /// What happened, and what to do about it.
+        message: String,
+    },
+}
+
+/// One trial as it is stored.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// [`RECORD_SCHEMA`].
+    pub schema: String,
+    /// Uid of the run.
+    pub run_uid: String,
+    /// Which trial.
+    pub trial: TrialId,
+    /// Position in the run's shuffled order, counted from 0.
+    pub position: u32,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Version of the operator that stored it.
+    pub operator_version: String,
+    /// When it was stored.
+    pub recorded_at: Timestamp,
+    /// The pod under test, as far as there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<SubjectFacts>,
+    /// What the probe printed, as far as it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<LoadDocument>,
+}
+
+/// What is known of a subject from the API.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct SubjectFacts {
+    /// Name of the pod.
+    pub pod: String,
+    /// Uid of the pod.
+    pub pod_uid: String,
+    /// Node that it ran on.
+    pub node: String,
+    /// Image as it was asked for.
+    pub image: String,
+    /// Image as it was resolved, with its digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+    /// `RuntimeClass`, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_class: Option<String>,
+    /// Node facts from the API: `kubelet`, `containerRuntime`, `osImage`, `kernel`, ...
+    #[serde(default)]
+    pub node_facts: std::collections::BTreeMap<String, String>,
+}

@@ -1,0 +1,78 @@
+//! What the operator asks of `wasmbench-probe load`, given as JSON in the environment variable
+//! [`REQUEST_ENV`]. It carries data only: no command line, no URL.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::run::{ConnectionReuse, Expectation};
+
+/// The environment variable that carries the request.
+pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
+
+/// One trial to measure.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadRequest {
+    /// The subject's address.
+    pub address: IpAddr,
+    /// The subject's port.
+    pub port: u16,
+    /// Path and query of the request.
+    pub path: String,
+    /// What the answer must be.
+    pub expect: Expectation,
+    /// What the variant puts before every body by definition (`wasm:`); it must be there, and is
+    /// taken off before the body is compared with `expect`. Empty for most.
+    #[serde(default)]
+    pub body_prefix: String,
+    /// Uid of the subject's pod, by which its cgroups are found.
+    pub pod_uid: String,
+    /// Connections that carry the load.
+    pub connections: u32,
+    /// Whether a connection carries many requests or one.
+    pub connection_reuse: ConnectionReuse,
+    /// How much load.
+    pub load: Load,
+    /// Seconds to wait for the first correct answer.
+    pub ready_timeout_seconds: u32,
+    /// Where the subject's resources are read.
+    pub meter: MeterLevel,
+}
+
+/// How much load, warm-up included.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Load {
+    /// A number of requests: the warm-latency sweep.
+    #[serde(rename_all = "camelCase")]
+    Requests {
+        /// Timed requests.
+        requests: u32,
+        /// Discarded requests before them.
+        warmup_requests: u32,
+    },
+    /// A time: the throughput sweep.
+    #[serde(rename_all = "camelCase")]
+    Duration {
+        /// Seconds of the timed window.
+        seconds: u32,
+        /// Discarded seconds before it.
+        warmup_seconds: u32,
+    },
+}
+
+/// Where the subject's resources are read; the administrator chooses it in the chart.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum MeterLevel {
+    /// Nothing on the host may be read: no resources are reported.
+    None,
+    /// The node's cgroups, mounted read-only at [`CGROUP_MOUNT`].
+    #[default]
+    Cgroup,
+}
+
+/// Where the probe finds the node's `/sys/fs/cgroup`.
+pub const CGROUP_MOUNT: &str = "/host/sys/fs/cgroup";
+/// Where the probe finds the node's `/proc`.
+pub const PROC_MOUNT: &str = "/host/proc";
