@@ -1,7 +1,18 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
-//! Reading order: [`wire`] (what passes between operator and probe, and what a record holds),
-//! [`results`] (records to numbers, tables and reports).
+//! Reading order: [`validate`] (what a run means), [`observed`] (what was seen of the cluster),
+//! [`plan`] (what to do next: the rules), [`build`] (the objects to create), [`variants`] (one file
+//! per way to execute a service), [`status`] (what to answer), [`wire`] (what passes between
+//! operator and probe, and what a record holds), [`store`] (how records are kept) and [`results`]
+//! (records to numbers, tables and reports).
 
+pub mod build;
+pub mod config;
+pub mod observed;
+pub mod plan;
 pub mod results;
+pub mod status;
+pub mod store;
+pub mod validate;
+pub mod variants;
 pub mod wire;

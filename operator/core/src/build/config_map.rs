@@ -1,0 +1,29 @@
+//! The `ConfigMaps` that hold records and the report. Their contents come from [`crate::store`] and
+//! [`crate::results`].
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use wasmbench_api::labels;
+
+use super::{names, owned_map, owned_meta};
+use crate::validate::ValidatedRun;
+use crate::wire::record::Cell;
+
+/// An empty chunk for records of the cell's variant and workload.
+pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32, node: &str) -> ConfigMap {
+    let name = names::records(run, cell, chunk);
+    let mut metadata = owned_meta(run, name, labels::COMPONENT_RECORDS);
+    metadata.labels.get_or_insert_default().extend(owned_map([
+        (labels::VARIANT, cell.variant.clone()),
+        (labels::WORKLOAD, cell.workload.clone()),
+    ]));
+    metadata.annotations.get_or_insert_default().insert(labels::NODE.into(), node.to_owned());
+    ConfigMap { metadata, ..ConfigMap::default() }
+}
+
+/// The report with its files.
+pub fn report(run: &ValidatedRun, files: BTreeMap<String, String>) -> ConfigMap {
+    let metadata = owned_meta(run, names::report(&run.name), labels::COMPONENT_REPORT);
+    ConfigMap { metadata, data: Some(files), ..ConfigMap::default() }
+}

@@ -1,0 +1,101 @@
+//! Names of all objects. They are derived, never generated: a second create of the same thing
+//! meets the first one instead of standing beside it. A hash of the run's uid keeps a second run
+//! of the same name apart.
+
+use sha2::{Digest, Sha256};
+
+use crate::store::hex;
+use crate::validate::ValidatedRun;
+use crate::wire::record::{Cell, TrialId};
+
+/// A pod's name is its host name, which Linux limits.
+const POD: usize = 63;
+/// A Job's pods append a dash and five characters.
+const JOB: usize = 57;
+/// Everything else.
+const OBJECT: usize = 253;
+/// Characters of the hash.
+const HASH: usize = 8;
+
+/// Name of a trial's subject.
+pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
+    fit(&trial_words(run, trial), POD, &format!("{}/{trial}", run.uid))
+}
+
+/// Name of a trial's probe Job.
+pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
+    fit(&format!("probe-{}", trial_words(run, trial)), JOB, &format!("{}/{trial}", run.uid))
+}
+
+/// Name of the run's echo server.
+pub fn upstream(run: &ValidatedRun) -> String {
+    fit(&format!("{}-upstream", run.name), POD, &run.uid)
+}
+
+/// Name of a chunk of records of a variant and workload; chunks count from 0.
+pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
+    let Cell { variant, workload, .. } = cell;
+    let words = format!("{}-records-{variant}-{workload}-{chunk}", run.name);
+    fit(&words, OBJECT, &format!("{}/{variant}/{workload}/{chunk}", run.uid))
+}
+
+/// Name of the report: the one name that people type, so it is plain as long as it fits.
+pub fn report(run_name: &str) -> String {
+    let plain = format!("{run_name}-report");
+    if plain.len() <= OBJECT { plain } else { fit(&plain, OBJECT, run_name) }
+}
+
+/// Name of the claim on a node.
+pub fn node_lease(node: &str) -> String {
+    let plain = format!("wasmbench-node-{node}");
+    if plain.len() <= OBJECT { plain } else { fit(&plain, OBJECT, node) }
+}
+
+/// A run's name as a label value, which is limited to 63 characters.
+pub fn label_value(name: &str) -> String {
+    if name.len() <= POD { name.to_owned() } else { fit(name, POD, name) }
+}
+
+fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
+    let Cell { variant, workload, point } = &trial.cell;
+    format!("{}-{variant}-{workload}-{point}-b{}", run.name, trial.block)
+}
+
+/// `words` cut to `limit`, with a hash of `identity` at the end.
+fn fit(words: &str, limit: usize, identity: &str) -> String {
+    let hash = hex(&Sha256::digest(identity.as_bytes()))[..HASH].to_owned();
+    // Dots are legal in object names but not in pod names that become host names.
+    let words: String = words.chars().map(|c| if c == '.' { '-' } else { c }).collect();
+    let cut = words.len().min(limit - HASH - 1);
+    format!("{}-{hash}", words[..cut].trim_end_matches('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_never_longer_than_its_limit() {
+        for length in 1..300 {
+            let name = fit(&"x".repeat(length), POD, "identity");
+            assert!(name.len() <= POD, "{name}");
+        }
+    }
+
+    #[test]
+    fn two_long_names_with_a_common_beginning_stay_apart() {
+        let words = "x".repeat(200);
+        assert_ne!(fit(&words, POD, "one"), fit(&words, POD, "two"));
+    }
+
+    #[test]
+    fn a_cut_never_leaves_two_dashes() {
+        let words = format!("{}-----", "x".repeat(50));
+        assert!(!fit(&words, POD, "identity").contains("--"));
+    }
+
+    #[test]
+    fn the_report_of_a_short_run_has_a_plain_name() {
+        assert_eq!(report("gateway-overhead"), "gateway-overhead-report");
+    }
+}

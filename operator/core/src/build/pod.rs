@@ -1,0 +1,87 @@
+//! What all pods share: security, placement on the measured node, and no access to the API.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{
+    Affinity, Capabilities, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm,
+    PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, Toleration,
+};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use wasmbench_api::run::{CpuAndMemory, Placement};
+
+/// Seconds between SIGTERM and SIGKILL. A subject has nothing to save, and the next trial waits.
+const GRACE_SECONDS: i64 = 1;
+
+/// A pod on `node` that passes the `restricted` pod security standard and holds no token.
+pub(super) fn restricted(node: &str, placement: &Placement) -> PodSpec {
+    PodSpec {
+        affinity: Some(on_node(node)),
+        tolerations: tolerations(placement),
+        automount_service_account_token: Some(false),
+        enable_service_links: Some(false),
+        restart_policy: Some("Never".into()),
+        termination_grace_period_seconds: Some(GRACE_SECONDS),
+        security_context: Some(PodSecurityContext {
+            run_as_non_root: Some(true),
+            seccomp_profile: Some(SeccompProfile {
+                type_: "RuntimeDefault".into(),
+                ..SeccompProfile::default()
+            }),
+            ..PodSecurityContext::default()
+        }),
+        ..PodSpec::default()
+    }
+}
+
+/// The security context of every container.
+pub(super) fn locked_down(read_only_root: bool) -> SecurityContext {
+    SecurityContext {
+        allow_privilege_escalation: Some(false),
+        capabilities: Some(Capabilities { drop: Some(vec!["ALL".into()]), add: None }),
+        read_only_root_filesystem: Some(read_only_root),
+        run_as_non_root: Some(true),
+        ..SecurityContext::default()
+    }
+}
+
+/// Through the scheduler, not past it by `nodeName`: requests are counted, and a node that is full
+/// is reported instead of an eviction.
+fn on_node(node: &str) -> Affinity {
+    let by_name = NodeSelectorRequirement {
+        key: "metadata.name".into(),
+        operator: "In".into(),
+        values: Some(vec![node.to_owned()]),
+    };
+    let term = NodeSelectorTerm { match_fields: Some(vec![by_name]), match_expressions: None };
+    Affinity {
+        node_affinity: Some(NodeAffinity {
+            required_during_scheduling_ignored_during_execution: Some(NodeSelector {
+                node_selector_terms: vec![term],
+            }),
+            ..NodeAffinity::default()
+        }),
+        ..Affinity::default()
+    }
+}
+
+fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
+    let one = |toleration: &wasmbench_api::run::Toleration| Toleration {
+        key: toleration.key.clone(),
+        operator: toleration.operator.map(|operator| <&'static str>::from(operator).to_owned()),
+        value: toleration.value.clone(),
+        effect: toleration.effect.map(|effect| <&'static str>::from(effect).to_owned()),
+        toleration_seconds: None,
+    };
+    let all: Vec<Toleration> = placement.tolerations.iter().map(one).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+/// CPU and memory as Kubernetes quantities, without those that are not set.
+pub(super) fn quantities(amount: &CpuAndMemory) -> Option<BTreeMap<String, Quantity>> {
+    let pairs = [("cpu", &amount.cpu), ("memory", &amount.memory)];
+    let map: BTreeMap<String, Quantity> = pairs
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), Quantity(value.clone()?))))
+        .collect();
+    (!map.is_empty()).then_some(map)
+}

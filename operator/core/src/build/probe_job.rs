@@ -1,0 +1,206 @@
+//! The Job that measures one trial. It runs in the operator's namespace, where the author of the
+//! run cannot reach it, takes data only, and is never silently repeated.
+
+use std::net::IpAddr;
+
+use k8s_openapi::api::batch::v1::{Job, JobSpec};
+use k8s_openapi::api::core::v1::{
+    Container, EnvVar, HostPathVolumeSource, PodSpec, PodTemplateSpec, ResourceRequirements,
+    Volume, VolumeMount,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use wasmbench_api::labels;
+use wasmbench_api::run::{CpuAndMemory, Workload};
+
+use super::{foreign_meta, names, pod, with_trial};
+use crate::config::OperatorConfig;
+use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::wire::record::{Point, TrialId};
+use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
+
+/// Annotation of the Job: uid of the pod that it measures.
+pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
+/// A Job whose operator never comes back removes itself after this time.
+const TTL_SECONDS: i32 = 24 * 3600;
+/// Time for everything but waiting and load: start, calibration, one repeat is counted apart.
+const MARGIN_SECONDS: u32 = 60;
+/// Time for a number of requests, whose duration nobody knows before.
+const REQUESTS_SECONDS: u32 = 600;
+
+/// What a probe is pointed at.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The node of both pods.
+    pub node: &'a str,
+    /// Uid of the subject's pod.
+    pub subject_uid: &'a str,
+    /// Its address.
+    pub address: IpAddr,
+}
+
+/// The probe Job of `trial`.
+pub fn probe_job(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    workload: &Workload,
+    trial: &TrialId,
+    target: Target<'_>,
+    config: &OperatorConfig,
+) -> Job {
+    let request = request(run, variant, workload, trial, target, config.meter);
+    let name = names::probe(run, trial);
+    let meta = foreign_meta(run, name, labels::COMPONENT_PROBE, &config.operator_namespace);
+    let mut meta = with_trial(meta, trial);
+    meta.annotations
+        .get_or_insert_default()
+        .insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
+    let template_meta = ObjectMeta {
+        labels: meta.labels.clone(),
+        annotations: meta.annotations.clone(),
+        ..ObjectMeta::default()
+    };
+    Job {
+        metadata: meta,
+        spec: Some(JobSpec {
+            backoff_limit: Some(0),
+            active_deadline_seconds: Some(i64::from(deadline(&request))),
+            ttl_seconds_after_finished: Some(TTL_SECONDS),
+            template: PodTemplateSpec {
+                metadata: Some(template_meta),
+                spec: Some(pod_spec(run, target.node, &request, config)),
+            },
+            ..JobSpec::default()
+        }),
+        status: None,
+    }
+}
+
+fn request(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    workload: &Workload,
+    trial: &TrialId,
+    target: Target<'_>,
+    meter: MeterLevel,
+) -> LoadRequest {
+    let sweeps = &run.spec.sweeps;
+    let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
+    let throughput = sweeps.throughput.as_ref();
+    let (connections, load) = match trial.cell.point {
+        Point::WarmLatency => (
+            warm.connections,
+            Load::Requests { requests: warm.requests, warmup_requests: warm.warmup_requests },
+        ),
+        Point::Throughput { connections } => (
+            connections,
+            Load::Duration {
+                seconds: throughput.map_or(1, |sweep| sweep.duration_seconds),
+                warmup_seconds: throughput.map_or(0, |sweep| sweep.warmup_seconds),
+            },
+        ),
+    };
+    LoadRequest {
+        address: target.address,
+        port: variant.subject.port,
+        path: workload.path.clone(),
+        expect: workload.expect.clone(),
+        body_prefix: variant.subject.body_prefix.to_owned(),
+        pod_uid: target.subject_uid.to_owned(),
+        connections,
+        connection_reuse: match trial.cell.point {
+            Point::WarmLatency => wasmbench_api::run::ConnectionReuse::KeepAlive,
+            Point::Throughput { .. } => {
+                throughput.map(|sweep| sweep.connection_reuse).unwrap_or_default()
+            }
+        },
+        load,
+        ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
+        meter,
+    }
+}
+
+/// A warm trial exists only when its sweep does; this keeps the builder total.
+fn default_warm() -> wasmbench_api::run::WarmLatency {
+    wasmbench_api::run::WarmLatency { requests: 10, warmup_requests: 0, connections: 1 }
+}
+
+/// Seconds after which the Job is stopped. The timed window may run twice, when the histogram's
+/// resolution did not fit.
+fn deadline(request: &LoadRequest) -> u32 {
+    let load = match request.load {
+        Load::Requests { .. } => REQUESTS_SECONDS,
+        Load::Duration { seconds, warmup_seconds } => 2 * seconds + warmup_seconds,
+    };
+    request.ready_timeout_seconds + load + MARGIN_SECONDS
+}
+
+fn pod_spec(
+    run: &ValidatedRun,
+    node: &str,
+    request: &LoadRequest,
+    config: &OperatorConfig,
+) -> PodSpec {
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    let (volumes, mounts) = host_mounts(request.meter);
+    PodSpec {
+        containers: vec![Container {
+            name: "probe".into(),
+            image: Some(config.images.probe.clone()),
+            image_pull_policy: Some(config.images.pull_policy.clone()),
+            args: Some(vec!["load".into()]),
+            env: Some(vec![EnvVar {
+                name: REQUEST_ENV.into(),
+                value: Some(request_json(request)),
+                value_from: None,
+            }]),
+            resources: Some(resources(config)),
+            volume_mounts: mounts,
+            security_context: Some(pod::locked_down(true)),
+            ..Container::default()
+        }],
+        volumes,
+        ..pod::restricted(node, &placement)
+    }
+}
+
+/// `$(` would be expanded by the kubelet, and a workload's path may contain it.
+fn request_json(request: &LoadRequest) -> String {
+    serde_json::to_string(request).unwrap_or_default().replace("$(", "$$(")
+}
+
+fn resources(config: &OperatorConfig) -> ResourceRequirements {
+    let amount = |cpu: Option<&String>| {
+        pod::quantities(&CpuAndMemory {
+            cpu: cpu.cloned(),
+            memory: Some(config.probe.memory.clone()),
+        })
+    };
+    ResourceRequirements {
+        requests: amount(Some(&config.probe.cpu)),
+        limits: amount(None),
+        claims: None,
+    }
+}
+
+/// Read-only views of the node, as far as the administrator allows.
+fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMount>>) {
+    if meter == MeterLevel::None {
+        return (None, None);
+    }
+    let paths = [("cgroup", "/sys/fs/cgroup", CGROUP_MOUNT), ("proc", "/proc", PROC_MOUNT)];
+    let volume = |(name, path, _): &(&str, &str, &str)| Volume {
+        name: (*name).to_owned(),
+        host_path: Some(HostPathVolumeSource {
+            path: (*path).to_owned(),
+            type_: Some("Directory".into()),
+        }),
+        ..Volume::default()
+    };
+    let mount = |(name, _, mount_path): &(&str, &str, &str)| VolumeMount {
+        name: (*name).to_owned(),
+        mount_path: (*mount_path).to_owned(),
+        read_only: Some(true),
+        ..VolumeMount::default()
+    };
+    (Some(paths.iter().map(volume).collect()), Some(paths.iter().map(mount).collect()))
+}

@@ -1,0 +1,87 @@
+//! The pod under test: one container of the variant, under the same resources, placement and
+//! security as every other variant's.
+
+use k8s_openapi::api::core::v1::{
+    Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements,
+};
+use wasmbench_api::labels;
+use wasmbench_api::run::{CpuAndMemory, SubjectResources};
+
+use super::{names, owned_meta, pod, with_trial};
+use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::wire::record::TrialId;
+
+/// The variable that names the echo server.
+pub const UPSTREAM_ENV: &str = "WASMBENCH_UPSTREAM";
+
+/// The subject of `trial` on `node`; `upstream` is the echo server's `address:port`, where the
+/// workload asks for one.
+pub fn subject_pod(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    trial: &TrialId,
+    node: &str,
+    upstream: Option<&str>,
+) -> Pod {
+    let meta = owned_meta(run, names::subject(run, trial), labels::COMPONENT_SUBJECT);
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    Pod {
+        metadata: with_trial(meta, trial),
+        spec: Some(PodSpec {
+            containers: vec![container(run, variant, upstream)],
+            runtime_class_name: variant.subject.runtime_class.clone(),
+            ..pod::restricted(node, &placement)
+        }),
+        status: None,
+    }
+}
+
+fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&str>) -> Container {
+    let subject = &variant.subject;
+    let own = subject.env.iter().map(|env| (env.name.clone(), env.value.clone()));
+    let added = upstream.map(|address| (UPSTREAM_ENV.to_owned(), address.to_owned()));
+    let env = own.chain(added).map(|(name, value)| EnvVar {
+        name,
+        // `$(X)` would be expanded by the kubelet; the API promises the literal value.
+        value: Some(value.replace("$(", "$$(")),
+        value_from: None,
+    });
+    Container {
+        name: "subject".into(),
+        image: Some(subject.image.clone()),
+        image_pull_policy: subject.pull_policy.clone(),
+        args: (!subject.args.is_empty())
+            .then(|| subject.args.iter().map(|arg| arg.replace("$(", "$$(")).collect()),
+        env: Some(env.collect()).filter(|env: &Vec<EnvVar>| !env.is_empty()),
+        ports: Some(vec![ContainerPort {
+            name: Some("http".into()),
+            container_port: i32::from(subject.port),
+            ..ContainerPort::default()
+        }]),
+        resources: Some(resources(run.spec.resources.as_ref())),
+        // Our own images never write; images of the user's own may need to.
+        security_context: Some(pod::locked_down(subject.pull_policy.is_some())),
+        ..Container::default()
+    }
+}
+
+fn resources(asked: Option<&SubjectResources>) -> ResourceRequirements {
+    let asked = asked.cloned().unwrap_or_else(default_resources);
+    ResourceRequirements {
+        requests: asked.requests.as_ref().and_then(pod::quantities),
+        limits: asked.limits.as_ref().and_then(pod::quantities),
+        claims: None,
+    }
+}
+
+/// No CPU limit: it would measure the scheduler's throttling instead of the variant.
+fn default_resources() -> SubjectResources {
+    let amount = |cpu: Option<&str>, memory: &str| CpuAndMemory {
+        cpu: cpu.map(str::to_owned),
+        memory: Some(memory.to_owned()),
+    };
+    SubjectResources {
+        requests: Some(amount(Some("100m"), "64Mi")),
+        limits: Some(amount(None, "512Mi")),
+    }
+}

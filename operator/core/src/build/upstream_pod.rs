@@ -1,0 +1,46 @@
+//! The echo server behind the proxy workload: one pod per run, on the measured node, the same for
+//! every variant.
+
+use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec, ResourceRequirements};
+use wasmbench_api::labels;
+use wasmbench_api::run::CpuAndMemory;
+
+use super::{names, owned_meta, pod};
+use crate::config::Images;
+use crate::validate::ValidatedRun;
+use crate::variants::GATEWAY_PORT;
+
+/// The echo server of `run` on `node`.
+pub fn upstream_pod(run: &ValidatedRun, images: &Images, node: &str) -> Pod {
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    let amount = |cpu: Option<&str>, memory: &str| {
+        pod::quantities(&CpuAndMemory {
+            cpu: cpu.map(str::to_owned),
+            memory: Some(memory.to_owned()),
+        })
+    };
+    Pod {
+        metadata: owned_meta(run, names::upstream(run), labels::COMPONENT_UPSTREAM),
+        spec: Some(PodSpec {
+            containers: vec![Container {
+                name: "upstream".into(),
+                image: Some(images.upstream.clone()),
+                image_pull_policy: Some(images.pull_policy.clone()),
+                ports: Some(vec![ContainerPort {
+                    name: Some("http".into()),
+                    container_port: i32::from(GATEWAY_PORT),
+                    ..ContainerPort::default()
+                }]),
+                resources: Some(ResourceRequirements {
+                    requests: amount(Some("50m"), "32Mi"),
+                    limits: amount(None, "128Mi"),
+                    claims: None,
+                }),
+                security_context: Some(pod::locked_down(true)),
+                ..Container::default()
+            }],
+            ..pod::restricted(node, &placement)
+        }),
+        status: None,
+    }
+}

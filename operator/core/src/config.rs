@@ -1,0 +1,83 @@
+//! What the administrator decided: images, limits and how far a probe may look into the node. The
+//! chart renders it as a YAML file that the operator reads when it starts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::request::MeterLevel;
+
+/// The operator's configuration.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OperatorConfig {
+    /// Namespace of the operator: probes and node leases live there.
+    pub operator_namespace: String,
+    /// Images of probes and presets.
+    pub images: Images,
+    /// Where probes read the subject's resources.
+    #[serde(default)]
+    pub meter: MeterLevel,
+    /// Bounds that are lower than those of the CRD.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Resources of probe pods.
+    #[serde(default)]
+    pub probe: ProbeConfig,
+}
+
+/// Images by role.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Images {
+    /// `wasmbench-probe` and fortio.
+    pub probe: String,
+    /// Preset `native`.
+    pub native: String,
+    /// Preset `wasmtime-embedded`.
+    pub embedded: String,
+    /// The echo server behind the proxy workload.
+    pub upstream: String,
+    /// Pull policy of all of them.
+    #[serde(default = "if_not_present")]
+    pub pull_policy: String,
+}
+
+/// Bounds on what a run may ask for.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Limits {
+    /// Largest number of connections.
+    pub connections: u32,
+    /// Longest timed window, in seconds.
+    pub duration_seconds: u32,
+    /// Most trials of a run.
+    pub trials: u32,
+    /// Whether users may bring images of their own.
+    pub own_containers: bool,
+}
+
+impl Default for Limits {
+    /// The bounds of the CRD.
+    fn default() -> Self {
+        Self { connections: 2000, duration_seconds: 600, trials: 5000, own_containers: true }
+    }
+}
+
+/// Resources of probe pods. A CPU limit would throttle the load generator, so there is none.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ProbeConfig {
+    /// CPU request, as a Kubernetes quantity.
+    pub cpu: String,
+    /// Memory request and limit, as a Kubernetes quantity.
+    pub memory: String,
+}
+
+impl Default for ProbeConfig {
+    fn default() -> Self {
+        Self { cpu: "100m".into(), memory: "256Mi".into() }
+    }
+}
+
+fn if_not_present() -> String {
+    "IfNotPresent".into()
+}

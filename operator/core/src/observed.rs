@@ -1,0 +1,156 @@
+//! What was seen of the cluster, as plain data: the only thing besides the run that a plan rests
+//! on. The controller fills it in; tests write it by hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use wasmbench_api::run::Placement;
+
+use crate::store::Ended;
+use crate::wire::record::TrialId;
+
+/// Everything seen for one run.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Nodes that matter: all of them before one is claimed, then only that one.
+    pub nodes: Vec<NodeSeen>,
+    /// Claims on nodes.
+    pub leases: Vec<LeaseSeen>,
+    /// Every run that the operator knows, this one included.
+    pub runs: Vec<RunSeen>,
+    /// Names of the `RuntimeClasses` that exist, of those the run asks for.
+    pub runtime_classes: BTreeSet<String>,
+    /// The run's subjects.
+    pub subjects: Vec<SubjectSeen>,
+    /// The run's echo server.
+    pub upstream: Option<PodSeen>,
+    /// The run's probe Jobs.
+    pub probes: Vec<ProbeSeen>,
+    /// Recorded trials.
+    pub records: BTreeMap<TrialId, Ended>,
+    /// Node that the records come from.
+    pub recorded_node: Option<String>,
+    /// Whether the report exists.
+    pub report: bool,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSeen {
+    /// Its name.
+    pub name: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Taints that keep pods away.
+    pub taints: Vec<TaintSeen>,
+    /// Whether the node is ready and not cordoned.
+    pub ready: bool,
+}
+
+/// A taint with the effect `NoSchedule` or `NoExecute`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaintSeen {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Its effect.
+    pub effect: String,
+}
+
+/// A claim on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseSeen {
+    /// The node.
+    pub node: String,
+    /// Uid of the run that holds it; `None` when it was given back.
+    pub holder: Option<String>,
+    /// Guards a takeover: the write fails when someone else was faster.
+    pub resource_version: Option<String>,
+}
+
+/// A run, as far as the queue needs to know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSeen {
+    /// Its uid.
+    pub uid: String,
+    /// `namespace/name`.
+    pub name: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Neither finished nor suspended nor being deleted.
+    pub active: bool,
+    /// Where it may run.
+    pub placement: Placement,
+}
+
+/// A pod, whatever its role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodSeen {
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Whether it is being deleted.
+    pub deleting: bool,
+    /// Its address, once it has one.
+    pub ip: Option<IpAddr>,
+    /// How far it is.
+    pub state: PodState,
+}
+
+/// How far a pod is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodState {
+    /// Not running yet; with the reason and message of what it waits for, where known.
+    Pending(Option<Waiting>),
+    /// Its container runs.
+    Running,
+    /// Its container ended.
+    Ended {
+        /// Exit code, where known.
+        exit_code: Option<i32>,
+        /// `Error`, `OOMKilled`, `Evicted`, ...
+        reason: String,
+        /// What it said last, where known.
+        message: String,
+    },
+}
+
+/// Why a pod is not running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// `ImagePullBackOff`, `Unschedulable`, ...
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// A subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubjectSeen {
+    /// Which trial it serves.
+    pub trial: TrialId,
+    /// Its pod.
+    pub pod: PodSeen,
+}
+
+/// A probe Job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeSeen {
+    /// Which trial it measures.
+    pub trial: TrialId,
+    /// Name of the Job.
+    pub job: String,
+    /// Uid of the subject's pod that it was told to measure.
+    pub subject_uid: String,
+    /// Whether the Job is being deleted.
+    pub deleting: bool,
+    /// How the Job ended by its own conditions: the reason, e.g. `DeadlineExceeded`.
+    pub failed: Option<String>,
+    /// Its pod, once there is one.
+    pub pod: Option<PodSeen>,
+}

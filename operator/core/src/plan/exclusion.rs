@@ -1,0 +1,122 @@
+//! What is not worth trying again. A variant whose image does not exist would otherwise cost its
+//! deadline in every block; it is recorded as skipped instead, so that every trial has a record
+//! and the rest of the run goes on.
+
+use std::collections::BTreeMap;
+
+use super::failure::{Failure, FailureReason, Scope, scope};
+use crate::observed::Observed;
+use crate::store::Ended;
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+/// After so many failed trials of a variant under a workload, and none that worked, the rest is
+/// skipped: one failure may be chance.
+const STRIKES: usize = 2;
+
+/// Trials that will not be tried, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exclusion {
+    /// What is left out, for people: `variant shim` or `variant shim under workload hello`.
+    pub what: String,
+    /// The trials, at least one.
+    pub trials: Vec<TrialId>,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// The next group of trials to skip, if any.
+pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    missing_runtime_class(run, seen)
+        .or_else(|| by_scope(run, seen, Scope::Run))
+        .or_else(|| by_scope(run, seen, Scope::Variant))
+        .or_else(|| by_strikes(run, seen))
+}
+
+fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    run.variants.iter().find_map(|variant| {
+        let class = variant.subject.runtime_class.as_ref()?;
+        if seen.runtime_classes.contains(class) {
+            return None;
+        }
+        let message = format!(
+            "there is no RuntimeClass '{class}': install the shim and its RuntimeClass, or change \
+             runtimeClassName"
+        );
+        let failure = Failure::new(FailureReason::RuntimeClassNotFound, message);
+        let belongs = |trial: &TrialId| trial.cell.variant == variant.name;
+        exclusion(run, seen, format!("variant {}", variant.name), failure, belongs)
+    })
+}
+
+fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclusion> {
+    failed(run, seen).filter(|(_, reason)| scope(reason) == wanted).find_map(|(trial, reason)| {
+        let variant = &trial.cell.variant;
+        let what = match wanted {
+            Scope::Run => "the rest of the run".to_owned(),
+            _ => format!("variant {variant}"),
+        };
+        let failure = because(trial, reason);
+        exclusion(run, seen, what, failure, |other| {
+            wanted == Scope::Run || other.cell.variant == *variant
+        })
+    })
+}
+
+fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    let mut strikes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (trial, reason) in failed(run, seen) {
+        let key = (trial.cell.variant.as_str(), trial.cell.workload.as_str());
+        if measured(run, seen, key) {
+            continue;
+        }
+        let count = strikes.entry(key).or_default();
+        *count += 1;
+        if *count >= STRIKES {
+            let what = format!("variant {} under workload {}", key.0, key.1);
+            let failure = because(trial, reason);
+            let belongs =
+                |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
+            let found = exclusion(run, seen, what, failure, belongs);
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
+}
+
+fn failed<'a>(
+    run: &'a ValidatedRun,
+    seen: &'a Observed,
+) -> impl Iterator<Item = (&'a TrialId, &'a str)> {
+    run.order.iter().filter_map(|trial| match seen.records.get(trial) {
+        Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
+        _ => None,
+    })
+}
+
+fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &str)) -> bool {
+    run.order.iter().any(|trial| {
+        trial.cell.variant == variant
+            && trial.cell.workload == workload
+            && seen.records.get(trial) == Some(&Ended::Measured)
+    })
+}
+
+fn because(trial: &TrialId, reason: &str) -> Failure {
+    let message = format!("trial {trial} failed before: its record says why");
+    Failure { reason: reason.to_owned(), message }
+}
+
+fn exclusion(
+    run: &ValidatedRun,
+    seen: &Observed,
+    what: String,
+    failure: Failure,
+    belongs: impl Fn(&TrialId) -> bool,
+) -> Option<Exclusion> {
+    let open = |trial: &&TrialId| belongs(trial) && !seen.records.contains_key(*trial);
+    let trials: Vec<TrialId> = run.order.iter().filter(open).cloned().collect();
+    (!trials.is_empty()).then_some(Exclusion { what, trials, failure })
+}

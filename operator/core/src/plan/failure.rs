@@ -1,0 +1,76 @@
+//! Why a trial has no measurement, in the operator's words. The probe has words of its own
+//! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
+
+/// Why a trial has no measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// One word.
+    pub reason: String,
+    /// What happened, and what to do about it.
+    pub message: String,
+}
+
+/// The operator's own reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
+pub enum FailureReason {
+    /// The image cannot be pulled or its name is wrong.
+    ImageUnavailable,
+    /// The `RuntimeClass` does not exist.
+    RuntimeClassNotFound,
+    /// The API server refuses the pod: policy, quota, security level.
+    PodRejected,
+    /// The pod does not fit the node.
+    Unschedulable,
+    /// The container could not be created, or the pod did not run in time.
+    SubjectNotStarted,
+    /// The container ended while it should serve.
+    SubjectCrashed,
+    /// The subject's pod went away under the probe.
+    SubjectLost,
+    /// The echo server of the proxy workload does not run.
+    UpstreamUnavailable,
+    /// The probe's pod did not run.
+    ProbeNotStarted,
+    /// The probe's Job ran into its deadline.
+    ProbeDeadlineExceeded,
+    /// The probe ended without a document that can be read.
+    ProbeFailed,
+}
+
+/// How far a failure reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole run: no trial can work.
+    Run,
+    /// The variant: its pod cannot work under any workload.
+    Variant,
+    /// The trial, and after a second failure its variant under this workload.
+    Trial,
+}
+
+impl Failure {
+    /// A failure with one of the operator's own reasons.
+    pub fn new(reason: FailureReason, message: impl Into<String>) -> Self {
+        Self { reason: <&'static str>::from(reason).into(), message: message.into() }
+    }
+}
+
+/// How far a failure with this reason reaches.
+pub fn scope(reason: &str) -> Scope {
+    use FailureReason as R;
+    match reason.parse::<FailureReason>() {
+        Ok(R::ProbeNotStarted) => Scope::Run,
+        Ok(
+            R::ImageUnavailable | R::RuntimeClassNotFound | R::PodRejected | R::SubjectNotStarted,
+        ) => Scope::Variant,
+        Ok(
+            R::Unschedulable
+            | R::SubjectCrashed
+            | R::SubjectLost
+            | R::UpstreamUnavailable
+            | R::ProbeDeadlineExceeded
+            | R::ProbeFailed,
+        )
+        | Err(_) => Scope::Trial,
+    }
+}

@@ -1,0 +1,224 @@
+//! What to do next for one run: the rules. Pure: `plan(run, seen, now)` looks at a run and at what
+//! was seen of the cluster, and answers with steps, progress and when to look again. It keeps no
+//! state of its own: kill the operator at any moment, and the next plan goes on from what is there.
+//!
+//! The rules, in the order in which they are applied:
+//! 1. A suspended run has no pods and no node.
+//! 2. When every trial has a record, the leftovers go, the report is written and the node is given
+//!    back.
+//! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
+//! 4. What cannot work is recorded as skipped and not tried again and again ([`exclusion`]).
+//! 5. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
+//!    was seen ([`trial`]).
+
+mod estimate;
+mod exclusion;
+mod failure;
+mod node;
+mod trial;
+
+use jiff::Timestamp;
+
+pub use estimate::{expected_trial_seconds, remaining_seconds};
+pub use exclusion::Exclusion;
+pub use failure::{Failure, FailureReason};
+
+use crate::observed::{LeaseSeen, Observed};
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+/// One thing to do. Each is carried out by one builder and one or two API calls.
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+pub enum Step {
+    /// Take a free node.
+    ClaimNode {
+        /// Its name.
+        node: String,
+        /// The claim that is there already, free to take over.
+        existing: Option<LeaseSeen>,
+    },
+    /// Give the node back.
+    ReleaseNode {
+        /// Its name.
+        node: String,
+    },
+    /// Start the echo server of the proxy workload.
+    StartUpstream,
+    /// Remove the echo server.
+    RemoveUpstream {
+        /// Name of its pod.
+        pod: String,
+    },
+    /// Create a trial's subject.
+    DeploySubject(TrialId),
+    /// Create a trial's probe Job, pointed at the running subject.
+    LaunchProbe {
+        /// Which trial.
+        trial: TrialId,
+        /// Uid of the subject's pod.
+        subject_uid: String,
+        /// Its address.
+        address: std::net::IpAddr,
+    },
+    /// Read what the probe printed and store the record.
+    CollectRecord {
+        /// Which trial.
+        trial: TrialId,
+        /// Name of the probe's pod.
+        probe_pod: String,
+        /// Name of the subject's pod, where it is still there.
+        subject_pod: Option<String>,
+    },
+    /// Store a record that says why there is no measurement.
+    RecordFailure {
+        /// Which trial.
+        trial: TrialId,
+        /// Why.
+        failure: Failure,
+        /// Name of the subject's pod, where there is one.
+        subject_pod: Option<String>,
+    },
+    /// Store records for trials that will not be tried.
+    RecordSkipped(Exclusion),
+    /// Remove a subject's pod.
+    RemoveSubject {
+        /// Name of the pod.
+        pod: String,
+    },
+    /// Remove a probe Job with its pod.
+    RemoveProbe {
+        /// Name of the Job.
+        job: String,
+    },
+    /// Compute and write the report.
+    Summarise,
+}
+
+/// What to do for a run, and what to say about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// In this order.
+    pub steps: Vec<Step>,
+    /// Where the run is.
+    pub stage: Stage,
+    /// The node it holds or wants, once known.
+    pub node: Option<String>,
+    /// Trials that have a record.
+    pub completed: usize,
+    /// When to look again if nothing happens.
+    pub wake: Wake,
+}
+
+/// Where a run is. Derived each time, never read back.
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+pub enum Stage {
+    /// It waits for its node.
+    Queued {
+        /// What it waits for, for people.
+        message: String,
+    },
+    /// There is no node for it.
+    NoNode {
+        /// What was asked for, and what to do.
+        message: String,
+    },
+    /// A trial is being prepared or measured.
+    Measuring {
+        /// Which one.
+        trial: TrialId,
+        /// What it is doing, for people.
+        message: String,
+    },
+    /// Every trial has a record and the report is being written.
+    Summarising,
+    /// The user stopped it.
+    Suspended,
+    /// The report exists.
+    Done,
+}
+
+/// When to look again if nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// At once: the steps' effects decide what comes next.
+    Now,
+    /// At this time: a deadline ends.
+    At(Timestamp),
+    /// Only when something changes.
+    OnChange,
+}
+
+/// What to do next for `run`, given what was `seen` at `now`.
+pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
+    let completed = run.order.iter().filter(|trial| seen.records.contains_key(trial)).count();
+    if run.spec.suspend {
+        return suspended(run, seen, completed);
+    }
+    if completed == run.order.len() {
+        return finishing(run, seen, completed);
+    }
+    let node = match node::claim(run, seen) {
+        node::Claim::Held(node) => node,
+        node::Claim::Take { node, existing } => {
+            let message = format!("taking node {node}");
+            let steps = vec![Step::ClaimNode { node: node.clone(), existing }];
+            let stage = Stage::Queued { message };
+            return Plan { steps, stage, node: Some(node), completed, wake: Wake::Now };
+        }
+        node::Claim::Wait { node, message } => {
+            let stage = Stage::Queued { message };
+            return Plan { steps: vec![], stage, node, completed, wake: Wake::OnChange };
+        }
+        node::Claim::None { message } => {
+            let stage = Stage::NoNode { message };
+            return Plan { steps: vec![], stage, node: None, completed, wake: Wake::OnChange };
+        }
+    };
+    if let Some(exclusion) = exclusion::next(run, seen) {
+        let message = format!("skipping {}: {}", exclusion.what, exclusion.failure.message);
+        let stage = Stage::Measuring { trial: exclusion.trials[0].clone(), message };
+        let steps = vec![Step::RecordSkipped(exclusion)];
+        return Plan { steps, stage, node: Some(node), completed, wake: Wake::Now };
+    }
+    let (steps, stage, wake) = trial::next(run, seen, now);
+    Plan { steps, stage, node: Some(node), completed, wake }
+}
+
+fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
+    let mut steps = remove_everything(seen);
+    let node = node::held(run, seen);
+    // The node is given back only when nothing of this run can still load it.
+    if steps.is_empty() && nothing_left(seen) {
+        steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
+    }
+    Plan { steps, stage: Stage::Suspended, node, completed, wake: Wake::OnChange }
+}
+
+fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
+    let mut steps = remove_everything(seen);
+    let node = node::held(run, seen);
+    if !seen.report {
+        steps.push(Step::Summarise);
+        return Plan { steps, stage: Stage::Summarising, node, completed, wake: Wake::Now };
+    }
+    if steps.is_empty() && nothing_left(seen) {
+        steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
+    }
+    Plan { steps, stage: Stage::Done, node, completed, wake: Wake::OnChange }
+}
+
+fn remove_everything(seen: &Observed) -> Vec<Step> {
+    let probes = seen.probes.iter().filter(|probe| !probe.deleting);
+    let subjects = seen.subjects.iter().filter(|subject| !subject.pod.deleting);
+    let upstream = seen.upstream.iter().filter(|pod| !pod.deleting);
+    // Probes first: a probe without its subject would report errors that are ours.
+    probes
+        .map(|probe| Step::RemoveProbe { job: probe.job.clone() })
+        .chain(subjects.map(|subject| Step::RemoveSubject { pod: subject.pod.name.clone() }))
+        .chain(upstream.map(|pod| Step::RemoveUpstream { pod: pod.name.clone() }))
+        .collect()
+}
+
+fn nothing_left(seen: &Observed) -> bool {
+    seen.probes.is_empty() && seen.subjects.is_empty() && seen.upstream.is_none()
+}

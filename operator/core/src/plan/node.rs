@@ -1,0 +1,164 @@
+//! Which node a run measures on, and whose turn it is. One run holds a node at a time, by a Lease;
+//! the others queue in the order of their creation. The claim is held for the whole run: a block
+//! measured among another run's blocks would not be a block.
+
+use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
+
+use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
+use crate::validate::ValidatedRun;
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It holds this node.
+    Held(String),
+    /// It may take this node now.
+    Take {
+        /// The node.
+        node: String,
+        /// The Lease that is there already.
+        existing: Option<LeaseSeen>,
+    },
+    /// It has to wait.
+    Wait {
+        /// For this node, if it is one.
+        node: Option<String>,
+        /// Why, for people.
+        message: String,
+    },
+    /// No node fits.
+    None {
+        /// What was asked for, and what to do.
+        message: String,
+    },
+}
+
+/// Where `run` stands.
+pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
+    if let Some(node) = held(run, seen) {
+        return Claim::Held(node);
+    }
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    let fitting: Vec<&NodeSeen> = seen
+        .nodes
+        .iter()
+        .filter(|node| fits(&placement, node))
+        // A run that was interrupted goes on where it began: one run measures one node.
+        .filter(|node| seen.recorded_node.as_ref().is_none_or(|name| *name == node.name))
+        .collect();
+    if fitting.is_empty() {
+        return Claim::None { message: no_node(&placement, seen) };
+    }
+    let mut ready: Vec<&NodeSeen> = fitting.into_iter().filter(|node| node.ready).collect();
+    ready.sort_by(|a, b| a.name.cmp(&b.name));
+    let Some(first) = ready.first() else {
+        let message = "the nodes that fit are not ready or cordoned: waiting for one".to_owned();
+        return Claim::Wait { node: None, message };
+    };
+    let ahead = queue_ahead(run, seen, first);
+    let free = ready.iter().find(|node| holder(seen, &node.name).is_none());
+    match free {
+        Some(node) if ahead.is_empty() || ready.len() > ahead.len() => Claim::Take {
+            node: node.name.clone(),
+            existing: seen.leases.iter().find(|lease| lease.node == node.name).cloned(),
+        },
+        _ => wait(seen, first, &ahead),
+    }
+}
+
+/// The node that `run` holds.
+pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
+    let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
+    seen.leases.iter().find(mine).map(|lease| lease.node.clone())
+}
+
+/// The active run that holds `node`. A claim of a run that is gone, finished or suspended counts
+/// for nothing.
+fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
+    let lease = seen.leases.iter().find(|lease| lease.node == node)?;
+    let uid = lease.holder.as_deref()?;
+    seen.runs.iter().find(|run| run.uid == uid && run.active)
+}
+
+/// Active runs that want the same node and came first: those that hold it, then the older ones.
+fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> Vec<&'a RunSeen> {
+    let me = seen.runs.iter().find(|other| other.uid == run.uid);
+    let older = |other: &RunSeen| {
+        me.is_none_or(|me| (other.created, &other.uid) < (me.created, &me.uid))
+    };
+    let holds_another = |other: &RunSeen| {
+        seen.leases
+            .iter()
+            .any(|lease| lease.node != node.name && lease.holder.as_deref() == Some(&other.uid))
+    };
+    let holder = holder(seen, &node.name).map(|run| run.uid.as_str());
+    let mut ahead: Vec<&RunSeen> = seen
+        .runs
+        .iter()
+        .filter(|other| other.active && other.uid != run.uid)
+        .filter(|other| fits(&other.placement, node) && !holds_another(other))
+        .filter(|other| holder == Some(&other.uid) || older(other))
+        .collect();
+    ahead.sort_by_key(|other| (holder != Some(&other.uid), other.created, other.uid.clone()));
+    ahead
+}
+
+fn wait(seen: &Observed, node: &NodeSeen, ahead: &[&RunSeen]) -> Claim {
+    let place = ahead.len() + 1;
+    let holder = holder(seen, &node.name).map_or_else(
+        || ahead.first().map_or("another run", |run| run.name.as_str()).to_owned(),
+        |run| run.name.clone(),
+    );
+    let message = format!(
+        "waiting for node {}, which {holder} is measuring on: number {place} in the queue",
+        node.name
+    );
+    Claim::Wait { node: Some(node.name.clone()), message }
+}
+
+fn no_node(placement: &Placement, seen: &Observed) -> String {
+    if let Some(name) = &seen.recorded_node {
+        return format!(
+            "node {name}, on which this run began, is gone or fits no longer: bring it back, or \
+             delete the run and create a new one"
+        );
+    }
+    let wanted: Vec<String> =
+        placement.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if wanted.is_empty() {
+        return "every node has a taint that the run does not tolerate: add \
+                spec.placement.tolerations to a new run"
+            .to_owned();
+    }
+    format!(
+        "no node has the labels {} with taints that the run tolerates: label a node, or create a \
+         new run with another spec.placement",
+        wanted.join(",")
+    )
+}
+
+fn fits(placement: &Placement, node: &NodeSeen) -> bool {
+    let labelled = placement
+        .node_selector
+        .iter()
+        .all(|(key, value)| node.labels.get(key).is_some_and(|found| found == value));
+    let tolerated = |taint: &TaintSeen| placement.tolerations.iter().any(|t| tolerates(t, taint));
+    labelled && node.taints.iter().all(tolerated)
+}
+
+fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {
+    let effect = toleration.effect.is_none_or(|effect: TaintEffect| {
+        let effect: &'static str = effect.into();
+        effect == taint.effect
+    });
+    let key = toleration.key.as_ref().is_none_or(|key| *key == taint.key);
+    let value = match toleration.operator.unwrap_or(TolerationOperator::Equal) {
+        TolerationOperator::Exists => true,
+        // Without a key, `Equal` tolerates nothing, as for pods.
+        TolerationOperator::Equal => {
+            toleration.key.is_some()
+                && toleration.value.as_deref().unwrap_or_default() == taint.value
+        }
+    };
+    effect && key && value
+}

@@ -1,0 +1,296 @@
+//! One trial at a time: a fresh subject, one probe, a record. Whatever belongs to another trial is
+//! removed, but only when that trial's record was seen.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::failure::{Failure, FailureReason};
+use super::{Stage, Step, Wake};
+use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+/// How long the scheduler may say "does not fit": the subject before may still be on its way out.
+const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
+/// How long a probe's pod may take to run. Its image was pulled by the trial before, or is pulled
+/// now.
+const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
+/// How long the echo server may take to run.
+const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
+
+/// What to do for the first trial without a record.
+pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
+    let Some(trial) = run.order.iter().find(|trial| !seen.records.contains_key(trial)) else {
+        return (vec![], Stage::Summarising, Wake::Now);
+    };
+    let mut steps = leftovers(seen, trial);
+    let (step, message, wake) = match upstream(run, seen, trial, now) {
+        Upstream::Ready => current(run, seen, trial, now),
+        Upstream::Start => {
+            (Some(Step::StartUpstream), "starting the echo server".to_owned(), Wake::OnChange)
+        }
+        Upstream::Wait(until) => (None, "waiting for the echo server".to_owned(), Wake::At(until)),
+        Upstream::Failed(failure) => fail(trial, failure, subject_of(seen, trial)),
+    };
+    let recording = matches!(
+        step,
+        Some(Step::RecordFailure { .. } | Step::CollectRecord { .. })
+    );
+    steps.extend(step);
+    let stage = Stage::Measuring { trial: trial.clone(), message };
+    (steps, stage, if recording { Wake::Now } else { wake })
+}
+
+/// Objects of trials that have their record, and objects that no trial knows.
+fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
+    let probes = seen.probes.iter().filter(|probe| probe.trial != *current && !probe.deleting);
+    let subjects =
+        seen.subjects.iter().filter(|subject| subject.trial != *current && !subject.pod.deleting);
+    probes
+        .map(|probe| Step::RemoveProbe { job: probe.job.clone() })
+        .chain(subjects.map(|subject| Step::RemoveSubject { pod: subject.pod.name.clone() }))
+        .collect()
+}
+
+enum Upstream {
+    Ready,
+    Start,
+    Wait(Timestamp),
+    Failed(Failure),
+}
+
+/// The echo server lives as long as the run: it is the same for all variants.
+fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Upstream {
+    if !run.workload(trial).is_some_and(|workload| workload.upstream) {
+        return Upstream::Ready;
+    }
+    let Some(pod) = &seen.upstream else { return Upstream::Start };
+    let deadline = later(pod.created, UPSTREAM_START);
+    match &pod.state {
+        PodState::Running if pod.ip.is_some() && !pod.deleting => Upstream::Ready,
+        PodState::Ended { .. } => Upstream::Failed(Failure::new(
+            FailureReason::UpstreamUnavailable,
+            "the echo server ended: see its pod's log, and the upstream image in the chart",
+        )),
+        _ if now < deadline => Upstream::Wait(deadline),
+        state => Upstream::Failed(Failure::new(
+            FailureReason::UpstreamUnavailable,
+            format!(
+                "the echo server did not run within {UPSTREAM_START:#}{}: check the upstream image \
+                 in the chart",
+                because(state)
+            ),
+        )),
+    }
+}
+
+type Next = (Option<Step>, String, Wake);
+
+fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
+    match (subject_of(seen, trial), probe) {
+        (None, None) => {
+            (Some(Step::DeploySubject(trial.clone())), format!("preparing {trial}"), Wake::OnChange)
+        }
+        (subject, Some(probe)) => under_probe(trial, subject, probe, now),
+        (Some(subject), None) if subject.pod.deleting => {
+            (None, format!("waiting for an earlier pod of {trial} to go"), Wake::OnChange)
+        }
+        (Some(subject), None) => before_probe(run, seen, trial, subject, now),
+    }
+}
+
+fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
+    seen.subjects.iter().find(|subject| subject.trial == *trial)
+}
+
+/// The subject is there and nothing measures it yet.
+fn before_probe(
+    run: &ValidatedRun,
+    seen: &Observed,
+    trial: &TrialId,
+    subject: &SubjectSeen,
+    now: Timestamp,
+) -> Next {
+    let pod = &subject.pod;
+    let seconds = run.spec.subject_ready_timeout_seconds;
+    let deadline = later(pod.created, SignedDuration::from_secs(i64::from(seconds)));
+    match (&pod.state, pod.ip) {
+        (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
+        (PodState::Running, Some(address)) => {
+            // Pods of the trial before must be gone: on their way out they still use the CPU.
+            let others = seen.subjects.iter().any(|other| other.trial != *trial)
+                || seen.probes.iter().any(|other| other.trial != *trial);
+            if others {
+                return (None, format!("preparing {trial}"), Wake::OnChange);
+            }
+            let subject_uid = pod.uid.clone();
+            let step = Step::LaunchProbe { trial: trial.clone(), subject_uid, address };
+            (Some(step), format!("measuring {trial}"), Wake::OnChange)
+        }
+        (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
+            Some(Verdict::Fail(failure)) => fail(trial, failure, Some(subject)),
+            Some(Verdict::At(time)) => (None, format!("preparing {trial}"), Wake::At(time)),
+            None => until_deadline(trial, subject, deadline, now),
+        },
+        _ => until_deadline(trial, subject, deadline, now),
+    }
+}
+
+fn until_deadline(
+    trial: &TrialId,
+    subject: &SubjectSeen,
+    deadline: Timestamp,
+    now: Timestamp,
+) -> Next {
+    if now < deadline {
+        return (None, format!("preparing {trial}"), Wake::At(deadline));
+    }
+    let message = format!(
+        "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
+         and whether the node's container runtime knows the RuntimeClass",
+        because(&subject.pod.state)
+    );
+    fail(trial, Failure::new(FailureReason::SubjectNotStarted, message), Some(subject))
+}
+
+enum Verdict {
+    Fail(Failure),
+    At(Timestamp),
+}
+
+/// Reasons of a waiting pod that waiting does not mend.
+fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
+    let Waiting { reason, message } = waiting;
+    let fail = |kind, text: String| Some(Verdict::Fail(Failure::new(kind, text)));
+    match reason.as_str() {
+        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => fail(
+            FailureReason::ImageUnavailable,
+            format!("{reason}: {message}: check the image's name and the node's access to it"),
+        ),
+        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError"
+        | "StartError" => fail(
+            FailureReason::SubjectNotStarted,
+            format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
+        ),
+        "Unschedulable" => {
+            let until = later(created, UNSCHEDULABLE_GRACE);
+            if now < until {
+                return Some(Verdict::At(until));
+            }
+            fail(
+                FailureReason::Unschedulable,
+                format!("{message}: free resources on the node or lower spec.resources"),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// A probe is there: it has the word as long as it can.
+fn under_probe(
+    trial: &TrialId,
+    subject: Option<&SubjectSeen>,
+    probe: &ProbeSeen,
+    now: Timestamp,
+) -> Next {
+    if probe.deleting {
+        return (None, format!("waiting for an earlier probe of {trial} to go"), Wake::OnChange);
+    }
+    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod)) {
+        let step = Step::CollectRecord {
+            trial: trial.clone(),
+            probe_pod: pod.name.clone(),
+            subject_pod: subject.map(|subject| subject.pod.name.clone()),
+        };
+        return (Some(step), format!("recording {trial}"), Wake::Now);
+    }
+    if let Some(reason) = &probe.failed {
+        let failure = if reason == "DeadlineExceeded" {
+            let message = "the probe did not end within its deadline and was stopped".to_owned();
+            Failure::new(FailureReason::ProbeDeadlineExceeded, message)
+        } else {
+            let message = format!("the probe's Job failed ({reason}) and its pod is gone");
+            Failure::new(FailureReason::ProbeFailed, message)
+        };
+        return fail(trial, failure, subject);
+    }
+    match subject {
+        None => {
+            let message = "the pod under test was deleted or evicted while it was measured";
+            fail(trial, Failure::new(FailureReason::SubjectLost, message), None)
+        }
+        // The probe was made for another pod of the same name: its target is gone.
+        Some(subject) if subject.pod.uid != probe.subject_uid || subject.pod.deleting => {
+            let message = "the pod under test was replaced while it was measured";
+            fail(trial, Failure::new(FailureReason::SubjectLost, message), Some(subject))
+        }
+        Some(subject) if matches!(subject.pod.state, PodState::Ended { .. }) => {
+            fail(trial, crashed(&subject.pod.state), Some(subject))
+        }
+        Some(subject) => probe_running(trial, subject, probe, now),
+    }
+}
+
+fn probe_running(
+    trial: &TrialId,
+    subject: &SubjectSeen,
+    probe: &ProbeSeen,
+    now: Timestamp,
+) -> Next {
+    let measuring = (None, format!("measuring {trial}"), Wake::OnChange);
+    let Some(pod) = &probe.pod else { return measuring };
+    let PodState::Pending(waiting) = &pod.state else { return measuring };
+    let deadline = later(pod.created, PROBE_START);
+    let verdict = waiting.as_ref().and_then(|waiting| hopeless(waiting, pod.created, now));
+    match verdict {
+        Some(Verdict::Fail(Failure { message, .. })) => {
+            let message = format!("the probe's pod does not start: {message}");
+            fail(trial, Failure::new(FailureReason::ProbeNotStarted, message), Some(subject))
+        }
+        Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
+        None if now < deadline => (None, format!("measuring {trial}"), Wake::At(deadline)),
+        None => {
+            let message = format!(
+                "the probe's pod did not run within {PROBE_START:#}{}: see 'kubectl describe pod' \
+                 in the operator's namespace",
+                because(&pod.state)
+            );
+            fail(trial, Failure::new(FailureReason::ProbeNotStarted, message), Some(subject))
+        }
+    }
+}
+
+/// Whether a probe's pod ended by itself, so that its log is complete.
+fn printed(pod: &PodSeen) -> bool {
+    matches!(&pod.state, PodState::Ended { exit_code: Some(_), reason, .. } if reason != "DeadlineExceeded")
+}
+
+fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
+    let message = format!("recording {trial} as failed: {}", failure.reason);
+    let subject_pod = subject.map(|subject| subject.pod.name.clone());
+    (Some(Step::RecordFailure { trial: trial.clone(), failure, subject_pod }), message, Wake::Now)
+}
+
+fn crashed(state: &PodState) -> Failure {
+    let PodState::Ended { exit_code, reason, message } = state else {
+        return Failure::new(FailureReason::SubjectCrashed, "the container ended");
+    };
+    let code = exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
+    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let text = format!("the container ended{code} ({reason}){said}: see why it does not keep serving");
+    Failure::new(FailureReason::SubjectCrashed, text)
+}
+
+fn because(state: &PodState) -> String {
+    match state {
+        PodState::Pending(Some(Waiting { reason, message })) if message.is_empty() => {
+            format!(" ({reason})")
+        }
+        PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
+        _ => String::new(),
+    }
+}
+
+fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_add(by).unwrap_or(Timestamp::MAX)
+}

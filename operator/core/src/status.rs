@@ -1,0 +1,269 @@
+//! What to answer: plan and conclusion -> status. Pure; nothing here is ever read back to decide
+//! what to do, except that a finished run stays finished.
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
+use wasmbench_api::status::{
+    BenchmarkRunStatus, MeasuredNode, Progress, Results, SkippedVariant, SummaryRow,
+};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
+
+use crate::build::names;
+use crate::observed::Observed;
+use crate::plan::{Plan, Stage, remaining_seconds};
+use crate::validate::{Invalid, ValidatedRun};
+
+/// Longest message of a condition or of progress.
+const MESSAGE_LIMIT: usize = 1000;
+
+/// What a finished run found, as far as its status tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// One row per variant and workload.
+    pub rows: Vec<SummaryRow>,
+    /// The result in one line.
+    pub verdict: String,
+    /// Variants that could not be measured.
+    pub skipped: Vec<SkippedVariant>,
+    /// What speaks against the numbers: reason and message of each.
+    pub doubts: Vec<(String, String)>,
+    /// Fingerprint of the node.
+    pub fingerprint: Option<String>,
+    /// Trials with a measurement.
+    pub measured: usize,
+    /// Names of the record `ConfigMaps`.
+    pub records: Vec<String>,
+}
+
+/// Whether a run has ended for good.
+pub fn is_finished(run: &BenchmarkRun) -> bool {
+    run.status.as_ref().is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
+}
+
+/// When a finished run is to be deleted.
+pub fn expires_at(run: &BenchmarkRun) -> Option<Timestamp> {
+    let seconds = run.spec.ttl_seconds_after_finished?;
+    let finished = run.status.as_ref()?.completion_time.as_ref()?.0;
+    finished.checked_add(SignedDuration::from_secs(i64::from(seconds))).ok()
+}
+
+/// The status of a run that was refused.
+pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status {
+    let message = clip(&invalid.to_string());
+    let drafts = vec![
+        no(conditions::ACCEPTED, "Invalid", message.clone()),
+        yes(conditions::FINISHED, "Invalid", "the run was refused"),
+        no(conditions::SUCCEEDED, "Invalid", message.clone()),
+        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+        no(conditions::RECONCILING, "Finished", "the run has ended"),
+        yes(conditions::STALLED, "Invalid", message.clone()),
+    ];
+    let old = run.status.clone().unwrap_or_default();
+    Status {
+        observed_generation: run.metadata.generation,
+        conditions: conditions::merge(&old.conditions, drafts, run.metadata.generation, now),
+        progress: Some(Progress { text: "0/0".into(), message, ..Progress::default() }),
+        completion_time: old.completion_time.or(Some(Time(now))),
+        ..Status::default()
+    }
+}
+
+/// The status of a run that was accepted. `conclusion` is there once the report is.
+pub fn status_of(
+    run: &BenchmarkRun,
+    valid: &ValidatedRun,
+    seen: &Observed,
+    plan: &Plan,
+    conclusion: Option<&Conclusion>,
+    now: Timestamp,
+) -> BenchmarkRunStatus {
+    let old = run.status.clone().unwrap_or_default();
+    let generation = run.metadata.generation;
+    let drafts = drafts(valid, plan, conclusion);
+    let finished = drafts.iter().any(|d| d.type_ == conditions::FINISHED && d.status == "True");
+    let started = plan.completed > 0 || matches!(plan.stage, Stage::Measuring { .. });
+    let node = plan.node.clone().or_else(|| old.node.as_ref().map(|node| node.name.clone()));
+    Status {
+        observed_generation: generation,
+        conditions: conditions::merge(&old.conditions, drafts, generation, now),
+        seed: Some(valid.seed),
+        baseline: Some(valid.baseline.clone()),
+        start_time: old.start_time.or_else(|| started.then_some(Time(now))),
+        completion_time: old.completion_time.or_else(|| finished.then_some(Time(now))),
+        node: node.map(|name| MeasuredNode {
+            name,
+            fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
+        }),
+        progress: Some(progress(valid, seen, plan, now)),
+        verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
+        skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
+        summary: conclusion.map(|c| c.rows.clone()).unwrap_or_default(),
+        results: conclusion.map(|c| Results {
+            report: names::report(&valid.name),
+            records: c.records.clone(),
+        }),
+    }
+}
+
+/// Whether two statuses say the same, times of estimates aside: writing only what changed keeps
+/// the operator from waking itself.
+pub fn same(old: Option<&Status>, new: &Status) -> bool {
+    let without_estimate = |status: &Status| {
+        let mut status = status.clone();
+        if let Some(progress) = &mut status.progress {
+            progress.estimated_completion_time = None;
+            progress.text = String::new();
+        }
+        status
+    };
+    old.is_some_and(|old| without_estimate(old) == without_estimate(new))
+}
+
+fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) -> Vec<Draft> {
+    let mut drafts = vec![yes(conditions::ACCEPTED, "Valid", "the spec was understood")];
+    let pending = |reason: &str, message: &str| {
+        vec![
+            no(conditions::FINISHED, reason, "the run has not ended"),
+            unknown(conditions::SUCCEEDED, reason, clip(message)),
+            unknown(conditions::TRUSTWORTHY, "NoResult", "there are no numbers yet"),
+        ]
+    };
+    match (&plan.stage, conclusion) {
+        (Stage::Queued { message }, _) => drafts.extend(pending("Queued", message)),
+        (Stage::Measuring { message, .. }, _) => drafts.extend(pending("Measuring", message)),
+        (Stage::Suspended, _) => {
+            let message = "suspended: set spec.suspend to false to go on";
+            drafts.extend(pending("Suspended", message));
+        }
+        (Stage::NoNode { message }, _) => drafts.extend(no_node(message)),
+        (Stage::Done, Some(conclusion)) => drafts.extend(concluded(valid, conclusion)),
+        (Stage::Summarising | Stage::Done, _) => {
+            drafts.extend(pending("Summarising", "writing the report"));
+        }
+    }
+    let preparing = matches!(plan.stage, Stage::Queued { .. }) && plan.completed == 0;
+    drafts.push(if preparing {
+        yes(conditions::RECONCILING, "Preparing", "no pod of the run has started yet")
+    } else {
+        no(conditions::RECONCILING, "Started", "the run has started")
+    });
+    drafts.push(if let Stage::NoNode { message } = &plan.stage {
+        yes(conditions::STALLED, "NoMatchingNode", clip(message))
+    } else {
+        no(conditions::STALLED, "Progressing", "nothing is in the way")
+    });
+    drafts
+}
+
+fn no_node(message: &str) -> Vec<Draft> {
+    vec![
+        yes(conditions::FINISHED, "NoMatchingNode", "the run has ended"),
+        no(conditions::SUCCEEDED, "NoMatchingNode", clip(message)),
+        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+    ]
+}
+
+fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
+    let total = valid.order.len();
+    let finished = yes(conditions::FINISHED, "Completed", "every trial has a record");
+    let succeeded = if conclusion.measured == total {
+        yes(conditions::SUCCEEDED, "Completed", format!("all {total} trials were measured"))
+    } else if conclusion.measured == 0 {
+        let message = "no trial could be measured: status.skipped and the report say why";
+        no(conditions::SUCCEEDED, "NothingMeasured", message)
+    } else {
+        let message = format!(
+            "{} of {total} trials were measured: status.skipped and the report say what happened \
+             to the others",
+            conclusion.measured
+        );
+        no(conditions::SUCCEEDED, "Incomplete", message)
+    };
+    vec![finished, succeeded, trustworthy(conclusion)]
+}
+
+fn trustworthy(conclusion: &Conclusion) -> Draft {
+    if conclusion.measured == 0 {
+        return unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured");
+    }
+    match conclusion.doubts.as_slice() {
+        [] => yes(conditions::TRUSTWORTHY, "NoDoubts", "nothing speaks against the numbers"),
+        doubts => {
+            let all: Vec<String> =
+                doubts.iter().map(|(reason, message)| format!("{reason}: {message}")).collect();
+            no(conditions::TRUSTWORTHY, &doubts[0].0, clip(&all.join("; ")))
+        }
+    }
+}
+
+fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {
+    let total = valid.order.len();
+    let count = format!("{}/{total}", plan.completed);
+    let message = match &plan.stage {
+        Stage::Queued { message } | Stage::NoNode { message } | Stage::Measuring { message, .. } => {
+            clip(message)
+        }
+        Stage::Summarising => "writing the report".to_owned(),
+        Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
+        Stage::Done => format!(
+            "read the report with: kubectl wasmbench report {} -n {}",
+            valid.name, valid.namespace
+        ),
+    };
+    let measuring = matches!(plan.stage, Stage::Measuring { .. });
+    let seconds = measuring.then(|| remaining_seconds(valid, seen));
+    let left = seconds.and_then(|s| i64::try_from(s).ok()).map(SignedDuration::from_secs);
+    Progress {
+        completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
+        total_trials: u32::try_from(total).unwrap_or(u32::MAX),
+        text: seconds.map_or(count.clone(), |s| format!("{count} (~{} left)", about(s))),
+        message,
+        estimated_completion_time: left.and_then(|d| now.checked_add(d).ok()).map(Time),
+    }
+}
+
+/// `40s`, `3m`, `1h20m`: as exact as such an estimate is.
+fn about(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds.div_ceil(60)),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+fn clip(text: &str) -> String {
+    clip_to(text, MESSAGE_LIMIT)
+}
+
+/// At most `limit` bytes, cut between characters.
+fn clip_to(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut end = limit - 3;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}...", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clipped_text_stays_within_its_limit_and_between_characters() {
+        let text = "ä".repeat(600);
+        let clipped = clip_to(&text, 512);
+        assert!(clipped.len() <= 512);
+        assert!(clipped.ends_with("..."));
+    }
+
+    #[test]
+    fn the_time_left_is_as_exact_as_the_estimate() {
+        assert_eq!(about(40), "40s");
+        assert_eq!(about(170), "3m");
+        assert_eq!(about(4900), "1h21m");
+    }
+}

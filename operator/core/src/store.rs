@@ -1,0 +1,300 @@
+//! How records are kept in `ConfigMaps`: one gzipped JSON entry per trial, an index of outcomes in
+//! an annotation (so that planning needs no record's content), and `SHA256SUMS` in the format of
+//! sha256sum. Pure: the caller reads and writes the objects.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::ConfigMap;
+use sha2::{Digest, Sha256};
+use wasmbench_api::labels;
+
+use crate::wire::record::{Cell, Outcome, Record, TrialId};
+
+/// A `ConfigMap` may hold 1 MiB; half of it leaves room for base64 and metadata.
+pub const MAX_CHUNK_BYTES: usize = 512 * 1024;
+/// One record must fit a chunk of its own with room to spare.
+pub const MAX_ENTRY_BYTES: usize = 256 * 1024;
+/// An entry that unpacks to more than this is not one of ours.
+const MAX_UNPACKED_BYTES: u64 = 8 * 1024 * 1024;
+/// Key of the checksums.
+pub const SUMS_KEY: &str = "SHA256SUMS";
+
+/// A record could not be packed or unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The record does not serialise.
+    #[error("could not write the record as JSON")]
+    Json(#[source] serde_json::Error),
+    /// Compression failed.
+    #[error("could not pack the record")]
+    Pack(#[source] std::io::Error),
+    /// The bytes are no gzip, or too large when unpacked.
+    #[error("could not unpack the record")]
+    Unpack(#[source] std::io::Error),
+    /// The unpacked bytes are no record.
+    #[error("the entry is not a record")]
+    NotARecord(#[source] serde_json::Error),
+    /// Packed it is still too large.
+    #[error("the record of {trial} is {bytes} bytes when packed; {MAX_ENTRY_BYTES} are allowed")]
+    TooLarge {
+        /// Which trial.
+        trial: TrialId,
+        /// Its size.
+        bytes: usize,
+    },
+}
+
+/// Key of a trial's entry in its `ConfigMap`.
+pub fn entry_key(trial: &TrialId) -> String {
+    format!("{}.b{}.json.gz", trial.cell.point, trial.block)
+}
+
+/// A record as it is stored.
+pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
+    let json = serde_json::to_vec(record).map_err(Error::Json)?;
+    // No time stamp inside: the same record always gives the same bytes.
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&json).map_err(Error::Pack)?;
+    let bytes = encoder.finish().map_err(Error::Pack)?;
+    if bytes.len() > MAX_ENTRY_BYTES {
+        return Err(Error::TooLarge { trial: record.trial.clone(), bytes: bytes.len() });
+    }
+    Ok(bytes)
+}
+
+/// The record behind a stored entry.
+pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
+    let mut json = Vec::new();
+    GzDecoder::new(bytes)
+        .take(MAX_UNPACKED_BYTES)
+        .read_to_end(&mut json)
+        .map_err(Error::Unpack)?;
+    serde_json::from_slice(&json).map_err(Error::NotARecord)
+}
+
+/// How a recorded trial ended, as far as planning needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is a measurement.
+    Measured,
+    /// It failed for this reason.
+    Failed(String),
+    /// It was skipped for this reason.
+    Skipped(String),
+}
+
+impl From<&Outcome> for Ended {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Measured => Self::Measured,
+            Outcome::Failed { reason, .. } => Self::Failed(reason.clone()),
+            Outcome::Skipped { reason, .. } => Self::Skipped(reason.clone()),
+        }
+    }
+}
+
+/// Which trials a `ConfigMap` holds: one line per trial, `point/bN Outcome Reason`.
+pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
+    let mut text = String::new();
+    for (trial, ended) in index {
+        let (outcome, reason) = match ended {
+            Ended::Measured => ("Measured", ""),
+            Ended::Failed(reason) => ("Failed", reason.as_str()),
+            Ended::Skipped(reason) => ("Skipped", reason.as_str()),
+        };
+        let line = format!("{}/b{} {outcome} {reason}", trial.cell.point, trial.block);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// The inverse of [`render_index`]. A line that is not understood is left out: its trial is then
+/// measured again under the same key rather than believed.
+pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialId, Ended> {
+    let entry = |line: &str| {
+        let mut words = line.split(' ');
+        let trial: TrialId = format!("{variant}/{workload}/{}", words.next()?).parse().ok()?;
+        let outcome = words.next()?;
+        let reason = words.next().unwrap_or_default().to_owned();
+        let ended = match outcome {
+            "Measured" => Ended::Measured,
+            "Failed" => Ended::Failed(reason),
+            "Skipped" => Ended::Skipped(reason),
+            _ => return None,
+        };
+        Some((trial, ended))
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+/// The trials that a record `ConfigMap` holds, from its metadata alone.
+pub fn index_of(
+    labels: &BTreeMap<String, String>,
+    annotations: &BTreeMap<String, String>,
+) -> BTreeMap<TrialId, Ended> {
+    match (
+        labels.get(labels::VARIANT),
+        labels.get(labels::WORKLOAD),
+        annotations.get(labels::RECORD_INDEX),
+    ) {
+        (Some(variant), Some(workload), Some(text)) => parse_index(variant, workload, text),
+        _ => BTreeMap::new(),
+    }
+}
+
+/// What became of an attempt to add a record to a `ConfigMap`.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Added {
+    /// It is in.
+    Yes,
+    /// The trial was there already; the stored record stays as it is.
+    AlreadyThere,
+    /// The `ConfigMap` is full: use the next chunk.
+    Full,
+}
+
+/// Adds a packed record to the `ConfigMap` of its variant and workload.
+pub fn add(chunk: &mut ConfigMap, cell: &Cell, trial: &TrialId, ended: Ended, bytes: Vec<u8>) -> Added {
+    let key = entry_key(trial);
+    let annotations = chunk.metadata.annotations.get_or_insert_default();
+    let index = annotations.get(labels::RECORD_INDEX).map(String::as_str).unwrap_or_default();
+    let mut index = parse_index(&cell.variant, &cell.workload, index);
+    let entries = chunk.binary_data.get_or_insert_default();
+    if index.contains_key(trial) && entries.contains_key(&key) {
+        return Added::AlreadyThere;
+    }
+    let used: usize = entries.values().map(|entry| entry.0.len()).sum();
+    if used > 0 && used + bytes.len() > MAX_CHUNK_BYTES {
+        return Added::Full;
+    }
+    let sums = chunk.data.get_or_insert_default().entry(SUMS_KEY.into()).or_default();
+    sums.retain_lines_without(&key);
+    let _ = writeln!(sums, "{}  {key}", hex(&Sha256::digest(&bytes)));
+    entries.insert(key, ByteString(bytes));
+    index.insert(trial.clone(), ended);
+    annotations.insert(labels::RECORD_INDEX.into(), render_index(&index));
+    Added::Yes
+}
+
+trait RetainLines {
+    fn retain_lines_without(&mut self, needle: &str);
+}
+
+impl RetainLines for String {
+    fn retain_lines_without(&mut self, needle: &str) {
+        if self.contains(needle) {
+            *self = self.lines().filter(|line| !line.ends_with(needle)).fold(
+                Self::new(),
+                |mut text, line| {
+                    let _ = writeln!(text, "{line}");
+                    text
+                },
+            );
+        }
+    }
+}
+
+/// Lower-case hex digits of some bytes.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::record::{Point, RECORD_SCHEMA};
+
+    fn trial(connections: u32, block: u32) -> TrialId {
+        let point = Point::Throughput { connections };
+        let cell = Cell { variant: "tortoise".into(), workload: "greet".into(), point };
+        TrialId { cell, block }
+    }
+
+    fn record(trial: TrialId, message: String) -> Record {
+        Record {
+            schema: RECORD_SCHEMA.into(),
+            run_uid: "1234".into(),
+            trial,
+            position: 3,
+            outcome: Outcome::Failed { reason: "NeverListened".into(), message },
+            operator_version: "0.1.0".into(),
+            recorded_at: jiff::Timestamp::UNIX_EPOCH,
+            subject: None,
+            document: None,
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was() {
+        let record = record(trial(10, 1), "nothing there".into());
+        assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
+    }
+
+    #[test]
+    fn the_same_record_gives_the_same_bytes() {
+        let record = record(trial(10, 1), "nothing there".into());
+        assert_eq!(encode(&record).unwrap(), encode(&record).unwrap());
+    }
+
+    #[test]
+    fn a_trial_is_stored_once() {
+        let mut chunk = ConfigMap::default();
+        let trial = trial(10, 1);
+        let mut put = |bytes: &[u8]| {
+            add(&mut chunk, &trial.cell, &trial, Ended::Measured, bytes.to_vec())
+        };
+        assert_eq!(put(b"first"), Added::Yes);
+        assert_eq!(put(b"second"), Added::AlreadyThere);
+        assert_eq!(chunk.binary_data.unwrap()[&entry_key(&trial)].0, b"first");
+    }
+
+    #[test]
+    fn a_full_chunk_says_so_and_keeps_what_it_has() {
+        let mut chunk = ConfigMap::default();
+        let half = vec![7; MAX_CHUNK_BYTES / 2 + 1];
+        let (one, two) = (trial(10, 1), trial(10, 2));
+        assert_eq!(add(&mut chunk, &one.cell, &one, Ended::Measured, half.clone()), Added::Yes);
+        assert_eq!(add(&mut chunk, &two.cell, &two, Ended::Measured, half), Added::Full);
+        assert_eq!(chunk.binary_data.unwrap().len(), 1);
+    }
+
+    #[test]
+    fn bytes_that_are_no_record_are_refused() {
+        assert!(matches!(decode(b"plain text"), Err(Error::Unpack(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_survives_a_round_trip(
+            entries in proptest::collection::btree_map(
+                (1u32..2000, 1u32..50),
+                prop_oneof![
+                    Just(Ended::Measured),
+                    "[A-Z][A-Za-z]{0,20}".prop_map(Ended::Failed),
+                    "[A-Z][A-Za-z]{0,20}".prop_map(Ended::Skipped),
+                ],
+                0..20,
+            )
+        ) {
+            let index: BTreeMap<TrialId, Ended> =
+                entries.into_iter().map(|((c, b), ended)| (trial(c, b), ended)).collect();
+            prop_assert_eq!(parse_index("tortoise", "greet", &render_index(&index)), index);
+        }
+
+        #[test]
+        fn an_index_of_any_text_never_panics(text in "\\PC{0,200}") {
+            let _ = parse_index("tortoise", "greet", &text);
+        }
+    }
+}

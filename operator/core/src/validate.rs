@@ -1,0 +1,254 @@
+//! A run as written -> a run as meant. Every rule of the CRD is checked again, because a CRD may be
+//! older than the operator, and the administrator's limits are checked here for the first time.
+
+use std::collections::BTreeSet;
+
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use sha2::{Digest, Sha256};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::{BenchmarkRunSpec, Workload};
+
+use crate::config::OperatorConfig;
+use crate::variants::{self, SubjectSpec};
+use crate::wire::record::{Cell, Point, TrialId};
+
+/// The spec cannot be carried out; nothing was started.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{field}: {message}")]
+pub struct Invalid {
+    /// Path of the field, e.g. `spec.blocks`.
+    pub field: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// A run that can be carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidatedRun {
+    /// Name of the run.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its uid.
+    pub uid: String,
+    /// The spec as written.
+    pub spec: BenchmarkRunSpec,
+    /// Seed of the order.
+    pub seed: i64,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// The variants in the order of the spec.
+    pub variants: Vec<ValidatedVariant>,
+    /// Every trial, in the order in which they are measured.
+    pub order: Vec<TrialId>,
+}
+
+/// A variant and what its pod runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidatedVariant {
+    /// Its name.
+    pub name: String,
+    /// What its pod runs.
+    pub subject: SubjectSpec,
+}
+
+impl ValidatedRun {
+    /// The variant of a trial of this run.
+    pub fn variant(&self, trial: &TrialId) -> Option<&ValidatedVariant> {
+        self.variants.iter().find(|variant| variant.name == trial.cell.variant)
+    }
+
+    /// The workload of a trial of this run.
+    pub fn workload(&self, trial: &TrialId) -> Option<&Workload> {
+        self.spec.workloads.iter().find(|workload| workload.name == trial.cell.workload)
+    }
+
+    /// Position of a trial in the order, counted from 0.
+    pub fn position(&self, trial: &TrialId) -> Option<usize> {
+        self.order.iter().position(|other| other == trial)
+    }
+}
+
+/// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
+pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
+    let spec = &run.spec;
+    check_names(spec)?;
+    check_sweeps(spec, config)?;
+    let variants = resolve_variants(spec, config)?;
+    let baseline = baseline_of(spec)?;
+    let uid = run.metadata.uid.clone().unwrap_or_default();
+    let seed = spec.seed.unwrap_or_else(|| seed_of(&uid));
+    let order = order_of(spec, seed);
+    if order.len() > config.limits.trials as usize {
+        return Err(invalid(
+            "spec.blocks",
+            format!(
+                "the run has {} trials and the administrator allows {}: lower spec.blocks, or \
+                 remove variants, workloads or connection counts",
+                order.len(),
+                config.limits.trials
+            ),
+        ));
+    }
+    Ok(ValidatedRun {
+        name: run.metadata.name.clone().unwrap_or_default(),
+        namespace: run.metadata.namespace.clone().unwrap_or_default(),
+        uid,
+        spec: spec.clone(),
+        seed,
+        baseline,
+        variants,
+        order,
+    })
+}
+
+fn invalid(field: impl Into<String>, message: impl Into<String>) -> Invalid {
+    Invalid { field: field.into(), message: message.into() }
+}
+
+fn check_names(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    unique("spec.variants", spec.variants.iter().map(|v| v.name.as_str()))?;
+    unique("spec.workloads", spec.workloads.iter().map(|w| w.name.as_str()))
+}
+
+fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Invalid> {
+    let mut seen = BTreeSet::new();
+    let mut any = false;
+    for name in names {
+        any = true;
+        if !is_dns_label(name) {
+            return Err(invalid(
+                format!("{field}.name"),
+                format!(
+                    "'{name}' is no usable name: use at most 40 lower-case letters, digits and \
+                     dashes, with a letter or digit at both ends"
+                ),
+            ));
+        }
+        if !seen.insert(name) {
+            return Err(invalid(
+                format!("{field}.name"),
+                format!("'{name}' stands twice: give each entry a name of its own"),
+            ));
+        }
+    }
+    if any { Ok(()) } else { Err(invalid(field, "the list is empty: add at least one entry")) }
+}
+
+fn is_dns_label(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=40).contains(&name.len())
+        && name.chars().all(inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
+    if spec.sweeps.warm_latency.is_none() && spec.sweeps.throughput.is_none() {
+        return Err(invalid("spec.sweeps", "set warmLatency, throughput or both"));
+    }
+    let Some(throughput) = &spec.sweeps.throughput else { return Ok(()) };
+    let limit = config.limits.connections;
+    let (field, list) = ("spec.sweeps.throughput.connections", &throughput.connections);
+    if let Some(above) = list.iter().find(|c| **c > limit) {
+        return Err(invalid(
+            field,
+            format!("{above} connections are asked for and the administrator allows {limit}"),
+        ));
+    }
+    if list.is_empty() || list.contains(&0) {
+        return Err(invalid(field, "list at least one number of connections, each 1 or more"));
+    }
+    if list.iter().collect::<BTreeSet<_>>().len() != list.len() {
+        return Err(invalid(field, "a number of connections stands twice: remove one"));
+    }
+    let longest = config.limits.duration_seconds;
+    if throughput.duration_seconds > longest {
+        return Err(invalid(
+            "spec.sweeps.throughput.durationSeconds",
+            format!(
+                "{} s are asked for and the administrator allows {longest} s",
+                throughput.duration_seconds
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn resolve_variants(
+    spec: &BenchmarkRunSpec,
+    config: &OperatorConfig,
+) -> Result<Vec<ValidatedVariant>, Invalid> {
+    let resolve = |(index, variant): (usize, &wasmbench_api::run::Variant)| {
+        let field = format!("spec.variants[{index}]");
+        if variant.container.is_some() && !config.limits.own_containers {
+            return Err(invalid(
+                format!("{field}.container"),
+                "the administrator allows presets only: use preset instead",
+            ));
+        }
+        if variant.preset.is_some() == variant.container.is_some() {
+            return Err(invalid(field, "set either preset or container"));
+        }
+        let subject = variants::subject(variant, &config.images)
+            .ok_or_else(|| invalid(field, "set either preset or container"))?;
+        Ok(ValidatedVariant { name: variant.name.clone(), subject })
+    };
+    spec.variants.iter().enumerate().map(resolve).collect()
+}
+
+fn baseline_of(spec: &BenchmarkRunSpec) -> Result<String, Invalid> {
+    let first = spec.variants.first().map(|v| v.name.clone()).unwrap_or_default();
+    let baseline = spec.baseline.clone().unwrap_or(first);
+    if spec.variants.iter().any(|v| v.name == baseline) {
+        Ok(baseline)
+    } else {
+        Err(invalid("spec.baseline", format!("'{baseline}' is none of spec.variants")))
+    }
+}
+
+/// The seed of a run that names none: it need not be stored, because the uid never changes.
+fn seed_of(uid: &str) -> i64 {
+    let digest = Sha256::digest(uid.as_bytes());
+    let bytes: [u8; 4] = [digest[0], digest[1], digest[2], digest[3]];
+    i64::from(u32::from_be_bytes(bytes))
+}
+
+/// Points of all sweeps, in the order of the API.
+pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
+    let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
+    let connections = spec.sweeps.throughput.iter().flat_map(|sweep| &sweep.connections);
+    warm.chain(connections.map(|&connections| Point::Throughput { connections })).collect()
+}
+
+/// Every cell of a block, unshuffled.
+pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
+    let points = points_of(spec);
+    let mut cells = vec![];
+    for variant in &spec.variants {
+        for workload in &spec.workloads {
+            cells.extend(points.iter().map(|&point| Cell {
+                variant: variant.name.clone(),
+                workload: workload.name.clone(),
+                point,
+            }));
+        }
+    }
+    cells
+}
+
+/// Randomised complete blocks: every block holds every cell once, each block shuffled anew from
+/// one seeded stream. `ChaCha8` gives the same order on every platform and in every version.
+fn order_of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
+    let cells = cells_of(spec);
+    let block = |block| {
+        let mut trials: Vec<TrialId> =
+            cells.iter().map(|cell| TrialId { cell: cell.clone(), block }).collect();
+        trials.shuffle(&mut random);
+        trials
+    };
+    (1..=spec.blocks).flat_map(block).collect()
+}

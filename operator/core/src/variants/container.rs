@@ -1,0 +1,17 @@
+//! A container of the user's own. Only the fields of the closed list in the API reach the pod.
+
+use wasmbench_api::run::OwnContainer;
+
+use super::SubjectSpec;
+
+pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
+    SubjectSpec {
+        image: own.image.clone(),
+        pull_policy: None,
+        args: own.args.clone(),
+        env: own.env.clone(),
+        port: own.port,
+        runtime_class: own.runtime_class_name.clone(),
+        body_prefix: "",
+    }
+}

@@ -1,0 +1,57 @@
+//! The ways to execute a service, one file each. A variant says what its pod runs; everything that
+//! is the same for all of them (placement, resources, security) is in [`crate::build`].
+
+mod container;
+mod native;
+mod wasmtime_embedded;
+
+use wasmbench_api::run::{EnvVar, Preset, Variant};
+
+use crate::config::Images;
+
+/// Port on which the presets listen.
+pub const GATEWAY_PORT: u16 = 8080;
+
+/// What a variant's pod runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectSpec {
+    /// Image.
+    pub image: String,
+    /// Pull policy; `None` leaves it to Kubernetes, as for images of the user's own.
+    pub pull_policy: Option<String>,
+    /// Arguments of the entrypoint.
+    pub args: Vec<String>,
+    /// Environment, besides what the operator adds.
+    pub env: Vec<EnvVar>,
+    /// Port of the service.
+    pub port: u16,
+    /// `RuntimeClass` of the pod.
+    pub runtime_class: Option<String>,
+    /// What the variant puts before every body by definition.
+    pub body_prefix: &'static str,
+}
+
+/// What the pod of `variant` runs; `None` when it has neither preset nor container.
+pub fn subject(variant: &Variant, images: &Images) -> Option<SubjectSpec> {
+    match (variant.preset, &variant.container) {
+        (Some(Preset::Native), _) => Some(native::subject(images)),
+        (Some(Preset::WasmtimeEmbedded), _) => {
+            Some(wasmtime_embedded::subject(images, variant.engine.unwrap_or_default()))
+        }
+        (None, Some(own)) => Some(container::subject(own)),
+        (None, None) => None,
+    }
+}
+
+/// A pod of one of our own images, without arguments.
+fn gateway(image: &str, images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        image: image.to_owned(),
+        pull_policy: Some(images.pull_policy.clone()),
+        args: vec![],
+        env: vec![],
+        port: GATEWAY_PORT,
+        runtime_class: None,
+        body_prefix: "",
+    }
+}
