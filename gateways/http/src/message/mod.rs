@@ -1,0 +1,41 @@
+//! HTTP/1.1 messages: bytes to requests, answers to bytes. Pure: no socket, no clock.
+
+pub(crate) mod body;
+pub(crate) mod chunked;
+pub(crate) mod fields;
+pub(crate) mod request;
+pub(crate) mod response;
+mod status;
+
+pub use request::{Method, Request};
+pub use status::Status;
+
+/// Longest request line and header fields together. A longer head is answered with 431.
+pub(crate) const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+/// Most header fields in a head: what fits on the stack, and four times what browsers send.
+pub(crate) const MAX_FIELDS: usize = 64;
+
+/// Longest request body. A longer one is answered with 413.
+pub(crate) const MAX_REQUEST_BODY_BYTES: usize = 1024 * 1024;
+
+/// Why a request is not served: the status to answer with, and a sentence for the person.
+/// The connection is closed after it, because where the next request begins is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rejection {
+    pub status: Status,
+    pub sentence: &'static str,
+}
+
+impl Rejection {
+    pub const fn bad(sentence: &'static str) -> Self {
+        Self {
+            status: Status::BAD_REQUEST,
+            sentence,
+        }
+    }
+
+    pub const fn new(status: Status, sentence: &'static str) -> Self {
+        Self { status, sentence }
+    }
+}

@@ -1,0 +1,127 @@
+//! The loop: waits for readiness, moves bytes, asks the service.
+//!
+//! One thread and no blocking call, so every connection makes progress while another is slow.
+
+mod accept;
+mod clients;
+mod deadlines;
+
+use crate::config::Config;
+use crate::net::{Event, Interest, Listener, Poller, raise_descriptor_limit};
+use crate::service::Service;
+use crate::slab::{Key, Slab};
+use crate::upstream::{Authority, Pool};
+use clients::Client;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Connections that the kernel completes before they are accepted: more than the 1,200 that a
+/// load generator opens at once. The kernel cuts it to net.core.somaxconn (4096).
+const BACKLOG: i32 = 4096;
+
+/// The token of the listener, and the bit that marks a token of the upstream's. Both are outside
+/// of what a [`Key`] can be.
+const LISTENER: u64 = u64::MAX;
+const UPSTREAM: u64 = 1 << 63;
+
+/// A request's body and head rarely fill more; a longer one takes several reads.
+const READ_BYTES: usize = 64 * 1024;
+
+/// A server that listens but does not serve yet.
+pub struct Server<S> {
+    config: Config,
+    service: S,
+    listener: Listener,
+    poller: Poller,
+    clients: Slab<Client>,
+    pool: Pool,
+    /// Clients with requests left over when their turn ended.
+    again: VecDeque<Key>,
+    /// When accepting goes on after descriptors ran out.
+    accept_again: Option<Instant>,
+    /// No deadline is earlier than this.
+    next_check: Option<Instant>,
+    now: Instant,
+    bytes: Box<[u8]>,
+    body: Vec<u8>,
+}
+
+impl<S: Service> Server<S> {
+    /// Listens. From here on clients can connect; they are served by [`Server::run`].
+    pub fn bind(config: Config, service: S) -> io::Result<Self> {
+        raise_descriptor_limit();
+        let listener = Listener::bind(config.listen, BACKLOG)?;
+        let poller = Poller::new()?;
+        poller.add(&listener, LISTENER, Interest::READ)?;
+        let authority = config.upstream.as_deref().and_then(Authority::new);
+        let pool = Pool::new(authority, config.upstream_timeout, UPSTREAM);
+        Ok(Self {
+            config,
+            service,
+            listener,
+            poller,
+            clients: Slab::new(),
+            pool,
+            again: VecDeque::new(),
+            accept_again: None,
+            next_check: None,
+            now: Instant::now(),
+            bytes: vec![0; READ_BYTES].into_boxed_slice(),
+            body: Vec::new(),
+        })
+    }
+
+    /// The address it listens at, with the port that was chosen if 0 was given.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until waiting for events itself fails.
+    pub fn run(mut self) -> io::Result<Infallible> {
+        let mut events = Vec::new();
+        loop {
+            let timeout = self.timeout();
+            self.poller.wait(&mut events, timeout)?;
+            self.now = Instant::now();
+            for event in &events {
+                self.dispatch(*event);
+            }
+            // Only those that are queued now: what they add waits for the next round, after the
+            // other connections had theirs.
+            for _ in 0..self.again.len() {
+                if let Some(key) = self.again.pop_front() {
+                    self.drive(key);
+                }
+            }
+            self.check_deadlines();
+        }
+    }
+
+    fn dispatch(&mut self, event: Event) {
+        match event.token {
+            LISTENER => self.accept_all(),
+            token if token & UPSTREAM != 0 => {
+                let key = Key::from_bits(token & !UPSTREAM);
+                let finished = self.pool.ready(key, event, self.now, &self.poller);
+                self.finish_forwarded(finished);
+            }
+            token => self.client_ready(Key::from_bits(token), event),
+        }
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        if !self.again.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let next = [self.next_check, self.accept_again]
+            .into_iter()
+            .flatten()
+            .min()?;
+        // Rounded up by a millisecond, because a wait that ends a little early would be repeated
+        // without a pause until the deadline.
+        Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
+    }
+}
