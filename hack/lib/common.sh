@@ -3,6 +3,8 @@
 # What every script under hack/ shares: where things are, and how it speaks.
 # Comes in: nothing. Goes out: paths and functions. Changes nothing by itself.
 
+shopt -s inherit_errexit # a failure inside $(...) ends the script too
+
 hack=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/wasmbench
 # shellcheck source=hack/versions.env
@@ -25,19 +27,19 @@ fingerprint() {
   } | sha256sum | cut -c1-16
 }
 
-# logged FILE COMMAND...: run a long step silently; if it fails, say where its
-# log is and show the end of it.
+# logged FILE TEXT COMMAND...: run a long step silently; if it fails, show the
+# end of its log, say what could not be done and where the whole log is. Not to
+# be called in a condition: `set -e` would be off in COMMAND.
 logged() {
-  local log=$1 status=0
-  shift
+  local log=$1 text=$2 status
+  shift 2
   mkdir -p "${log%/*}"
-  # In a subshell with errexit of its own: `||` would switch it off in a function.
   set +e
   (set -e; "$@") >"$log" 2>&1 </dev/null
   status=$?
   set -e
-  [ "$status" = 0 ] && return
-  printf -- '--- the last lines of %s:\n' "$log" >&2
+  [ "$status" != 0 ] || return 0
+  printf '\n--- the last lines of %s:\n' "$log" >&2
   tail -n 15 "$log" >&2
-  return "$status"
+  die "could not $text; the whole log is $log"
 }

@@ -9,30 +9,50 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    kind | fortio | helm | etcd | coredns) echo "$1" ;;
+    kind | fortio | helm | kubectl | etcd | coredns) echo "$1" ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
-    kubectl | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
+    kubernetes | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
     *) return 1 ;;
   esac
 }
 
-# What the build.sh of a module calls; static, because the programs run in
-# images that hold nothing else.
+# go_version MODULE: its pinned version.
+go_version() {
+  local name=${1^^}_VERSION
+  [ "$1" != kubectl ] || name=KUBERNETES_VERSION
+  echo "${!name}"
+}
+
+# go_build [FLAGS] PACKAGES: what every build.sh calls. Static, because the
+# programs run in images that hold nothing else.
 go_build() {
   GOFLAGS='-mod=readonly -trimpath -buildvcs=false' GOWORK=off CGO_ENABLED=0 \
     go build -ldflags "-s -w ${link:-}" -o "$out/" "$@"
 }
 
+# Linker flags that give a Kubernetes program its version; without them it says
+# v0.0.0-master, which kubeadm refuses.
+kubernetes_version_flags() {
+  local minor=${version#v1.} package
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    printf -- '-X %s.%s ' \
+      "$package" "gitVersion=$version" "$package" gitMajor=1 \
+      "$package" "gitMinor=${minor%%.*}" "$package" gitTreeState=clean
+  done
+}
+
+# A build.sh reads $version and $out, and may set $link.
 go_compile() { # MODULE OUTPUT_DIRECTORY
-  local out=$2
+  local out=$2 version link=
+  version=$(go_version "$1")
   mkdir -p "$out"
-  cd "$hack/go/$1"
+  cd "$hack/go/$1" || return
   # shellcheck disable=SC1091 # one of hack/go/*/build.sh
   source ./build.sh
 }
 
 go_tools_dir() { # MODULE
-  echo "$cache/tools/$1-$(fingerprint "$hack/go/$1" <<<"$HELM_VERSION $CONTAINERD_VERSION $KUBERNETES_VERSION")"
+  echo "$cache/tools/$1-$(go_version "$1" | fingerprint "$hack/go/$1")"
 }
 
 # go_tools MODULE: the folder with its programs, built if need be.
@@ -47,10 +67,9 @@ go_tools() {
       flock 9
       [ ! -d "$dir" ] || exit 0
       rm -rf "$cache/tools/$module-"*
-      logged "$log" go_compile "$module" "$dir.partial" ||
-        die "could not build $module; its whole log is $log"
+      logged "$log" "build $module" go_compile "$module" "$dir.partial"
       mv "$dir.partial" "$dir"
-    ) 9>"$cache/tools/.$module.lock" || exit
+    ) 9>"$cache/tools/.$module.lock"
   fi
   echo "$dir"
 }

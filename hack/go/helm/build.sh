@@ -1,3 +1,3 @@
 # shellcheck shell=bash
-link="-X helm.sh/helm/v3/internal/version.version=$HELM_VERSION"
+link="-X helm.sh/helm/v3/internal/version.version=$version"
 go_build helm.sh/helm/v3/cmd/helm

@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# A Docker daemon for the cluster alone, in namespaces of its own.
+# Comes in: dockerd, runc, CoreDNS. Goes out: DOCKER_HOST; a link to the host.
+# Why namespaces: the host's firewall rules, mounts and links stay as they are,
+#   and the end of one process is the end of everything.
+
+# CAP_SYS_RESOURCE is bit 24 of the bounding set.
+lacks_sys_resource() {
+  local set
+  set=$(sed -n 's/^CapBnd:\t*//p' /proc/self/status)
+  ((!(16#$set >> 24 & 1)))
+}
+
+cgroup_v1() { [ ! -f /sys/fs/cgroup/cgroup.controllers ]; }
+
+start_docker() {
+  step "Start a Docker daemon of the cluster's own" launch_docker
+  use_private_docker
+}
+
+write_docker_config() {
+  local runtime='{}'
+  if lacks_sys_resource; then
+    runtime=$(jq -n --arg path "$run/oci-runtime" \
+      '{"default-runtime": "wasmbench", runtimes: {wasmbench: {path: $path}}}')
+  fi
+  jq -n --argjson runtime "$runtime" --arg root "$docker_root" --arg socket "unix://$docker_socket" \
+    --arg pool "$docker_pool" --arg resolver "$resolver_address" '{
+      "data-root": $root,
+      hosts: [$socket],
+      "default-address-pools": [{base: $pool, size: 24}],
+      dns: [$resolver],
+      "exec-opts": ["native.cgroupdriver=cgroupfs"],
+      "cgroup-parent": "/wasmbench"
+    } + $runtime' >"$run/daemon.json"
+  cat >"$run/Corefile" <<TXT
+. {
+  bind $resolver_address
+  template ANY ANY {
+    rcode NXDOMAIN
+  }
+}
+TXT
+}
+
+launch_docker() {
+  local coredns pid
+  coredns=$(go_tools_dir coredns)/coredns
+  mkdir -p "$run" "$docker_root"
+  # Copied, because the clone may be moved while the cluster runs.
+  cp "$hack"/cluster.d/docker/{init.sh,oci-runtime} "$run/"
+  write_docker_config
+  # --kill-child: when this process is killed the kernel kills its child, which
+  # is process 1 of the namespace, and with it every process inside.
+  setsid unshare --net --mount --propagation private --pid --fork --kill-child --mount-proc \
+    "$run/init.sh" "$run" "$coredns" >"$log/dockerd.log" 2>&1 </dev/null 8>&- &
+  pid=$!
+  echo "$pid $(start_time "$pid")" >"$run/holder"
+  connect_docker "$pid"
+  use_private_docker
+  for _ in {1..300}; do
+    if docker version >/dev/null 2>&1; then
+      # What a killed daemon left in its data would start again by itself.
+      docker ps --all --quiet | xargs -r docker rm --force --volumes >/dev/null
+      return
+    fi
+    holder >/dev/null || break
+    sleep 0.1
+  done
+  tail -n 15 "$log/dockerd.log" >&2
+  die "the Docker daemon did not start; its whole log is $log/dockerd.log"
+}
+
+# A pair of links: one end on the host, the other inside.
+connect_docker() { # PID
+  for _ in {1..100}; do
+    [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ] && break
+    sleep 0.02
+  done
+  ip link add "$link" type veth peer name uplink netns "$1"
+  ip address add "$host_address/30" dev "$link"
+  ip link set "$link" up
+  inside ip address add "$inner_address/30" dev uplink
+  inside ip link set uplink up
+}

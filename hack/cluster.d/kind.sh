@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# The cluster itself: kind runs kubeadm in one container per node.
+# Comes in: a Docker daemon, $node_image, the wanted number of nodes and audit.
+# Goes out: $kubeconfig, and a cluster whose nodes and DNS are ready.
+
+# The configuration is put together here rather than kept as a file, because
+# each remedy goes in only where its cause was found.
+kind_config() { # DOCKER NODES AUDIT
+  local docker=$1 nodes=$2 audit=$3 i
+  cat <<YAML
+kind: Cluster
+apiVersion: kind.x-k8s.io/v1alpha4
+name: $cluster_name
+networking:
+  podSubnet: $pod_subnet
+  serviceSubnet: $service_subnet
+YAML
+  # The node image made here has nft but no iptables in its kube-proxy, and its
+  # daemon lives in another network namespace.
+  [ "$docker" = host ] || cat <<YAML
+  kubeProxyMode: nftables
+  apiServerAddress: $inner_address
+  apiServerPort: 6443
+YAML
+  echo 'nodes:'
+  echo '- role: control-plane'
+  [ "$audit" = off ] || cat <<YAML
+  extraMounts:
+  - hostPath: $run/audit-policy.yaml
+    containerPath: /etc/kubernetes/audit/policy.yaml
+    readOnly: true
+  - hostPath: $state/audit
+    containerPath: /var/log/kubernetes
+YAML
+  for ((i = 1; i < nodes; i++)); do echo '- role: worker'; done
+  containerd_patch
+  kubeadm_patch "$audit"
+}
+
+containerd_patch() {
+  cgroup_v1 || lacks_sys_resource || return 0
+  echo 'containerdConfigPatches:'
+  echo '- |-'
+  if lacks_sys_resource; then
+    # Lowering a process's out-of-memory score takes that capability.
+    echo '  [plugins."io.containerd.grpc.v1.cri"]'
+    echo '    restrict_oom_score_adj = true'
+  fi
+  if cgroup_v1; then
+    # Under the systemd driver on v1 the Wasm shims put containers outside
+    # their pod's cgroup, where limits and statistics miss them.
+    echo '  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]'
+    echo '    SystemdCgroup = false'
+  fi
+}
+
+kubeadm_patch() { # AUDIT
+  cat <<'YAML'
+kubeadmConfigPatches:
+- |
+  kind: KubeletConfiguration
+  maxPods: 250
+  serializeImagePulls: false
+YAML
+  # kind itself already sets the disk eviction thresholds to zero.
+  ! cgroup_v1 || cat <<'YAML'
+  failCgroupV1: false
+  cgroupDriver: cgroupfs
+YAML
+  [ "$1" = off ] || cat <<'YAML'
+- |
+  kind: ClusterConfiguration
+  apiServer:
+    extraArgs:
+    - name: audit-policy-file
+      value: /etc/kubernetes/audit/policy.yaml
+    - name: audit-log-path
+      value: /var/log/kubernetes/audit.log
+    extraVolumes:
+    - name: audit-policy
+      hostPath: /etc/kubernetes/audit
+      mountPath: /etc/kubernetes/audit
+      readOnly: true
+      pathType: Directory
+    - name: audit-log
+      hostPath: /var/log/kubernetes
+      mountPath: /var/log/kubernetes
+      pathType: DirectoryOrCreate
+YAML
+}
+
+create_cluster() { # DOCKER NODES AUDIT
+  local text='Start one node'
+  [ "$2" = 1 ] || text="Start $2 nodes"
+  kind_config "$@" >"$run/kind.yaml"
+  if [ "$3" = on ]; then
+    mkdir -p "$state/audit"
+    cp "$hack/cluster.d/audit-policy.yaml" "$run/"
+  fi
+  step "$text with kubeadm" logged "$log/kind.log" 'create the cluster' run_kind "$1"
+  step 'Wait for all nodes and for DNS' logged "$log/ready.log" 'see all nodes and DNS ready' wait_ready
+}
+
+run_kind() { # DOCKER
+  local -a within=()
+  # kind picks and checks ports where it runs, so it must run where they are.
+  [ "$1" = host ] || within=(nsenter "--net=/proc/$(holder)/ns/net")
+  rm -f "$kubeconfig"
+  "${within[@]}" "$(go_tools_dir kind)/kind" create cluster --image "$node_image" \
+    --config "$run/kind.yaml" --kubeconfig "$kubeconfig" --wait 180s 8>&-
+}
+
+wait_ready() {
+  kube wait --for=condition=Ready nodes --all --timeout=120s
+  kube --namespace kube-system rollout status deployment coredns --timeout=120s
+  # The first pods of a namespace need it, and it is made a moment later.
+  kube wait --for=create serviceaccount/default --namespace default --timeout=60s
+}

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# `load`: puts images onto every node, as if they had been pulled.
+# Comes in: OCI archives (buildah push IMAGE oci-archive:FILE:NAME:TAG). Goes
+#   out: the images in every node's containerd, under the names in the archive.
+# Why not `kind load`: it sends everything again each time and keeps the image
+#   that a name stood for before.
+
+cluster_load() {
+  [ $# -gt 0 ] || die 'load needs at least one archive: hack/cluster load ARCHIVE...'
+  local archive node index line names=() name digest
+  for archive in "$@"; do
+    [ -f "$archive" ] || die "there is no file '$archive'; make one with: buildah push IMAGE oci-archive:$archive:localhost/wasmbench/NAME:TAG"
+    archive_images "$archive" >/dev/null
+  done
+  use_cluster
+  for archive in "$@"; do
+    for node in $(nodes); do
+      if has_images "$node" "$archive"; then
+        echo "${archive##*/}: already on $node"
+      else
+        import_archive "$node" "$archive"
+        echo "${archive##*/}: loaded onto $node"
+      fi
+    done
+  done
+}
+
+# The images in an archive, one a line: digest and name.
+archive_images() { # ARCHIVE
+  local index
+  index=$(tar -xOf "$1" index.json 2>/dev/null) || index=$(tar -xOf "$1" ./index.json 2>/dev/null) ||
+    die "'$1' is no OCI archive (it has no index.json); make one with: buildah push IMAGE oci-archive:FILE:localhost/wasmbench/NAME:TAG"
+  jq -er '.manifests[] | [.digest, .annotations["io.containerd.image.name"] // .annotations["org.opencontainers.image.ref.name"] // ""]
+    | select(.[1] | test("[/:]")) | join(" ")' <<<"$index" ||
+    die "no image in '$1' has a full name; give it one: buildah push IMAGE oci-archive:FILE:localhost/wasmbench/NAME:TAG"
+}
+
+has_images() { # NODE ARCHIVE
+  local present
+  present=$(docker exec "$1" ctr --namespace k8s.io images list | awk '{ print $3, $1 }')
+  ! archive_images "$2" | grep -qvxFf <(echo "$present")
+}
+
+import_archive() { # NODE ARCHIVE
+  docker exec --interactive "$1" ctr --namespace k8s.io images import --all-platforms - <"$2" >/dev/null ||
+    die "containerd on $1 could not import '$2'"
+}

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# Says at once what would fail in ten minutes.
+# Comes in: the machine. Goes out: nothing, or one sentence with the remedy.
+
+free_gigabytes() { # DIRECTORY, which need not exist yet
+  local dir=$1
+  while [ ! -d "$dir" ]; do dir=${dir%/*} dir=${dir:-/}; done
+  df -Pk "$dir" | awk 'NR == 2 { print int($4 / 1048576) }'
+}
+
+require_space() { # GIGABYTES
+  local free
+  free=$(free_gigabytes "$cache")
+  [ "$free" -ge "$1" ] ||
+    die "the cluster needs $1 GB of free disk under $cache but only $free GB are left; make room or set XDG_CACHE_HOME to a larger disk"
+}
+
+preflight() {
+  local tool
+  [ "$(uname -s)" = Linux ] || die "the local cluster needs Linux; use an existing cluster's kubeconfig elsewhere"
+  for tool in flock ip jq; do
+    have "$tool" || [ "$(id -u)" = 0 ] || die "'$tool' is missing; install it (Debian: apt-get install util-linux iproute2 jq)"
+  done
+  have go || [ -x "$(go_tools_dir kind)/kind" ] ||
+    die "Go is missing, which builds kind; install Go 1.26 or newer (https://go.dev/doc/install) and put it on PATH"
+}
+
+# What only the way without Docker needs.
+preflight_private() {
+  [ "$(id -u)" = 0 ] ||
+    die "no Docker daemon with $KIND_NODE_IMAGE could be reached, and starting one takes root; start Docker, or run: sudo -E hack/cluster up"
+  have apt-get ||
+    die "no Docker daemon with $KIND_NODE_IMAGE could be reached, and starting one takes Debian's packages (apt-get is missing); start Docker first"
+  # The Go caches take the most, and only until everything is built.
+  if [ -d "$(go_tools_dir kubernetes)" ]; then require_space 4; else require_space 14; fi
+  [ ${#docker_socket} -le 100 ] ||
+    die "$docker_socket is too long a path for a socket; set XDG_CACHE_HOME to a shorter one"
+  local taken
+  taken=$(ip -o -4 address show | awk '$4 ~ /^198\.1[89]\./ { print $2, "has", $4; exit }')
+  [ -z "$taken" ] ||
+    die "the cluster's addresses (198.18.0.0/15) are in use: $taken; remove that link first (ip link delete ${taken%% *}) or end what made it"
+}

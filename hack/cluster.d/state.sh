@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# Where a cluster's state lives and how the steps speak about it.
+# Comes in: $cache. Goes out: paths, addresses, and functions that read the state.
+
+cluster_name=wasmbench
+state=$cache/cluster        # all that the cluster keeps
+run=$state/run              # all that must not outlive it
+kubeconfig=$state/kubeconfig
+settings=$run/settings      # written last by `up`: its presence means "complete"
+docker_root=$state/docker   # data of the private Docker daemon, with the node image
+docker_socket=$run/docker.sock
+log=$state/log
+
+# All addresses are of 198.18.0.0/15, which is set aside for benchmarks, so that
+# none of them can be one of the machine's own networks.
+link=wasmbench0                 # the host's end of the way into the cluster
+host_address=198.18.7.1
+inner_address=198.18.7.2        # its far end, where the API server is published
+resolver_address=198.18.7.9
+docker_pool=198.18.16.0/20
+service_subnet=198.18.64.0/20
+pod_subnet=198.19.0.0/16
+
+# step TEXT COMMAND...: one line per step, with the time it took. The command
+# runs in this shell, and is silent or writes to a log of its own.
+step() {
+  local text=$1 started=$EPOCHREALTIME
+  shift
+  printf '  %-58s ' "$text"
+  "$@"
+  awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%6.1f s\n", b - a }'
+}
+
+# Only one command at a time changes the cluster. The file descriptor is closed
+# for everything that outlives the command, or the lock would be held for ever.
+take_lock() {
+  mkdir -p "$state"
+  exec 8>"$state/lock"
+  flock -n 8 && return
+  echo 'Waiting for another hack/cluster to finish...'
+  flock -w 1800 8 || die 'another hack/cluster has been busy for half an hour; look at it with: ps -ef | grep hack/cluster'
+}
+
+setting() { sed -n "s/^$1=//p" "$settings" 2>/dev/null || true; }
+
+require_cluster() {
+  [ -f "$settings" ] || die "no cluster is up; start one with: hack/cluster up"
+}
+
+# A process is ours only if it also started when ours did: ids are used again.
+start_time() { cut -d')' -f2- "/proc/$1/stat" 2>/dev/null | cut -d' ' -f21; }
+
+# The process that holds the private Docker daemon's namespaces, if it lives.
+holder() {
+  local pid started
+  read -r pid started 2>/dev/null <"$run/holder" || return 1
+  [ -n "$started" ] && [ "$(start_time "$pid")" = "$started" ] && echo "$pid"
+}
+
+inside() { nsenter --net="/proc/$(holder)/ns/net" "$@"; }
+
+# Speak to the private daemon: with the client that came with it, because a
+# newer one elsewhere on PATH may refuse to talk to an older daemon.
+use_private_docker() {
+  export DOCKER_HOST=unix://$docker_socket PATH=/usr/sbin:/usr/bin:$PATH
+  unset DOCKER_CONTEXT DOCKER_TLS_VERIFY DOCKER_CERT_PATH
+}
+
+# For commands that find the cluster up.
+use_cluster() {
+  require_cluster
+  [ "$(setting docker)" = own ] || return 0
+  holder >/dev/null || die "the cluster's Docker daemon is gone; hack/cluster up starts it anew"
+  use_private_docker
+}
+
+nodes() { docker ps --filter "label=io.x-k8s.kind.cluster=$cluster_name" --format '{{.Names}}' | sort; }
+
+# kubectl as it is in the cache: a command that only looks must not start a build.
+kube() { "$(go_tools_dir kubectl)/kubectl" --kubeconfig "$kubeconfig" "$@"; }

@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# `up`: finds the cluster that runs, or goes through all steps.
+# Comes in: flags. Goes out: a cluster, and $settings, which say what it is.
+
+cluster_up() {
+  local nodes='' audit='' docker=host
+  parse_up_flags "$@"
+  preflight
+  take_lock
+  if [ -f "$settings" ] && find_cluster; then return; fi
+  clear_remains
+
+  nodes=${nodes:-1} audit=${audit:-off}
+  echo "Starting a Kubernetes cluster (the first time on a machine takes about 10 minutes, later 20 seconds)"
+  mkdir -p "$run" "$log"
+  save_kernel_settings
+  build_tools kind kubectl
+  node_image=$KIND_NODE_IMAGE
+  if ! official_image; then
+    docker=own
+    preflight_private
+    install_packages
+    build_tools kubernetes containerd etcd coredns
+    start_docker
+    make_node_image
+  fi
+  create_cluster "$docker" "$nodes" "$audit"
+  printf '%s\n' "docker=$docker" "nodes=$nodes" "audit=$audit" >"$settings"
+  echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
+}
+
+parse_up_flags() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --nodes | --nodes=*)
+        [[ $1 == *=* ]] || {
+          set -- "--nodes=${2:-}" "${@:3}"
+        }
+        nodes=${1#*=}
+        [[ $nodes =~ ^[1-9]$ ]] || die "--nodes takes a number from 1 to 9, not '$nodes'"
+        ;;
+      --audit) audit=on ;;
+      *) die "up has no flag '$1'; hack/cluster help lists them" ;;
+    esac
+    shift
+  done
+}
+
+# True when the recorded cluster is there and healthy and as wanted.
+find_cluster() {
+  if [ "$(setting docker)" = own ]; then
+    holder >/dev/null || return 1
+    use_private_docker
+  fi
+  local is_nodes is_audit
+  is_nodes=$(setting nodes) is_audit=$(setting audit)
+  [ -z "$nodes" ] || [ "$nodes" = "$is_nodes" ] ||
+    die "a cluster with $is_nodes node(s) is up, not $nodes; run 'hack/cluster down' first"
+  [ -z "$audit" ] || [ "$audit" = "$is_audit" ] ||
+    die "the cluster that is up writes no audit log; run 'hack/cluster down' first"
+  # A busy machine may be late with a heartbeat: it gets time before it is judged.
+  kube wait --for=condition=Ready nodes --all --timeout=60s >/dev/null 2>&1 || return 1
+  [ "$(kube get nodes --no-headers | wc -l)" = "$is_nodes" ] || return 1
+  echo "The cluster is already up ($is_nodes node(s)). Use it with:  export KUBECONFIG=$kubeconfig"
+}
+
+# A reboot, a kill or an interrupted `up` leaves parts behind.
+clear_remains() {
+  [ -d "$run" ] || return 0
+  step 'Clear the remains of a cluster that ended halfway' remove_cluster
+}
+
+# A Docker daemon that answers and that has or can get kind's own image.
+official_image() {
+  have docker && timeout 20 docker info >/dev/null 2>&1 || return 1
+  docker image inspect "$KIND_NODE_IMAGE" >/dev/null 2>&1 && return
+  echo "  Pulling $KIND_NODE_IMAGE with the machine's Docker"
+  docker pull --quiet "$KIND_NODE_IMAGE" >/dev/null 2>&1
+}
+
+build_tools() {
+  local module
+  for module in "$@"; do
+    [ -d "$(go_tools_dir "$module")" ] || step "Build $module $(go_version "$module")" go_tools_quietly "$module"
+  done
+}
+
+go_tools_quietly() { go_tools "$1" >/dev/null; }

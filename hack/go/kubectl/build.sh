@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+link=$(kubernetes_version_flags)
+go_build .
