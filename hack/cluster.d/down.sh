@@ -68,14 +68,18 @@ remove_cgroups() {
 }
 
 # The kubelet sets some values that are the kernel's, not the node's; what was
-# there before is put back.
+# there before is put back. The inotify limit is raised here: on cgroup v2 each
+# container takes an instance, and many systems allow 128.
 kernel_settings=(
+  fs.inotify.max_user_instances
   vm.overcommit_memory kernel.panic kernel.panic_on_oops
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes
 )
 
 save_kernel_settings() {
   sysctl "${kernel_settings[@]}" >"$run/sysctl" 2>/dev/null || true
+  [ "$(id -u)" != 0 ] || [ "$(sysctl -n fs.inotify.max_user_instances)" -ge 1024 ] ||
+    sysctl --quiet --write fs.inotify.max_user_instances=1024 >/dev/null 2>&1 || true
 }
 
 restore_kernel_settings() {

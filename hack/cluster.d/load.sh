@@ -7,7 +7,7 @@
 
 cluster_load() {
   [ $# -gt 0 ] || die 'load needs at least one archive: hack/cluster load ARCHIVE...'
-  local archive node index line names=() name digest
+  local archive node
   for archive in "$@"; do
     [ -f "$archive" ] || die "there is no file '$archive'; make one with: buildah push IMAGE oci-archive:$archive:localhost/wasmbench/NAME:TAG"
     archive_images "$archive" >/dev/null
@@ -37,11 +37,12 @@ archive_images() { # ARCHIVE
 
 has_images() { # NODE ARCHIVE
   local present
-  present=$(docker exec "$1" ctr --namespace k8s.io images list | awk '{ print $3, $1 }')
+  present=$(docker exec "$1" ctr --namespace k8s.io images list 2>/dev/null | awk '{ print $3, $1 }')
   ! archive_images "$2" | grep -qvxFf <(echo "$present")
 }
 
 import_archive() { # NODE ARCHIVE
-  docker exec --interactive "$1" ctr --namespace k8s.io images import --all-platforms - <"$2" >/dev/null ||
-    die "containerd on $1 could not import '$2'"
+  local output
+  output=$(docker exec --interactive "$1" ctr --namespace k8s.io images import --all-platforms - <"$2" 2>&1) ||
+    die "containerd on $1 could not import '$2': ${output##*$'\n'}"
 }

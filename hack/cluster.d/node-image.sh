@@ -19,9 +19,10 @@ make_node_image() {
 
 build_node_image() {
   local builder
+  # Node images of earlier fingerprints are of no use any more, nor is what a
+  # build that failed left behind.
+  docker image prune --all --force
   build_system_images
-  # Images of earlier fingerprints are of no use any more.
-  docker images --quiet wasmbench/node | xargs -r docker rmi --force
 
   tar -C "$rootfs" -c . | docker import --change 'ENV container=docker' - wasmbench/node:base
   builder=$(docker run --detach --privileged --entrypoint sleep wasmbench/node:base infinity)
@@ -36,5 +37,5 @@ build_node_image() {
   docker exec "$builder" bash -c 'pkill -x containerd; while pgrep -x containerd; do sleep 0.1; done'
   docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]' --change 'CMD []' "$builder" "$node_image"
   docker rm --force "$builder"
-  docker rmi --force "${system_images[@]}"
+  docker rmi --force wasmbench/node:base "${system_images[@]}"
 }

@@ -8,11 +8,11 @@ free_gigabytes() { # DIRECTORY, which need not exist yet
   df -Pk "$dir" | awk 'NR == 2 { print int($4 / 1048576) }'
 }
 
-require_space() { # GIGABYTES
+require_space() { # GIGABYTES DIRECTORY
   local free
-  free=$(free_gigabytes "$cache")
+  free=$(free_gigabytes "$2")
   [ "$free" -ge "$1" ] ||
-    die "the cluster needs $1 GB of free disk under $cache but only $free GB are left; make room or set XDG_CACHE_HOME to a larger disk"
+    die "the cluster needs $1 GB of free disk under $2, where $free GB are left; make room there or set ${3:-XDG_CACHE_HOME} to a larger disk"
 }
 
 preflight() {
@@ -31,8 +31,12 @@ preflight_private() {
     die "no Docker daemon with $KIND_NODE_IMAGE could be reached, and starting one takes root; start Docker, or run: sudo -E hack/cluster up"
   have apt-get ||
     die "no Docker daemon with $KIND_NODE_IMAGE could be reached, and starting one takes Debian's packages (apt-get is missing); start Docker first"
-  # The Go caches take the most, and only until everything is built.
-  if [ -d "$(go_tools_dir kubernetes)" ]; then require_space 4; else require_space 14; fi
+  require_space 5 "$cache"
+  if [ ! -d "$(go_tools_dir kubernetes)" ]; then
+    # Sources and objects of the Go programs, kept by Go until `go clean`.
+    require_space 4 "$(go env GOMODCACHE)" GOMODCACHE
+    require_space 10 "$(go env GOCACHE)" GOCACHE
+  fi
   [ ${#docker_socket} -le 100 ] ||
     die "$docker_socket is too long a path for a socket; set XDG_CACHE_HOME to a shorter one"
   local taken

@@ -11,14 +11,14 @@ cluster_up() {
   clear_remains
 
   nodes=${nodes:-1} audit=${audit:-off}
-  echo "Starting a Kubernetes cluster (the first time on a machine takes about 10 minutes, later 20 seconds)"
+  node_image=$KIND_NODE_IMAGE
+  official_image || docker=own
+  [ "$docker" = host ] || preflight_private
+  echo 'Starting a Kubernetes cluster (the first time on a machine about 10 minutes, later 30 seconds)'
   mkdir -p "$run" "$log"
   save_kernel_settings
   build_tools kind kubectl
-  node_image=$KIND_NODE_IMAGE
-  if ! official_image; then
-    docker=own
-    preflight_private
+  if [ "$docker" = own ]; then
     install_packages
     build_tools kubernetes containerd etcd coredns
     start_docker
@@ -58,10 +58,19 @@ find_cluster() {
     die "a cluster with $is_nodes node(s) is up, not $nodes; run 'hack/cluster down' first"
   [ -z "$audit" ] || [ "$audit" = "$is_audit" ] ||
     die "the cluster that is up writes no audit log; run 'hack/cluster down' first"
-  # A busy machine may be late with a heartbeat: it gets time before it is judged.
-  kube wait --for=condition=Ready nodes --all --timeout=60s >/dev/null 2>&1 || return 1
-  [ "$(kube get nodes --no-headers | wc -l)" = "$is_nodes" ] || return 1
+  if ! all_ready "$is_nodes" 2; then
+    # A busy machine may be late with a heartbeat: it gets time before the
+    # cluster is thrown away.
+    echo 'The cluster that is up is not ready; waiting a minute for it'
+    all_ready "$is_nodes" 60 || return 1
+  fi
   echo "The cluster is already up ($is_nodes node(s)). Use it with:  export KUBECONFIG=$kubeconfig"
+}
+
+all_ready() { # NODES SECONDS
+  timeout "$(($2 + 5))" "$(go_tools_dir kubectl)/kubectl" --kubeconfig "$kubeconfig" \
+    wait --for=condition=Ready nodes --all --timeout="$2s" >/dev/null 2>&1 &&
+    [ "$(kube get nodes --no-headers | wc -l)" = "$1" ]
 }
 
 # A reboot, a kill or an interrupted `up` leaves parts behind.

@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# Every mistake gets one sentence that names the remedy.
+
+error_tests() {
+  it 'an unknown command names the help' says "no command 'frobnicate'; hack/cluster help" "$cluster" frobnicate
+  it 'an unknown flag names the help' says "no flag '--frob'; hack/cluster help" "$cluster" up --frob
+  it 'a command without arguments refuses one' says "'down' takes no arguments" "$cluster" down now
+  it 'a number of nodes that is none is refused' says "a number from 1 to 9, not 'many'" "$cluster" up --nodes many
+  it 'a missing number of nodes is refused' says "a number from 1 to 9, not ''" "$cluster" up --nodes
+  it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
+  it 'kubeconfig without a cluster names the way to one' \
+    says 'no cluster is up; start one with: hack/cluster up' elsewhere "$cluster" kubeconfig
+  it 'status without a cluster names the way to one' \
+    says_any 'start it with: hack/cluster up' elsewhere "$cluster" status
+  it 'load without a file says what it takes' says 'load needs at least one archive' "$cluster" load
+  it 'load of a missing file tells how to make one' says 'buildah push IMAGE oci-archive:' "$cluster" load "$work/none.tar"
+  echo text >"$work/text.tar"
+  it 'load of something else tells how to make an archive' says 'is no OCI archive' "$cluster" load "$work/text.tar"
+  it 'an unknown tool names the help' says "no tool is called 'frob'; hack/tool --help" "$hack/tool" frob
+  it 'pinned versions and go.mod files agree' "$hack/tool" --check
+
+  it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody
+  commands_without go
+  it 'without Go it says which version to install' says 'install Go 1.26 or newer' elsewhere env "PATH=$work/without-go" "$cluster" up
+  commands_without apt-get
+  it 'without apt-get it says to start Docker' \
+    says 'apt-get is missing); start Docker first' elsewhere env "PATH=$work/without-apt-get" "$cluster" up
+  it 'too small a disk is named with what is needed there' says 'needs 5 GB of free disk under' on_small_disk
+  it 'an address in use is named with its link' says 'are in use: wasmbench0 has 198.18.7.1/30' elsewhere "$cluster" up
+}
+
+# like `says`, but the command may print more than one line.
+says_any() {
+  local text=$1 output
+  shift
+  ! output=$("$@" 2>&1) || return 1
+  [[ $output == *"$text"* ]]
+}
+
+as_nobody() {
+  # The clone itself may be in a folder that only root can read.
+  cp -r "$hack" "$work/hack"
+  install -d -m 777 "$work/empty"
+  chmod 755 "$work"
+  elsewhere setpriv --reuid=65534 --regid=65534 --clear-groups "$work/hack/cluster" up
+}
+
+# A folder with all commands but one.
+commands_without() { # COMMAND
+  local dir IFS=:
+  mkdir -p "$work/without-$1"
+  for dir in $PATH; do
+    [ ! -d "$dir" ] || find -L "$dir" -maxdepth 1 -type f -executable ! -name "$1" -print0 2>/dev/null |
+      xargs -0 -r ln -sf -t "$work/without-$1"
+  done
+}
+
+on_small_disk() {
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  elsewhere unshare --mount --propagation private bash -c \
+    'mkdir -p "$1" && mount -t tmpfs -o size=64m tmpfs "$1" && exec "$2" up' - "$work/empty" "$cluster"
+}
