@@ -1,5 +1,7 @@
 //! The `BenchmarkRun`: one comparison of variants of a service on one node.
 
+#![expect(clippy::duplicated_attributes, reason = "the columns of #[kube(printcolumn)] share keys")]
+
 use std::collections::BTreeMap;
 
 use kube::{CustomResource, KubeSchema};

@@ -1,3 +1,83 @@
-//! The operator: observes, acts and reports. The only crate of the operator with a client.
+//! `wasmbench-operator run` is the operator, `wasmbench-operator crd` prints the CRD.
 
-fn main() {}
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+use wasmbench_controller::{context::Context, controller, http};
+use wasmbench_core::config::OperatorConfig;
+
+#[derive(Parser)]
+#[command(name = "wasmbench-operator", version, about = "Measures BenchmarkRuns.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Watch BenchmarkRuns and measure them.
+    Run {
+        /// The configuration that the chart renders.
+        #[arg(long, env = "WASMBENCH_CONFIG", default_value = "/etc/wasmbench/config.yaml")]
+        config: PathBuf,
+        /// Where /livez, /readyz and /metrics are served.
+        #[arg(long, env = "WASMBENCH_LISTEN", default_value = "0.0.0.0:8080")]
+        listen: String,
+    },
+    /// Print the CustomResourceDefinition as YAML.
+    Crd,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run { config, listen } => run(&config, &listen),
+        Command::Crd => print_crd(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "the operator cannot go on");
+            #[expect(clippy::print_stderr, reason = "`crd` runs without a log")]
+            {
+                eprintln!("wasmbench-operator: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One thread is enough: the operator waits nearly all of the time, and must not take CPU from
+/// what it measures.
+fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
+    tracing_subscriber::fmt()
+        .json()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("WASMBENCH_LOG")
+                .unwrap_or_else(|_| "info".into()),
+        )
+        .init();
+    let text = std::fs::read_to_string(config)
+        .with_context(|| format!("could not read the configuration {}", config.display()))?;
+    let config: OperatorConfig = serde_yaml::from_str(&text)
+        .with_context(|| format!("the configuration {} is wrong", config.display()))?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "wasmbench-operator starts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let context = Context::connect(config).await?;
+        let listener = tokio::net::TcpListener::bind(listen)
+            .await
+            .with_context(|| format!("could not listen on {listen}"))?;
+        tokio::select! {
+            served = http::serve(listener, context.clone()) => served.context("the HTTP server ended"),
+            ran = controller::run(context) => ran.context("the controller ended"),
+        }
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "printing is what this command is for")]
+fn print_crd() -> anyhow::Result<()> {
+    print!("{}", controller::crd_yaml()?);
+    Ok(())
+}

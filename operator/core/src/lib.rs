@@ -2,13 +2,15 @@
 //!
 //! Reading order: [`validate`] (what a run means), [`observed`] (what was seen of the cluster),
 //! [`plan`] (what to do next: the rules), [`build`] (the objects to create), [`variants`] (one file
-//! per way to execute a service), [`status`] (what to answer), [`wire`] (what passes between
+//! per way to execute a service), [`outcome`] (how a trial ended), [`status`] (what to
+//! answer), [`wire`] (what passes between
 //! operator and probe, and what a record holds), [`store`] (how records are kept) and [`results`]
 //! (records to numbers, tables and reports).
 
 pub mod build;
 pub mod config;
 pub mod observed;
+pub mod outcome;
 pub mod plan;
 pub mod results;
 pub mod status;

@@ -170,8 +170,8 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
             return Plan { steps: vec![], stage, node, completed, wake: Wake::OnChange };
         }
         node::Claim::None { message } => {
-            let stage = Stage::NoNode { message };
-            return Plan { steps: vec![], stage, node: None, completed, wake: Wake::OnChange };
+            let (steps, stage) = (remove_everything(seen), Stage::NoNode { message });
+            return Plan { steps, stage, node: None, completed, wake: Wake::OnChange };
         }
     };
     if let Some(exclusion) = exclusion::next(run, seen) {
@@ -201,10 +201,15 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
         steps.push(Step::Summarise);
         return Plan { steps, stage: Stage::Summarising, node, completed, wake: Wake::Now };
     }
-    if steps.is_empty() && nothing_left(seen) {
-        steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
+    let gone = steps.is_empty() && nothing_left(seen);
+    if gone && let Some(node) = node.clone() {
+        steps.push(Step::ReleaseNode { node });
+        return Plan { steps, stage: Stage::Summarising, node: None, completed, wake: Wake::Now };
     }
-    Plan { steps, stage: Stage::Done, node, completed, wake: Wake::OnChange }
+    // A run is done when nothing of it is left but its results: a finished run is never looked
+    // after again.
+    let stage = if gone { Stage::Done } else { Stage::Summarising };
+    Plan { steps, stage, node, completed, wake: Wake::OnChange }
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::failure::{Failure, FailureReason};
 use super::{Stage, Step, Wake};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -272,13 +273,8 @@ fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Nex
 }
 
 fn crashed(state: &PodState) -> Failure {
-    let PodState::Ended { exit_code, reason, message } = state else {
-        return Failure::new(FailureReason::SubjectCrashed, "the container ended");
-    };
-    let code = exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
-    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
-    let text = format!("the container ended{code} ({reason}){said}: see why it does not keep serving");
-    Failure::new(FailureReason::SubjectCrashed, text)
+    crash_of(state)
+        .unwrap_or_else(|| Failure::new(FailureReason::SubjectCrashed, "the container ended"))
 }
 
 fn because(state: &PodState) -> String {

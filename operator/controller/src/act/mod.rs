@@ -1,0 +1,208 @@
+//! Writes: one match on the plan's steps, each arm one builder and one or two calls. Nothing is
+//! decided here.
+
+mod nodes;
+mod record;
+mod summarise;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{DeleteParams, PostParams, Preconditions};
+use kube::{Resource, ResourceExt};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::upstream_pod::upstream_pod;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Failure, FailureReason, Plan, Step};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::variants::GATEWAY_PORT;
+use wasmbench_core::wire::record::TrialId;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::observe::belongs_to;
+
+pub use nodes::release_lease;
+pub use summarise::conclude;
+
+/// Carries out the steps of `plan` in their order.
+pub async fn act(
+    context: &Context,
+    run: &ValidatedRun,
+    seen: &Observed,
+    plan: &Plan,
+) -> Result<(), Error> {
+    let node = plan.node.as_deref().unwrap_or_default();
+    for step in &plan.steps {
+        let name: &'static str = step.into();
+        context.metrics.stepped(name);
+        one(context, run, seen, node, step).await?;
+        tracing::info!(run = run.name, namespace = run.namespace, step = name, "step done");
+    }
+    Ok(())
+}
+
+async fn one(
+    context: &Context,
+    run: &ValidatedRun,
+    seen: &Observed,
+    node: &str,
+    step: &Step,
+) -> Result<(), Error> {
+    match step {
+        Step::ClaimNode { node, existing } => {
+            nodes::claim(context, run, node, existing.as_ref()).await
+        }
+        Step::ReleaseNode { node } => nodes::release(context, &run.uid, node).await,
+        Step::StartUpstream => {
+            let pod = upstream_pod(run, &context.config.images, node);
+            create_pod(context, run, &pod).await.map(drop)
+        }
+        Step::DeploySubject(trial) => deploy_subject(context, run, seen, node, trial).await,
+        Step::LaunchProbe { trial, subject_uid, address } => {
+            let target = Target { node, subject_uid, address: *address };
+            launch_probe(context, run, trial, target).await
+        }
+        Step::CollectRecord { trial, probe_pod, subject_pod } => {
+            record::collect(context, run, node, trial, probe_pod, subject_pod.as_deref()).await
+        }
+        Step::RecordFailure { trial, failure, subject_pod } => {
+            record::failure(context, run, node, trial, failure, subject_pod.as_deref()).await
+        }
+        Step::RecordSkipped(exclusion) => record::skipped(context, run, node, exclusion).await,
+        Step::RemoveSubject { pod } | Step::RemoveUpstream { pod } => {
+            remove_pod(context, &run.namespace, pod).await
+        }
+        Step::RemoveProbe { job } => remove_probe(context, job).await,
+        Step::Summarise => summarise::summarise(context, run).await,
+    }
+}
+
+/// Turns the error of a write into ours.
+fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
+    let what = what.into();
+    move |source| Error::Act { what, source }
+}
+
+/// Whether the API server says no, rather than not now: policy, quota, an invalid field.
+fn refused(error: &kube::Error) -> Option<String> {
+    match error {
+        kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => {
+            Some(status.message.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Creates a pod of the run once. A pod of that name which the run owns is as good; somebody
+/// else's is an error. `Some` holds the API server's refusal.
+async fn create_pod(
+    context: &Context,
+    run: &ValidatedRun,
+    pod: &Pod,
+) -> Result<Option<String>, Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let name = pod.name_any();
+    match api.create(&PostParams::default(), pod).await {
+        Ok(_) => Ok(None),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => {
+            let found = api.get_metadata_opt(&name).await.map_err(failed("look at a pod"))?;
+            match found {
+                Some(found) if !belongs_to(&found.metadata, &run.uid) => {
+                    Err(Error::NameTaken { kind: "pod", name })
+                }
+                _ => Ok(None),
+            }
+        }
+        Err(error) => match refused(&error) {
+            Some(message) => Ok(Some(message)),
+            None => Err(failed(format!("create pod {name}"))(error)),
+        },
+    }
+}
+
+async fn deploy_subject(
+    context: &Context,
+    run: &ValidatedRun,
+    seen: &Observed,
+    node: &str,
+    trial: &TrialId,
+) -> Result<(), Error> {
+    let Some(variant) = run.variant(trial) else { return Ok(()) };
+    let wanted = run.workload(trial).is_some_and(|workload| workload.upstream);
+    let upstream = seen.upstream.as_ref().filter(|_| wanted).and_then(|pod| pod.ip);
+    let address =
+        upstream.map(|ip| std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string());
+    let pod = subject_pod(run, variant, trial, node, address.as_deref());
+    let Some(message) = create_pod(context, run, &pod).await? else { return Ok(()) };
+    let message = format!("the API server refuses the pod: {message}");
+    let failure = Failure::new(FailureReason::PodRejected, message);
+    record::failure(context, run, node, trial, &failure, None).await
+}
+
+async fn launch_probe(
+    context: &Context,
+    run: &ValidatedRun,
+    trial: &TrialId,
+    target: Target<'_>,
+) -> Result<(), Error> {
+    let (Some(variant), Some(workload)) = (run.variant(trial), run.workload(trial)) else {
+        return Ok(());
+    };
+    let job = probe_job(run, variant, workload, trial, target, &context.config);
+    let api: Api<Job> =
+        Api::namespaced(context.client.clone(), &context.config.operator_namespace);
+    match api.create(&PostParams::default(), &job).await {
+        Ok(_) => Ok(()),
+        // Names carry a hash of the run's uid: it can only be this trial's own Job.
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(error) => Err(failed(format!("create job {}", job.name_any()))(error)),
+    }
+}
+
+async fn remove_pod(context: &Context, namespace: &str, name: &str) -> Result<(), Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    ignore_missing(api.delete(name, &DeleteParams::default()).await.map(drop), "delete pod", name)
+}
+
+/// Removes a probe Job and its pod. The pod is deleted by name too: that stops its load at once,
+/// while the Job's garbage collection takes a moment.
+pub async fn remove_probe(context: &Context, job: &str) -> Result<(), Error> {
+    let namespace = &context.config.operator_namespace;
+    let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let deleted = jobs.delete(job, &DeleteParams::background()).await.map(drop);
+    ignore_missing(deleted, "delete job", job)?;
+    let params = kube::api::ListParams::default()
+        .labels(&format!("batch.kubernetes.io/job-name={job}"));
+    let left = pods.list_metadata(&params).await.map_err(failed("list a job's pods"))?;
+    for pod in left.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
+        remove_pod(context, namespace, &pod.name_any()).await?;
+    }
+    Ok(())
+}
+
+fn ignore_missing(
+    result: Result<(), kube::Error>,
+    what: &str,
+    name: &str,
+) -> Result<(), Error> {
+    match result {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        other => other.map_err(failed(format!("{what} {name}"))),
+    }
+}
+
+/// Deletes a finished run whose time has come: exactly that one, not a new one of the same name.
+pub async fn delete_run(context: &Context, run: &BenchmarkRun) -> Result<(), Error> {
+    let namespace = run.namespace().unwrap_or_default();
+    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);
+    let params = DeleteParams {
+        preconditions: Some(Preconditions { uid: run.meta().uid.clone(), resource_version: None }),
+        ..DeleteParams::background()
+    };
+    let name = run.name_any();
+    ignore_missing(api.delete(&name, &params).await.map(drop), "delete run", &name)
+}

@@ -1,0 +1,69 @@
+//! Claims on nodes. Every write carries the resource version that was seen: of two takers only one
+//! succeeds, and the other looks again.
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
+use kube::api::PostParams;
+use wasmbench_core::build::{lease, names};
+use wasmbench_core::observed::LeaseSeen;
+use wasmbench_core::validate::ValidatedRun;
+
+use super::failed;
+use crate::context::Context;
+use crate::error::Error;
+
+fn api(context: &Context) -> Api<Lease> {
+    Api::namespaced(context.client.clone(), &context.config.operator_namespace)
+}
+
+/// Takes `node` for `run`, unless another run was faster.
+pub async fn claim(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    existing: Option<&LeaseSeen>,
+) -> Result<(), Error> {
+    let namespace = &context.config.operator_namespace;
+    let lease = lease::claim(run, node, existing, namespace, Timestamp::now());
+    let params = PostParams::default();
+    let written = match existing {
+        None => api(context).create(&params, &lease).await,
+        Some(_) => api(context).replace(&names::node_lease(node), &params, &lease).await,
+    };
+    match written {
+        Err(kube::Error::Api(status)) if status.is_already_exists() || status.is_conflict() => {
+            Ok(())
+        }
+        other => other.map(drop).map_err(failed(format!("claim node {node}"))),
+    }
+}
+
+/// Gives `node` back, if the run with this uid still holds it.
+pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(), Error> {
+    let name = names::node_lease(node);
+    let what = || failed(format!("give node {node} back"));
+    match api(context).get_opt(&name).await.map_err(what())? {
+        Some(lease) => release_lease(context, run_uid, lease).await,
+        None => Ok(()),
+    }
+}
+
+/// Empties `lease`, if the run with this uid still holds it.
+pub async fn release_lease(
+    context: &Context,
+    run_uid: &str,
+    mut lease: Lease,
+) -> Result<(), Error> {
+    let spec = lease.spec.get_or_insert_default();
+    if spec.holder_identity.as_deref() != Some(run_uid) {
+        return Ok(());
+    }
+    spec.holder_identity = None;
+    spec.acquire_time = None;
+    let name = lease.metadata.name.clone().unwrap_or_default();
+    match api(context).replace(&name, &PostParams::default(), &lease).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
+        other => other.map(drop).map_err(failed(format!("give lease {name} back"))),
+    }
+}

@@ -1,0 +1,235 @@
+//! Storing records: read what the probe printed, add the facts of the API, append to the chunk of
+//! the variant and workload. A trial that is stored already stays as it is.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+use kube::Api;
+use kube::ResourceExt;
+use kube::api::{LogParams, PostParams};
+use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
+use wasmbench_core::observed::PodState;
+use wasmbench_core::outcome;
+use wasmbench_core::plan::{Exclusion, Failure};
+use wasmbench_core::store::{self, Added, Ended};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::document::LoadDocument;
+use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
+
+use super::failed;
+use crate::context::Context;
+use crate::error::Error;
+use crate::observe::{belongs_to, pod_seen};
+
+/// More than any document of a probe; the rest of a longer log is not read.
+const LOG_BYTES: i64 = 2 * 1024 * 1024;
+/// Two writers that meet try again so many times.
+const ATTEMPTS: usize = 5;
+
+/// Stores what the probe of `trial` printed.
+pub async fn collect(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    probe_pod: &str,
+    subject_pod: Option<&str>,
+) -> Result<(), Error> {
+    let probes: Api<Pod> =
+        Api::namespaced(context.client.clone(), &context.config.operator_namespace);
+    let params = LogParams { limit_bytes: Some(LOG_BYTES), ..LogParams::default() };
+    let what = || failed(format!("read the log of {probe_pod}"));
+    let (log, probe) = futures::try_join!(probes.logs(probe_pod, &params), probes.get(probe_pod))
+        .map_err(what())?;
+    let subject = subject(context, run, node, trial, subject_pod).await?;
+    let state = subject.as_ref().map(|(_, state)| state);
+    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    let (document, outcome) = outcome::read(&log, &probe_state, state);
+    let facts = subject.map(|(facts, _)| facts);
+    store_all(context, run, node, vec![record(run, trial, outcome, facts, document)]).await
+}
+
+/// Stores why `trial` has no measurement.
+pub async fn failure(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    failure: &Failure,
+    subject_pod: Option<&str>,
+) -> Result<(), Error> {
+    let subject = subject(context, run, node, trial, subject_pod).await?;
+    let outcome = outcome::failed(failure.clone());
+    let facts = subject.map(|(facts, _)| facts);
+    store_all(context, run, node, vec![record(run, trial, outcome, facts, None)]).await
+}
+
+/// Stores that these trials were not tried.
+pub async fn skipped(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    exclusion: &Exclusion,
+) -> Result<(), Error> {
+    let mut groups: BTreeMap<(&str, &str), Vec<Record>> = BTreeMap::new();
+    for trial in &exclusion.trials {
+        let Failure { reason, message } = exclusion.failure.clone();
+        let record = record(run, trial, Outcome::Skipped { reason, message }, None, None);
+        groups.entry((&trial.cell.variant, &trial.cell.workload)).or_default().push(record);
+    }
+    for records in groups.into_values() {
+        store_all(context, run, node, records).await?;
+    }
+    Ok(())
+}
+
+fn record(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    outcome: Outcome,
+    subject: Option<SubjectFacts>,
+    document: Option<LoadDocument>,
+) -> Record {
+    Record {
+        schema: RECORD_SCHEMA.into(),
+        run_uid: run.uid.clone(),
+        trial: trial.clone(),
+        position: run.position(trial).and_then(|p| u32::try_from(p).ok()).unwrap_or_default(),
+        outcome,
+        operator_version: OPERATOR_VERSION.into(),
+        recorded_at: Timestamp::now(),
+        subject,
+        document,
+    }
+}
+
+/// What the API knows of the subject and of its node.
+async fn subject(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    pod: Option<&str>,
+) -> Result<Option<(SubjectFacts, PodState)>, Error> {
+    let Some(name) = pod else { return Ok(None) };
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let nodes: Api<Node> = Api::all(context.client.clone());
+    let (pod, node) = futures::try_join!(pods.get_opt(name), nodes.get_opt(node))
+        .map_err(failed("look at the subject"))?;
+    let Some(pod) = pod else { return Ok(None) };
+    let Some(seen) = pod_seen(&pod) else { return Ok(None) };
+    let statuses = pod.status.as_ref().and_then(|s| s.container_statuses.as_ref());
+    let image_id = statuses.and_then(|all| all.first()).map(|c| c.image_id.clone());
+    let variant = run.variant(trial);
+    let facts = SubjectFacts {
+        pod: seen.name,
+        pod_uid: seen.uid,
+        node: node.as_ref().map(ResourceExt::name_any).unwrap_or_default(),
+        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_id: image_id.filter(|id| !id.is_empty()),
+        runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        node_facts: node.as_ref().map(node_facts).unwrap_or_default(),
+    };
+    Ok(Some((facts, seen.state)))
+}
+
+fn node_facts(node: &Node) -> BTreeMap<String, String> {
+    let Some(info) = node.status.as_ref().and_then(|s| s.node_info.as_ref()) else {
+        return BTreeMap::new();
+    };
+    [
+        ("architecture", &info.architecture),
+        ("containerRuntime", &info.container_runtime_version),
+        ("kernel", &info.kernel_version),
+        ("kubelet", &info.kubelet_version),
+        ("osImage", &info.os_image),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value.clone()))
+    .collect()
+}
+
+/// Appends records of one variant and workload to their chunks.
+async fn store_all(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    records: Vec<Record>,
+) -> Result<(), Error> {
+    let mut left: Vec<(Record, Vec<u8>)> = vec![];
+    for record in records {
+        let bytes = store::encode(&record)?;
+        left.push((record, bytes));
+    }
+    let mut chunk = 0;
+    while !left.is_empty() {
+        left = fill_chunk(context, run, node, chunk, left).await?;
+        chunk += 1;
+    }
+    Ok(())
+}
+
+/// Adds as many records as fit to a chunk and answers with the rest.
+async fn fill_chunk(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    chunk: u32,
+    records: Vec<(Record, Vec<u8>)>,
+) -> Result<Vec<(Record, Vec<u8>)>, Error> {
+    let Some(first) = records.first() else { return Ok(vec![]) };
+    let cell = first.0.trial.cell.clone();
+    let name = names::records(run, &cell, chunk);
+    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
+    for _ in 0..ATTEMPTS {
+        let found = api.get_opt(&name).await.map_err(failed(format!("read {name}")))?;
+        let exists = found.is_some();
+        let mut map = found.unwrap_or_else(|| config_map::records(run, &cell, chunk, node));
+        if !belongs_to(&map.metadata, &run.uid) {
+            return Err(Error::NameTaken { kind: "ConfigMap", name });
+        }
+        let (mut rest, mut changed, mut counted) = (vec![], false, vec![]);
+        for (record, bytes) in &records {
+            let ended = Ended::from(&record.outcome);
+            match store::add(&mut map, &cell, &record.trial, ended.clone(), bytes.clone()) {
+                Added::Yes => {
+                    changed = true;
+                    counted.push(ended);
+                }
+                Added::AlreadyThere => {}
+                Added::Full => rest.push((record.clone(), bytes.clone())),
+            }
+        }
+        if !changed {
+            return Ok(rest);
+        }
+        let params = PostParams::default();
+        let written = if exists {
+            api.replace(&name, &params, &map).await
+        } else {
+            api.create(&params, &map).await
+        };
+        match written {
+            Ok(_) => {
+                count(context, &counted);
+                return Ok(rest);
+            }
+            // Somebody else wrote in between: look again, so that nothing of theirs is lost.
+            Err(kube::Error::Api(s)) if s.is_conflict() || s.is_already_exists() => {}
+            Err(error) => return Err(failed(format!("write {name}"))(error)),
+        }
+    }
+    Err(Error::NameTaken { kind: "ConfigMap", name })
+}
+
+fn count(context: &Context, ended: &[Ended]) {
+    for one in ended {
+        let outcome = match one {
+            Ended::Measured => "measured",
+            Ended::Failed(_) => "failed",
+            Ended::Skipped(_) => "skipped",
+        };
+        context.metrics.recorded(outcome, 1);
+    }
+}

@@ -1,0 +1,75 @@
+//! What every reconcile shares.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use kube::Client;
+use kube::core::DeserializeGuard;
+use kube::runtime::events::{Recorder, Reporter};
+use kube::runtime::reflector::{ObjectRef, Store};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::config::OperatorConfig;
+
+use crate::error::Backoff;
+use crate::metrics::Metrics;
+
+/// A run that may not decode: one bad object must not stop the others.
+pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
+
+/// A connection that says nothing for this long is dead.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What every reconcile shares.
+pub struct Context {
+    /// The API server.
+    pub client: Client,
+    /// What the administrator decided.
+    pub config: OperatorConfig,
+    /// All runs, as the watch knows them.
+    pub runs: std::sync::OnceLock<Store<GuardedRun>>,
+    /// Counters.
+    pub metrics: Metrics,
+    /// Pauses after errors.
+    pub backoff: Backoff,
+    /// Events for people.
+    pub events: Recorder,
+    /// Whether the watch has seen all runs once.
+    pub ready: AtomicBool,
+}
+
+impl Context {
+    /// Connects to the cluster that the operator runs in, or that the kubeconfig names.
+    pub async fn connect(config: OperatorConfig) -> anyhow::Result<Arc<Self>> {
+        let mut kubeconfig =
+            kube::Config::infer().await.context("neither in a cluster nor a kubeconfig")?;
+        kubeconfig.connect_timeout = Some(CONNECT_TIMEOUT);
+        let client = Client::try_from(kubeconfig).context("could not set up the client")?;
+        Ok(Self::new(client, config))
+    }
+
+    /// A context on `client`.
+    pub fn new(client: Client, config: OperatorConfig) -> Arc<Self> {
+        let reporter = Reporter { controller: "wasmbench-operator".into(), instance: None };
+        Arc::new(Self {
+            events: Recorder::new(client.clone(), reporter),
+            client,
+            config,
+            runs: std::sync::OnceLock::new(),
+            metrics: Metrics::default(),
+            backoff: Backoff::default(),
+            ready: AtomicBool::new(false),
+        })
+    }
+
+    /// All runs that the watch knows and that decode.
+    pub fn known_runs(&self) -> Vec<Arc<GuardedRun>> {
+        self.runs.get().map(Store::state).unwrap_or_default()
+    }
+
+    /// Reference to a run, by which it is woken up.
+    pub fn reference(namespace: &str, name: &str) -> ObjectRef<GuardedRun> {
+        ObjectRef::new(name).within(namespace)
+    }
+}

@@ -1,0 +1,122 @@
+//! What can go wrong while a run is looked after. Waiting and failed trials are no errors: an error
+//! means that the cluster could not be asked or told.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use wasmbench_core::store;
+
+/// Longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+/// First pause after an error.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A reconcile that did not get through.
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+pub enum Error {
+    /// A read failed.
+    #[error("could not read {what}")]
+    Observe {
+        /// What was read.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: kube::Error,
+    },
+    /// A write failed.
+    #[error("could not {what}")]
+    Act {
+        /// Verb and object.
+        what: String,
+        /// Why.
+        #[source]
+        source: kube::Error,
+    },
+    /// The status could not be written.
+    #[error("could not write the status")]
+    Report {
+        /// Why.
+        #[source]
+        source: kube::Error,
+    },
+    /// An object that the run needs belongs to someone else.
+    #[error("{kind} {name} exists and does not belong to this run: rename or remove it")]
+    NameTaken {
+        /// Kind of the object.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A record could not be packed or unpacked.
+    #[error("could not handle a record")]
+    Record(#[from] store::Error),
+    /// The API server did not answer in time.
+    #[error("the API server took longer than {0:?}")]
+    TimedOut(Duration),
+    /// A bug: the code panicked. Other runs go on.
+    #[error("looking after this run panicked: {0}")]
+    Panicked(String),
+}
+
+impl Error {
+    /// Stable and low in number: reason of Events and label of metrics.
+    pub fn reason(&self) -> &'static str {
+        self.into()
+    }
+}
+
+/// An error with all its causes, once, for logs and messages.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// How often each run failed in a row, so that each waits longer after each failure.
+#[derive(Debug, Default)]
+pub struct Backoff {
+    failures: Mutex<HashMap<String, u32>>,
+}
+
+impl Backoff {
+    /// Counts a failure and answers with the pause before the next attempt.
+    pub fn failed(&self, uid: &str) -> Duration {
+        let mut failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let count = failures.entry(uid.to_owned()).or_default();
+        let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(*count)).min(LONGEST_PAUSE);
+        *count = count.saturating_add(1);
+        pause
+    }
+
+    /// Forgets the failures of a run that got through or is gone.
+    pub fn succeeded(&self, uid: &str) {
+        self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(uid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_in_a_row_waits_longer_up_to_a_limit() {
+        let backoff = Backoff::default();
+        let pauses: Vec<u64> = (0..10).map(|_| backoff.failed("a").as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+    }
+
+    #[test]
+    fn a_success_forgets_and_other_runs_are_not_held_up() {
+        let backoff = Backoff::default();
+        backoff.failed("a");
+        assert_eq!(backoff.failed("b").as_secs(), 1);
+        backoff.succeeded("a");
+        assert_eq!(backoff.failed("a").as_secs(), 1);
+    }
+}

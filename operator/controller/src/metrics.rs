@@ -1,0 +1,111 @@
+//! Counters of the operator itself. Labels are closed sets: never the name of a run or an object.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// One label, `reason`.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub struct ReasonLabel {
+    /// A constant of the code.
+    pub reason: &'static str,
+}
+
+/// One label, `step`.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub struct StepLabel {
+    /// Name of a plan's step.
+    pub step: &'static str,
+}
+
+/// One label, `outcome`.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub struct OutcomeLabel {
+    /// `measured`, `failed` or `skipped`.
+    pub outcome: &'static str,
+}
+
+/// One label, `state`.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub struct StateLabel {
+    /// `active` or `finished`.
+    pub state: &'static str,
+}
+
+/// All counters.
+#[derive(Debug)]
+pub struct Metrics {
+    /// What /metrics shows.
+    pub registry: Registry,
+    /// Seconds of each reconcile.
+    pub reconcile_seconds: Histogram,
+    /// Reconciles that did not get through.
+    pub failures: Family<ReasonLabel, Counter>,
+    /// Steps carried out.
+    pub steps: Family<StepLabel, Counter>,
+    /// Trials recorded.
+    pub trials: Family<OutcomeLabel, Counter>,
+    /// Runs that the watch knows.
+    pub runs: Family<StateLabel, Gauge<i64, std::sync::atomic::AtomicI64>>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("wasmbench");
+        // A reconcile is a handful of API calls: milliseconds, unless the API server suffers.
+        let buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+        let reconcile_seconds = Histogram::new(buckets);
+        let failures = Family::default();
+        let steps = Family::default();
+        let trials = Family::default();
+        let runs = Family::default();
+        registry.register_with_unit(
+            "reconcile_duration",
+            "Time to look after a run once",
+            Unit::Seconds,
+            reconcile_seconds.clone(),
+        );
+        registry.register(
+            "reconcile_failures",
+            "Times that looking after a run failed, by reason",
+            failures.clone(),
+        );
+        registry.register("steps", "Steps of plans carried out, by step", steps.clone());
+        registry.register("trials", "Trials recorded, by outcome", trials.clone());
+        registry.register("runs", "Runs in the cluster, by state", runs.clone());
+        let build: Info<[(&str, &str); 1]> = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "Version of the operator", build);
+        Self { registry, reconcile_seconds, failures, steps, trials, runs }
+    }
+}
+
+impl Metrics {
+    /// Counts a reconcile that took `duration`.
+    pub fn reconciled(&self, duration: Duration) {
+        self.reconcile_seconds.observe(duration.as_secs_f64());
+    }
+
+    /// Counts a failed reconcile.
+    pub fn failed(&self, reason: &'static str) {
+        self.failures.get_or_create(&ReasonLabel { reason }).inc();
+    }
+
+    /// Counts a step.
+    pub fn stepped(&self, step: &'static str) {
+        self.steps.get_or_create(&StepLabel { step }).inc();
+    }
+
+    /// Counts recorded trials.
+    pub fn recorded(&self, outcome: &'static str, count: u64) {
+        let counter: Counter<u64, AtomicU64> =
+            self.trials.get_or_create(&OutcomeLabel { outcome }).clone();
+        counter.inc_by(count);
+    }
+}

@@ -1,0 +1,199 @@
+//! Objects of the API -> what was seen, as plain data. Pure. Objects of others are left out: a
+//! label alone proves nothing, the owner's uid does.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
+use wasmbench_api::labels;
+use wasmbench_core::build::probe_job::SUBJECT_UID;
+use wasmbench_core::observed::{
+    LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+/// A Job's pods carry its name here.
+const JOB_NAME: &str = "batch.kubernetes.io/job-name";
+/// Reasons of pods that are just starting.
+const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
+/// Longest piece of other people's text that is passed on.
+const QUOTE: usize = 300;
+
+/// Whether the object is owned by the run with this uid.
+pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
+    meta.owner_references.iter().flatten().any(|owner| owner.uid == run_uid)
+}
+
+/// The run's subjects.
+pub fn subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
+    let subject = |pod: &Pod| {
+        Some(SubjectSeen { trial: trial_of(&pod.metadata)?, pod: pod_seen(pod)? })
+    };
+    with_role(pods, run, labels::COMPONENT_SUBJECT).filter_map(subject).collect()
+}
+
+/// The run's echo server.
+pub fn upstream(pods: &[Pod], run: &ValidatedRun) -> Option<PodSeen> {
+    with_role(pods, run, labels::COMPONENT_UPSTREAM).find_map(pod_seen)
+}
+
+fn with_role<'a>(
+    pods: &'a [Pod],
+    run: &'a ValidatedRun,
+    role: &'a str,
+) -> impl Iterator<Item = &'a Pod> {
+    pods.iter()
+        .filter(|pod| belongs_to(&pod.metadata, &run.uid))
+        .filter(move |pod| pod.labels().get(labels::COMPONENT).is_some_and(|found| found == role))
+}
+
+/// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe on its way out: it
+/// may still use the node.
+pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
+    let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
+    let from_job = |job: &Job| {
+        let name = job.name_any();
+        Some(ProbeSeen {
+            trial: trial_of(&job.metadata)?,
+            subject_uid: job.annotations().get(SUBJECT_UID).cloned().unwrap_or_default(),
+            deleting: job.metadata.deletion_timestamp.is_some(),
+            failed: failure_of(job),
+            pod: pods
+                .iter()
+                .find(|pod| job_of(pod).as_deref() == Some(&name))
+                .and_then(pod_seen),
+            job: name,
+        })
+    };
+    let orphan = |pod: &Pod| {
+        let job = job_of(pod)?;
+        if jobs.iter().any(|known| known.name_any() == job) {
+            return None;
+        }
+        let trial = trial_of(&pod.metadata)?;
+        let (subject_uid, failed) = (String::new(), None);
+        Some(ProbeSeen { trial, job, subject_uid, deleting: true, failed, pod: pod_seen(pod) })
+    };
+    jobs.iter().filter_map(from_job).chain(pods.iter().filter_map(orphan)).collect()
+}
+
+fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
+    meta.annotations.as_ref()?.get(labels::TRIAL)?.parse().ok()
+}
+
+fn failure_of(job: &Job) -> Option<String> {
+    let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    let failed = conditions.iter().find(|c| c.type_ == "Failed" && c.status == "True")?;
+    Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
+}
+
+/// A pod as plain data.
+pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
+    let status = pod.status.as_ref();
+    Some(PodSeen {
+        name: pod.metadata.name.clone()?,
+        uid: pod.metadata.uid.clone()?,
+        created: pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::MIN, |time| time.0),
+        deleting: pod.metadata.deletion_timestamp.is_some(),
+        ip: status.and_then(|s| s.pod_ip.as_ref()).and_then(|ip| ip.parse::<IpAddr>().ok()),
+        state: state_of(pod),
+    })
+}
+
+fn state_of(pod: &Pod) -> PodState {
+    let Some(status) = &pod.status else { return PodState::Pending(None) };
+    let container = status.container_statuses.as_ref().and_then(|all| all.first());
+    let phase = status.phase.as_deref().unwrap_or_default();
+    if let Some(ended) = container.and_then(ended) {
+        return ended;
+    }
+    if matches!(phase, "Failed" | "Succeeded") {
+        // Evicted or rejected by the kubelet: there is no container to ask.
+        return PodState::Ended {
+            exit_code: None,
+            reason: status.reason.clone().unwrap_or_else(|| phase.to_owned()),
+            message: quote(status.message.as_deref()),
+        };
+    }
+    let runs = container.and_then(|c| c.state.as_ref()).is_some_and(|s| s.running.is_some());
+    if runs { PodState::Running } else { PodState::Pending(waiting(pod, container)) }
+}
+
+fn ended(container: &ContainerStatus) -> Option<PodState> {
+    let terminated = container.state.as_ref()?.terminated.as_ref()?;
+    Some(PodState::Ended {
+        exit_code: Some(terminated.exit_code),
+        reason: terminated.reason.clone().unwrap_or_else(|| "Error".into()),
+        message: quote(terminated.message.as_deref()),
+    })
+}
+
+fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
+    let from_container = container
+        .and_then(|c| c.state.as_ref()?.waiting.as_ref())
+        // What every pod says on its way up is no reason to wait for.
+        .filter(|w| w.reason.as_deref().is_some_and(|reason| !ON_ITS_WAY.contains(&reason)))
+        .and_then(|w| Some(Waiting { reason: w.reason.clone()?, message: quote(w.message.as_deref()) }));
+    let unscheduled = || {
+        let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+        let scheduled =
+            conditions.iter().find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
+        Some(Waiting {
+            reason: scheduled.reason.clone()?,
+            message: quote(scheduled.message.as_deref()),
+        })
+    };
+    from_container.or_else(unscheduled)
+}
+
+/// A node as plain data.
+pub fn node(node: &Node) -> NodeSeen {
+    let spec = node.spec.as_ref();
+    let ready = node
+        .status
+        .as_ref()
+        .and_then(|s| s.conditions.as_ref())
+        .is_some_and(|all| all.iter().any(|c| c.type_ == "Ready" && c.status == "True"));
+    let cordoned = spec.and_then(|s| s.unschedulable).unwrap_or_default();
+    let taints = spec.and_then(|s| s.taints.as_ref()).into_iter().flatten();
+    NodeSeen {
+        name: node.name_any(),
+        labels: node.labels().clone(),
+        taints: taints
+            // Cordoning and a preference are not the run's to tolerate.
+            .filter(|taint| taint.effect != "PreferNoSchedule")
+            .filter(|taint| taint.key != "node.kubernetes.io/unschedulable")
+            .map(|taint| TaintSeen {
+                key: taint.key.clone(),
+                value: taint.value.clone().unwrap_or_default(),
+                effect: taint.effect.clone(),
+            })
+            .collect(),
+        ready: ready && !cordoned,
+    }
+}
+
+/// A claim as plain data.
+pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
+    Some(LeaseSeen {
+        node: lease.annotations().get(labels::NODE)?.clone(),
+        holder: lease.spec.as_ref().and_then(|s| s.holder_identity.clone()).filter(|h| !h.is_empty()),
+        resource_version: lease.resource_version(),
+    })
+}
+
+/// Other people's text, cut and on one line.
+fn quote(text: Option<&str>) -> String {
+    let line: String = text
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(QUOTE)
+        .collect();
+    line.trim().to_owned()
+}

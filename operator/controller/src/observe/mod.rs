@@ -1,0 +1,140 @@
+//! Reads: everything that a plan for one run rests on. Live lists, not caches: a plan made from a
+//! stale view could measure a trial twice.
+
+mod convert;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::future::try_join_all;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+use k8s_openapi::api::node::v1::RuntimeClass;
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
+use wasmbench_core::build::{component_selector, selector};
+use wasmbench_core::observed::{NodeSeen, Observed, RunSeen};
+use wasmbench_core::status::is_finished;
+use wasmbench_core::store;
+use wasmbench_core::validate::ValidatedRun;
+
+use crate::context::Context;
+use crate::error::Error;
+
+pub use convert::{belongs_to, pod_seen};
+
+/// Looks at everything that matters for `run`.
+pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {
+    let (pods, probes, leases, records, runtime_classes) = futures::try_join!(
+        run_pods(context, run),
+        probes(context, run),
+        leases(context),
+        records(context, run),
+        runtime_classes(context, run),
+    )?;
+    let held = leases.iter().any(|lease| lease.holder.as_deref() == Some(&run.uid));
+    // A held node is not chosen again, and a large cluster's node list is not read for nothing.
+    let nodes = if held { vec![] } else { nodes(context).await? };
+    let (index, recorded_node, report) = records;
+    Ok(Observed {
+        nodes,
+        leases,
+        runs: context.known_runs().iter().filter_map(|run| run_seen(run.0.as_ref().ok()?)).collect(),
+        runtime_classes,
+        subjects: convert::subjects(&pods, run),
+        upstream: convert::upstream(&pods, run),
+        probes,
+        records: index,
+        recorded_node,
+        report,
+    })
+}
+
+fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
+    move |source| Error::Observe { what, source }
+}
+
+async fn run_pods(context: &Context, run: &ValidatedRun) -> Result<Vec<Pod>, Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
+    let params = ListParams::default().labels(&selector(&run.uid));
+    Ok(api.list(&params).await.map_err(failed("the run's pods"))?.items)
+}
+
+async fn probes(
+    context: &Context,
+    run: &ValidatedRun,
+) -> Result<Vec<wasmbench_core::observed::ProbeSeen>, Error> {
+    let namespace = &context.config.operator_namespace;
+    let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let params = ListParams::default()
+        .labels(&component_selector(&run.uid, labels::COMPONENT_PROBE));
+    let (jobs, pods) = futures::try_join!(jobs.list(&params), pods.list(&params))
+        .map_err(failed("the run's probes"))?;
+    Ok(convert::probes(&jobs.items, &pods.items))
+}
+
+async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::LeaseSeen>, Error> {
+    let api: Api<Lease> =
+        Api::namespaced(context.client.clone(), &context.config.operator_namespace);
+    let wanted = format!("{}={}", labels::COMPONENT, labels::COMPONENT_NODE_LEASE);
+    let list = api
+        .list(&ListParams::default().labels(&wanted))
+        .await
+        .map_err(failed("the claims on nodes"))?;
+    Ok(list.items.iter().filter_map(convert::lease).collect())
+}
+
+type Records = (BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>, Option<String>, bool);
+
+/// The index of all records, the node that they come from, and whether there is a report. Metadata
+/// only: the contents may be megabytes.
+async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error> {
+    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
+    let params = ListParams::default().labels(&selector(&run.uid));
+    let list = api.list_metadata(&params).await.map_err(failed("the run's records"))?;
+    let mine = list.items.iter().filter(|map| belongs_to(&map.metadata, &run.uid));
+    let (mut index, mut node, mut report) = (BTreeMap::new(), None, false);
+    for map in mine {
+        match map.labels().get(labels::COMPONENT).map(String::as_str) {
+            Some(labels::COMPONENT_RECORDS) => {
+                index.extend(store::index_of(map.labels(), map.annotations()));
+                node = node.or_else(|| map.annotations().get(labels::NODE).cloned());
+            }
+            Some(labels::COMPONENT_REPORT) => report = true,
+            _ => {}
+        }
+    }
+    Ok((index, node, report))
+}
+
+async fn runtime_classes(
+    context: &Context,
+    run: &ValidatedRun,
+) -> Result<BTreeSet<String>, Error> {
+    let api: Api<RuntimeClass> = Api::all(context.client.clone());
+    let wanted: BTreeSet<&String> =
+        run.variants.iter().filter_map(|variant| variant.subject.runtime_class.as_ref()).collect();
+    let found = try_join_all(wanted.into_iter().map(|name| api.get_metadata_opt(name)))
+        .await
+        .map_err(failed("the RuntimeClasses"))?;
+    Ok(found.into_iter().flatten().map(|class| class.name_any()).collect())
+}
+
+async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
+    let api: Api<Node> = Api::all(context.client.clone());
+    let list = api.list(&ListParams::default()).await.map_err(failed("the nodes"))?;
+    Ok(list.items.iter().map(convert::node).collect())
+}
+
+fn run_seen(run: &wasmbench_api::BenchmarkRun) -> Option<RunSeen> {
+    let meta = &run.metadata;
+    Some(RunSeen {
+        uid: meta.uid.clone()?,
+        name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
+        created: meta.creation_timestamp.as_ref()?.0,
+        active: !is_finished(run) && !run.spec.suspend && meta.deletion_timestamp.is_none(),
+        placement: run.spec.placement.clone().unwrap_or_default(),
+    })
+}

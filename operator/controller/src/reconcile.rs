@@ -1,0 +1,119 @@
+//! Looks after one `BenchmarkRun`: observe -> validate -> plan -> act -> report. Only `observe`,
+//! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use kube::runtime::controller::Action;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::plan::{Plan, Wake, plan};
+use wasmbench_core::status::{expires_at, is_finished};
+use wasmbench_core::validate::validate;
+
+use crate::context::{Context, GuardedRun};
+use crate::error::{Error, chain};
+use crate::{act, observe, report, sweep};
+
+/// A reconcile makes a few dozen calls at most; one that takes longer hangs on a dead connection.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Entry of the controller: guards against objects that do not decode, hangs and panics, so that
+/// one run never stops the others.
+pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Action, Error> {
+    let started = Instant::now();
+    let result = match &run.0 {
+        Err(invalid) => report::undecodable(&context, invalid).await,
+        Ok(run) => guarded(run, &context).await,
+    };
+    context.metrics.reconciled(started.elapsed());
+    if result.is_ok() {
+        context.backoff.succeeded(&uid_of(&run));
+    }
+    result
+}
+
+/// What to do after an error: wait, longer each time.
+#[expect(clippy::needless_pass_by_value, reason = "the controller's signature")]
+pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> Action {
+    context.metrics.failed(error.reason());
+    let pause = context.backoff.failed(&uid_of(&run));
+    let uid = uid_of(&run);
+    tracing::warn!(run = uid, error = chain(error), retry_in = ?pause, "reconcile failed");
+    Action::requeue(pause)
+}
+
+fn uid_of(run: &GuardedRun) -> String {
+    let meta = match &run.0 {
+        Ok(run) => &run.metadata,
+        Err(invalid) => &invalid.metadata,
+    };
+    meta.uid.clone().unwrap_or_default()
+}
+
+async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+    let work = AssertUnwindSafe(look_after(run, context)).catch_unwind();
+    match tokio::time::timeout(TIMEOUT, work).await {
+        Err(_) => Err(Error::TimedOut(TIMEOUT)),
+        Ok(Err(panic)) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Err(Error::Panicked(text.unwrap_or_default()))
+        }
+        Ok(Ok(result)) => result,
+    }
+}
+
+/// The five verbs.
+async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+    if run.metadata.deletion_timestamp.is_some() {
+        return sweep::run_is_gone(context, &uid(run)).await.map(|()| Action::await_change());
+    }
+    if is_finished(run) {
+        return expire(run, context).await;
+    }
+    let valid = match validate(run, &context.config) {
+        Ok(valid) => valid,
+        Err(invalid) => {
+            sweep::run_is_gone(context, &uid(run)).await?;
+            report::rejected(context, run, &invalid).await?;
+            return Ok(Action::await_change());
+        }
+    };
+    let seen = observe::observe(context, &valid).await?;
+    let plan = plan(&valid, &seen, Timestamp::now());
+    // Before the steps: the last of them may start a timed window, and then nothing is written.
+    report::report(context, run, &valid, &seen, &plan).await?;
+    act::act(context, &valid, &seen, &plan).await?;
+    Ok(action_of(&plan))
+}
+
+fn uid(run: &BenchmarkRun) -> String {
+    run.metadata.uid.clone().unwrap_or_default()
+}
+
+fn action_of(plan: &Plan) -> Action {
+    match plan.wake {
+        Wake::Now => Action::requeue(Duration::ZERO),
+        Wake::At(time) => Action::requeue(until(time)),
+        Wake::OnChange => Action::await_change(),
+    }
+}
+
+/// Deletes a finished run when its time has come.
+async fn expire(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+    match expires_at(run) {
+        None => Ok(Action::await_change()),
+        Some(time) if time > Timestamp::now() => Ok(Action::requeue(until(time))),
+        Some(_) => act::delete_run(context, run).await.map(|()| Action::await_change()),
+    }
+}
+
+fn until(time: Timestamp) -> Duration {
+    let left = time.duration_since(Timestamp::now());
+    Duration::try_from(left).unwrap_or(Duration::ZERO)
+}

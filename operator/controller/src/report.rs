@@ -1,0 +1,151 @@
+//! The status, written only when it says something new, and Events on transitions.
+
+use jiff::Timestamp;
+use kube::api::{Patch, PatchParams};
+use kube::core::error_boundary::InvalidObject;
+use kube::runtime::controller::Action;
+use kube::runtime::events::{Event, EventType};
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
+use wasmbench_api::conditions;
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION};
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Plan, Stage};
+use wasmbench_core::status;
+use wasmbench_core::validate::{Invalid, ValidatedRun};
+
+use crate::act;
+use crate::context::Context;
+use crate::error::Error;
+
+/// Field manager of the status.
+const MANAGER: &str = "wasmbench-operator";
+/// Longest note of an Event.
+const NOTE: usize = 1000;
+
+/// Writes what `plan` says about `run`.
+pub async fn report(
+    context: &Context,
+    run: &BenchmarkRun,
+    valid: &ValidatedRun,
+    seen: &Observed,
+    plan: &Plan,
+) -> Result<(), Error> {
+    let conclusion = match plan.stage {
+        Stage::Done => Some(act::conclude(context, valid).await?),
+        _ => None,
+    };
+    let now = Timestamp::now();
+    let new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
+    write(context, run, new).await
+}
+
+/// Says that `run` was refused.
+pub async fn rejected(
+    context: &Context,
+    run: &BenchmarkRun,
+    invalid: &Invalid,
+) -> Result<(), Error> {
+    write(context, run, status::rejected(run, invalid, Timestamp::now())).await
+}
+
+async fn write(
+    context: &Context,
+    run: &BenchmarkRun,
+    new: BenchmarkRunStatus,
+) -> Result<(), Error> {
+    if status::same(run.status.as_ref(), &new) {
+        return Ok(());
+    }
+    let api: Api<BenchmarkRun> =
+        Api::namespaced(context.client.clone(), &run.namespace().unwrap_or_default());
+    // The uid keeps the status of a deleted run off a new one of the same name.
+    let patch = json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"),
+        "kind": "BenchmarkRun",
+        "metadata": { "name": run.name_any(), "uid": run.meta().uid },
+        "status": new,
+    });
+    let params = PatchParams::apply(MANAGER).force();
+    match api.patch_status(&run.name_any(), &params, &Patch::Apply(&patch)).await {
+        Ok(_) => {}
+        // Deleted meanwhile, or deleted and made anew: nobody is left to read it.
+        Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() => return Ok(()),
+        Err(source) => return Err(Error::Report { source }),
+    }
+    announce(context, run, &new).await;
+    Ok(())
+}
+
+/// An Event when the run ends. Events may get lost; the status never depends on them.
+async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatus) {
+    let finished = |conditions: &[_]| conditions::is_true(conditions, conditions::FINISHED);
+    let before = run.status.as_ref().is_some_and(|s| finished(&s.conditions));
+    if before || !finished(&new.conditions) {
+        return;
+    }
+    let succeeded = new.conditions.iter().find(|c| c.type_ == conditions::SUCCEEDED);
+    let (reason, message) =
+        succeeded.map_or(("Finished", ""), |c| (c.reason.as_str(), c.message.as_str()));
+    let good = succeeded.is_some_and(|c| c.status == "True");
+    let note = match &new.verdict {
+        Some(verdict) => format!("{message}. {verdict}"),
+        None => message.to_owned(),
+    };
+    let event = Event {
+        type_: if good { EventType::Normal } else { EventType::Warning },
+        reason: reason.to_owned(),
+        note: Some(note.chars().take(NOTE).collect()),
+        action: "Measure".into(),
+        secondary: None,
+    };
+    if let Err(error) = context.events.publish(&event, &run.object_ref(&())).await {
+        tracing::debug!(error = %error, "an event could not be published");
+    }
+}
+
+/// Says of an object that does not decode what is wrong with it. It is looked at again when it
+/// changes.
+pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<Action, Error> {
+    let meta = &invalid.metadata;
+    let (Some(namespace), Some(name)) = (&meta.namespace, &meta.name) else {
+        return Ok(Action::await_change());
+    };
+    tracing::warn!(namespace, name, error = %invalid.error, "a BenchmarkRun does not decode");
+    context.metrics.failed("Undecodable");
+    let message = format!(
+        "the object does not fit this operator's API: {}: create it again with the CRD that \
+         belongs to the operator",
+        invalid.error
+    );
+    let drafts = vec![
+        conditions::no(conditions::ACCEPTED, "Undecodable", message.clone()),
+        conditions::no(conditions::SUCCEEDED, "Undecodable", message.clone()),
+        conditions::yes(conditions::FINISHED, "Undecodable", "the run was refused"),
+        conditions::yes(conditions::STALLED, "Undecodable", message),
+    ];
+    let patch = json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"),
+        "kind": "BenchmarkRun",
+        "metadata": { "name": name, "uid": meta.uid },
+        "status": {
+            "observedGeneration": meta.generation,
+            "conditions": conditions::merge(&[], drafts, meta.generation, creation(invalid)),
+        },
+    });
+    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
+    let params = PatchParams::apply(MANAGER).force();
+    // The answer is the undecodable object again, so a decoding error means success.
+    match api.patch_status(name, &params, &Patch::Apply(&patch)).await {
+        Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(Action::await_change()),
+        Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() || s.is_invalid() => {
+            Ok(Action::await_change())
+        }
+        Err(source) => Err(Error::Report { source }),
+    }
+}
+
+/// The time of the conditions: fixed, so that writing them again changes nothing.
+fn creation(invalid: &InvalidObject) -> Timestamp {
+    invalid.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0)
+}

@@ -1,0 +1,139 @@
+//! What a probe printed -> how its trial ended. Everything in a probe's log was influenced by the
+//! subject's answers, so it is read with care and never believed to be well-formed.
+
+use crate::observed::PodState;
+use crate::plan::{Failure, FailureReason};
+use crate::wire::document::{LoadDocument, ProbeFailureReason};
+use crate::wire::record::Outcome;
+
+/// Longest quotation of a log in a message.
+const QUOTE: usize = 200;
+
+/// The document at the end of a probe's log, and how the trial ended.
+pub fn read(log: &str, probe: &PodState, subject: Option<&PodState>) -> (Option<LoadDocument>, Outcome) {
+    let last = log.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match serde_json::from_str::<LoadDocument>(last) {
+        Ok(document) => {
+            let outcome = judge(&document, subject);
+            (Some(document), outcome)
+        }
+        Err(_) => (None, failed(no_document(last, probe))),
+    }
+}
+
+/// A trial that failed for this reason.
+pub fn failed(failure: Failure) -> Outcome {
+    Outcome::Failed { reason: failure.reason, message: failure.message }
+}
+
+fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
+    let Some(failure) = &document.failure else {
+        return match document.timed {
+            Some(_) => Outcome::Measured,
+            None => failed(Failure::new(
+                FailureReason::ProbeFailed,
+                "the probe reports neither a measurement nor a failure: operator and probe image \
+                 do not fit together",
+            )),
+        };
+    };
+    // A subject that ended explains whatever the probe saw, except its own misunderstanding.
+    if failure.reason != ProbeFailureReason::BadRequest
+        && let Some(crash) = subject.and_then(crash_of)
+    {
+        return failed(crash);
+    }
+    let reason: &'static str = failure.reason.into();
+    Outcome::Failed { reason: reason.to_owned(), message: failure.message.clone() }
+}
+
+/// What an ended subject says about itself.
+pub fn crash_of(state: &PodState) -> Option<Failure> {
+    let PodState::Ended { exit_code, reason, message } = state else { return None };
+    let code = exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
+    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let text =
+        format!("the container ended{code} ({reason}){said}: see why it does not keep serving");
+    Some(Failure::new(FailureReason::SubjectCrashed, text))
+}
+
+fn no_document(last: &str, probe: &PodState) -> Failure {
+    let how = match probe {
+        PodState::Ended { exit_code: Some(code), reason, .. } => {
+            format!(" with exit code {code} ({reason})")
+        }
+        PodState::Ended { reason, .. } => format!(" ({reason})"),
+        PodState::Pending(_) | PodState::Running => String::new(),
+    };
+    let quote: String =
+        last.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTE).collect();
+    let said = if quote.is_empty() { "nothing".to_owned() } else { format!("'{quote}'") };
+    Failure::new(
+        FailureReason::ProbeFailed,
+        format!("the probe ended{how} without a result; the last thing it printed was {said}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::document::{LOAD_SCHEMA, ProbeFailure};
+
+    fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
+        LoadDocument {
+            schema: LOAD_SCHEMA.into(),
+            probe_version: "0.1.0".into(),
+            fortio_version: "1.68.2".into(),
+            failure: failure.map(|reason| ProbeFailure { reason, message: "as it was".into() }),
+            readiness: crate::wire::document::Readiness::default(),
+            answer_before: None,
+            answer_after: None,
+            warmup: None,
+            timed: None,
+            environment: crate::wire::document::Environment::default(),
+        }
+    }
+
+    fn ended(code: i32) -> PodState {
+        PodState::Ended { exit_code: Some(code), reason: "Error".into(), message: String::new() }
+    }
+
+    fn reason_of(outcome: &Outcome) -> &str {
+        match outcome {
+            Outcome::Measured => "Measured",
+            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => reason,
+        }
+    }
+
+    #[test]
+    fn the_document_is_the_last_line() {
+        let failure = Some(ProbeFailureReason::NeverListened);
+        let json = serde_json::to_string(&document(failure)).unwrap();
+        let (read, outcome) = read(&format!("waiting\n{json}\n\n"), &ended(1), None);
+        assert!(read.is_some());
+        assert_eq!(reason_of(&outcome), "NeverListened");
+    }
+
+    #[test]
+    fn a_subject_that_crashed_explains_what_the_probe_saw() {
+        let failure = Some(ProbeFailureReason::NoSuccessfulRequest);
+        let json = serde_json::to_string(&document(failure)).unwrap();
+        let (_, outcome) = read(&json, &ended(1), Some(&ended(139)));
+        assert_eq!(reason_of(&outcome), "SubjectCrashed");
+    }
+
+    #[test]
+    fn a_log_without_a_document_is_a_failed_probe_and_is_quoted_on_one_line() {
+        let (read, outcome) = read("exec format error\u{7}", &ended(1), None);
+        assert!(read.is_none());
+        let Outcome::Failed { reason, message } = outcome else { panic!("not failed") };
+        assert_eq!(reason, "ProbeFailed");
+        assert!(message.contains("'exec format error '"), "{message}");
+    }
+
+    #[test]
+    fn a_document_with_neither_measurement_nor_failure_is_not_a_measurement() {
+        let json = serde_json::to_string(&document(None)).unwrap();
+        assert_eq!(reason_of(&read(&json, &ended(0), None).1), "ProbeFailed");
+    }
+}
