@@ -14,7 +14,10 @@ passed=0 failed=0
 it() {
   local sentence=$1
   shift
-  if (set -e; "$@") >"$work/out" 2>&1; then
+  # Not as the condition itself: `set -e` would be off in it.
+  (set -e; "$@") >"$work/out" 2>&1
+  # shellcheck disable=SC2181
+  if [ $? = 0 ]; then
     echo "ok - $sentence"
     passed=$((passed + 1))
   else
