@@ -1,0 +1,133 @@
+//! The engine's mode: where an instance gets its memory from.
+
+use crate::wasi::{MAX_MEMORY_BYTES, MAX_TABLE_ELEMENTS};
+use wasmtime::{Config, PoolingAllocationConfig};
+
+/// Memory of a pooled instance that is overwritten instead of given back to the kernel, after
+/// which each page would cost a fault. Only what the instance had is overwritten, so a small
+/// guest pays for its 64 KiB; the bound is what one body of 256 KiB makes it grow to.
+const KEPT_MEMORY_BYTES: usize = 2 * 1024 * 1024;
+const KEPT_TABLE_BYTES: usize = 4 * 1024;
+
+/// How instances are allocated, in the engine's own words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Allocator {
+    /// Each instance by itself.
+    #[default]
+    OnDemand,
+    /// From a pool that is set up once.
+    Pooling,
+}
+
+/// What the linear memory of an instance is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Pages mapped by the kernel with guard pages behind them, initialised by copy-on-write. An
+    /// access out of bounds is a signal.
+    Mapped,
+    /// A piece of the process's heap. An access out of bounds is found by a compiled check.
+    Heap,
+}
+
+/// The two together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    allocator: Allocator,
+    memory: Memory,
+}
+
+impl Allocator {
+    /// As it is written in options and in `/engine`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OnDemand => "OnDemand",
+            Self::Pooling => "Pooling",
+        }
+    }
+
+    /// The reverse of [`Allocator::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::OnDemand, Self::Pooling]
+            .into_iter()
+            .find(|allocator| allocator.name() == name)
+    }
+
+    /// The cheaper memory: mapping pages for each instance costs ten times what clearing a piece
+    /// of the heap does, and a pool has mapped them before.
+    pub fn usual_memory(self) -> Memory {
+        match self {
+            Self::OnDemand => Memory::Heap,
+            Self::Pooling => Memory::Mapped,
+        }
+    }
+}
+
+impl Memory {
+    /// As it is written in options and in `/engine`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mapped => "Mapped",
+            Self::Heap => "Heap",
+        }
+    }
+
+    /// The reverse of [`Memory::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Mapped, Self::Heap]
+            .into_iter()
+            .find(|memory| memory.name() == name)
+    }
+}
+
+impl Mode {
+    /// `None` if the two exclude each other: a pool is always mapped.
+    pub fn new(allocator: Allocator, memory: Memory) -> Option<Self> {
+        match (allocator, memory) {
+            (Allocator::Pooling, Memory::Heap) => None,
+            _ => Some(Self { allocator, memory }),
+        }
+    }
+
+    /// The engine's configuration.
+    pub(crate) fn config(self) -> Config {
+        let mut config = Config::new();
+        config.epoch_interruption(true);
+        if self.allocator == Allocator::Pooling {
+            config.allocation_strategy(pool());
+        }
+        if self.memory == Memory::Heap {
+            // The engine takes memory from the heap only if nothing asks for a mapping.
+            config
+                .signals_based_traps(false)
+                .memory_init_cow(false)
+                .memory_reservation(0)
+                .memory_reservation_for_growth(0)
+                .memory_guard_size(0);
+        }
+        config
+    }
+
+    /// The members of the JSON object that `/engine` answers with.
+    pub(crate) fn members(self) -> String {
+        format!(
+            r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
+            env!("WASMTIME_VERSION"),
+            self.allocator.name(),
+            self.memory.name(),
+            self.memory == Memory::Mapped,
+        )
+    }
+}
+
+/// One slot of each kind: there is one request at a time.
+fn pool() -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_core_instances(1)
+        .total_memories(1)
+        .total_tables(1)
+        .table_elements(MAX_TABLE_ELEMENTS)
+        .max_memory_size(MAX_MEMORY_BYTES)
+        .linear_memory_keep_resident(KEPT_MEMORY_BYTES)
+        .table_keep_resident(KEPT_TABLE_BYTES);
+    pool
+}
