@@ -1,0 +1,97 @@
+//! Every object that the operator creates, whole: the snapshots are the documentation of what
+//! appears in a cluster.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::upstream_pod::upstream_pod;
+use wasmbench_core::build::{config_map, lease, names};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::{Cell, Point, TrialId};
+
+fn trial(variant: &str, workload: &str, point: Point) -> TrialId {
+    let cell = Cell { variant: variant.into(), workload: workload.into(), point };
+    TrialId { cell, block: 2 }
+}
+
+fn subject_of(run: &ValidatedRun, trial: &TrialId, upstream: Option<&str>) -> Pod {
+    subject_pod(run, run.variant(trial).unwrap(), trial, "bench-1", upstream)
+}
+
+#[test]
+fn subjects_of_all_kinds() {
+    let run = common::validated();
+    let native = trial("tortoise", "greet", Point::WarmLatency);
+    let embedded = trial("hare", "relay", Point::Throughput { connections: 50 });
+    let own = trial("mine", "greet", Point::WarmLatency);
+    insta::assert_yaml_snapshot!("subject-native", subject_of(&run, &native, None));
+    let with_upstream = subject_of(&run, &embedded, Some("10.0.0.9:8080"));
+    insta::assert_yaml_snapshot!("subject-embedded-with-upstream", with_upstream);
+    insta::assert_yaml_snapshot!("subject-own-container", subject_of(&run, &own, None));
+}
+
+#[test]
+fn probes_of_both_sweeps() {
+    let (run, config) = (common::validated(), common::config());
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+    };
+    let job = |trial: &TrialId| {
+        let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+        probe_job(&run, variant, workload, trial, target, &config)
+    };
+    let warm = trial("hare", "greet", Point::WarmLatency);
+    let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
+    insta::assert_yaml_snapshot!("probe-warm", job(&warm));
+    insta::assert_yaml_snapshot!("probe-throughput", job(&loaded));
+}
+
+#[test]
+fn the_echo_server() {
+    let (run, config) = (common::validated(), common::config());
+    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1"));
+}
+
+#[test]
+fn records_report_and_claim() {
+    let run = common::validated();
+    let cell = trial("tortoise", "greet", Point::WarmLatency).cell;
+    insta::assert_yaml_snapshot!("records", config_map::records(&run, &cell, 0, "bench-1"));
+    let files = BTreeMap::from([("report.md".to_owned(), "# gatekeeper\n".to_owned())]);
+    insta::assert_yaml_snapshot!("report", config_map::report(&run, files));
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let claim = lease::claim(&run, "bench-1", None, "wasmbench-system", now);
+    insta::assert_yaml_snapshot!("claim", claim);
+}
+
+#[test]
+fn the_names_of_a_run_at_one_glance() {
+    let run = common::validated();
+    let subjects = run.order.iter().map(|trial| names::subject(&run, trial));
+    let probes = run.order.iter().map(|trial| names::probe(&run, trial));
+    let mut all: Vec<String> = subjects.chain(probes).collect();
+    all.push(names::upstream(&run));
+    all.push(names::report(&run.name));
+    all.sort();
+    let mut once = all.clone();
+    once.dedup();
+    assert_eq!(once, all, "two objects share a name");
+    insta::assert_yaml_snapshot!("names", all);
+}
+
+#[test]
+fn a_second_run_of_the_same_name_shares_no_pod_name_with_the_first() {
+    let first = common::validated();
+    let mut second = first.clone();
+    second.uid = "6f0c0e6e-0000-4000-8000-00000000000f".into();
+    for trial in &first.order {
+        assert_ne!(names::subject(&first, trial), names::subject(&second, trial));
+        assert_ne!(names::probe(&first, trial), names::probe(&second, trial));
+    }
+}

@@ -1,0 +1,540 @@
+//! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
+//! for everything that goes wrong.
+
+mod results_support;
+
+use results_support::{
+    all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
+};
+use serde_json::json;
+use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::quality::{Doubt, Reason};
+use wasmbench_core::results::rows::{skipped_variants, status_rows};
+use wasmbench_core::results::{Summary, Trust, summarize, trust};
+use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+
+fn doubt(summary: &Summary, reason: Reason) -> &Doubt {
+    let found = summary.doubts.iter().find(|doubt| doubt.reason == reason);
+    found.unwrap_or_else(|| panic!("{reason:?} is missing in {:?}", summary.doubts))
+}
+
+fn reasons(summary: &Summary) -> Vec<Reason> {
+    summary
+        .doubts
+        .iter()
+        .filter(|d| d.breaks_trust)
+        .map(|d| d.reason)
+        .collect()
+}
+
+fn is_embedded_hello(trial: &TrialId) -> bool {
+    trial.cell.variant == "embedded" && trial.cell.workload == "hello"
+}
+
+#[test]
+fn a_clean_run_is_trustworthy_and_says_a_number() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    assert_eq!(summary.trials.valid, 60);
+    assert_eq!(
+        summary.verdict,
+        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); embedded: 0.96x \
+         on compute"
+    );
+}
+
+#[test]
+fn a_p99_of_three_hundred_requests_is_noted_without_breaking_trust() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    let doubt = doubt(&summary, Reason::TooFewSamples);
+    assert!(
+        !doubt.breaks_trust && doubt.message.contains("p99 needs 1000"),
+        "{doubt:?}"
+    );
+    assert!(matches!(trust(&summary), Trust::Yes(notes) if notes.contains("TooFewSamples")));
+}
+
+#[test]
+fn ratios_are_taken_where_the_baseline_peaks() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    let hello = |metric| {
+        summary
+            .comparisons
+            .iter()
+            .find(|c| c.workload == "hello" && c.metric == metric)
+            .unwrap()
+    };
+    assert_eq!(hello(Metric::ThroughputRps).connections, 50);
+    assert_eq!(hello(Metric::CpuPerRequest).connections, 50);
+    assert_eq!(hello(Metric::WarmP50).connections, 1);
+    assert_eq!(hello(Metric::Memory).blocks, 5);
+    assert_eq!(hello(Metric::ThroughputRps).per_block.len(), 5);
+}
+
+#[test]
+fn status_rows_carry_four_digits_and_no_ratio_for_the_baseline() {
+    let run = run();
+    let rows = status_rows(&summarize(&run, &all_measured(&run)));
+    assert_eq!(rows.len(), 4);
+    assert!(
+        rows.iter()
+            .all(|row| row.versus_baseline.is_empty() == (row.variant == "native"))
+    );
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(
+        (throughput.at_connections, throughput.points.len()),
+        (50, 2)
+    );
+    assert_eq!(
+        format!("{:.3e}", throughput.peak_rps).parse(),
+        Ok(throughput.peak_rps)
+    );
+}
+
+#[test]
+fn a_point_with_failed_requests_is_shown_but_never_ranked() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let one = |trial: &TrialId| {
+        trial.cell.point == Point::Throughput { connections: 50 }
+            && trial.cell.variant == "native"
+            && trial.cell.workload == "hello"
+            && trial.block == 2
+    };
+    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
+    replace(&mut records, one, with_errors);
+    let summary = summarize(&run, &records);
+    let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();
+    assert_eq!(cell.invalid_because, [Reason::ErrorsInLoad]);
+    assert_eq!(
+        (cell.counts.valid, cell.counts.invalid, cell.errors),
+        (4, 1, 1176)
+    );
+    assert!(
+        doubt(&summary, Reason::ErrorsInLoad)
+            .message
+            .contains("1176 of")
+    );
+    let hello = summary
+        .comparisons
+        .iter()
+        .find(|c| c.metric == Metric::ThroughputRps)
+        .unwrap();
+    assert_eq!(
+        hello.connections, 10,
+        "the peak moved to the best valid point"
+    );
+    assert_eq!(
+        status_rows(&summary)[0]
+            .throughput
+            .as_ref()
+            .unwrap()
+            .at_connections,
+        10
+    );
+}
+
+#[test]
+fn variants_that_answer_differently_are_not_compared() {
+    let run = run();
+    let mut records = all_measured(&run);
+    for record in &mut records {
+        if record.trial.cell.variant == "embedded" && record.trial.cell.workload == "compute" {
+            let document = record.document.as_mut().unwrap();
+            for answer in [&mut document.answer_before, &mut document.answer_after] {
+                let answer = answer.as_mut().unwrap();
+                answer.body_sha256 = "ef".repeat(32);
+                answer.excerpt = "4711".into();
+            }
+        }
+    }
+    let summary = summarize(&run, &records);
+    let doubt = doubt(&summary, Reason::ResponseMismatch);
+    assert!(doubt.breaks_trust);
+    assert!(
+        doubt.message.contains(
+            "on compute, embedded answers '4711' (sha256 efefefefefef), but \
+                                native answers 'compute'"
+        ),
+        "{}",
+        doubt.message
+    );
+    assert!(summary.comparisons.iter().all(|c| c.workload == "hello"));
+}
+
+#[test]
+fn a_baseline_that_contradicts_itself_is_the_one_that_is_wrong() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let mut native = records
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "native" && r.trial.cell.workload == "compute");
+    let document = native.next().unwrap().document.as_mut().unwrap();
+    document.answer_after.as_mut().unwrap().body_sha256 = "ef".repeat(32);
+    let summary = summarize(&run, &records);
+    let message = &doubt(&summary, Reason::ResponseMismatch).message;
+    assert!(
+        message.contains("native gave 2 different answers"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_wrong_answer_makes_its_point_invalid() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let second = |trial: &TrialId| is_embedded_hello(trial) && trial.block == 2;
+    replace(&mut records, second, |t, position| {
+        record(t, position, failed("WrongAnswer", "got 'oops'"), None)
+    });
+    let summary = summarize(&run, &records);
+    let cells = summary
+        .cells
+        .iter()
+        .filter(|c| c.variant == "embedded" && c.workload == "hello");
+    assert!(
+        cells
+            .clone()
+            .all(|c| !c.ranked && c.invalid_because == [Reason::ResponseMismatch])
+    );
+    assert!(reasons(&summary).contains(&Reason::ResponseMismatch));
+    assert!(summary.comparisons.iter().all(|c| c.workload == "compute"));
+}
+
+#[test]
+fn a_skipped_variant_is_named_and_the_others_go_on() {
+    let run = run_with(json!({
+        "blocks": 5,
+        "variants": [
+            {"name": "native", "preset": "native"},
+            {"name": "embedded", "preset": "wasmtime-embedded"},
+            {"name": "shim", "container": {"image": "a/b:1", "runtimeClassName": "wasmtime"}},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&run);
+    let message = "install the RuntimeClass";
+    replace(
+        &mut records,
+        |t| t.cell.variant == "shim",
+        |t, position| {
+            let outcome = match t.block {
+                1 => failed("RuntimeClassNotFound", message),
+                _ => skipped("RuntimeClassNotFound", message),
+            };
+            record(t, position, outcome, None)
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(
+        summary.verdict,
+        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); shim not \
+         measured (RuntimeClassNotFound)"
+    );
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let skipped = skipped_variants(&summary);
+    assert_eq!((skipped.len(), skipped[0].message.as_str()), (1, message));
+    assert_eq!(
+        (summary.failures[0].failed, summary.failures[0].skipped),
+        (1, 4)
+    );
+}
+
+#[test]
+fn nothing_measured_is_said_with_the_main_reason() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |_| true,
+        |t, position| {
+            record(
+                t,
+                position,
+                failed("NeverListened", "no answer within 60 s"),
+                None,
+            )
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(
+        summary.verdict,
+        "nothing measured: 0 trials invalid, 60 failed, 0 skipped, mostly NeverListened of \
+         embedded; see report"
+    );
+    assert_eq!(
+        (summary.trustworthy, trust(&summary)),
+        (None, Trust::NoNumbers)
+    );
+    assert!(summary.comparisons.is_empty());
+}
+
+#[test]
+fn no_records_give_a_summary_without_numbers() {
+    let summary = summarize(&run(), &[]);
+    assert_eq!(
+        summary.verdict,
+        "nothing measured yet: 0 of 60 trials recorded"
+    );
+    assert_eq!((summary.trials.missing, summary.trustworthy), (60, None));
+    assert!(status_rows(&summary).is_empty());
+}
+
+#[test]
+fn one_block_has_no_range_and_is_doubted() {
+    let mut run = run();
+    run.spec.blocks = 1;
+    let summary = summarize(&run, &all_measured(&run));
+    assert!(
+        summary.verdict.contains("on hello (1 block)"),
+        "{}",
+        summary.verdict
+    );
+    assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
+}
+
+#[test]
+fn one_variant_is_described_by_itself() {
+    let mut run = run();
+    run.spec.variants.truncate(1);
+    let summary = summarize(&run, &all_measured(&run));
+    assert_eq!(
+        summary.verdict,
+        "native on hello: 12.2k requests/s at 50 connections, warm p50 163 us; native on compute: \
+         3.06k requests/s at 50 connections, warm p50 654 us"
+    );
+}
+
+#[test]
+fn a_baseline_without_numbers_leaves_no_comparison() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "native",
+        |t, position| record(t, position, failed("SubjectCrashed", "exit code 1"), None),
+    );
+    let summary = summarize(&run, &records);
+    assert!(
+        summary.verdict.starts_with(
+            "no comparison: the baseline native has no valid point; native \
+                                     not measured (SubjectCrashed); embedded on hello: "
+        ),
+        "{}",
+        summary.verdict
+    );
+}
+
+#[test]
+fn a_verdict_never_exceeds_two_hundred_characters() {
+    let variants: Vec<_> = (0..16)
+        .map(|i| json!({"name": format!("{:0>38}{i:02}", ""), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..4)
+        .map(|i| json!({"name": format!("w{i:0>39}")}))
+        .collect();
+    let run = run_with(json!({
+        "blocks": 1,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let summary = summarize(&run, &all_measured(&run));
+    assert!(summary.verdict.len() <= 200, "{}", summary.verdict);
+    assert!(
+        summary.verdict.ends_with("+59 more, see report"),
+        "{}",
+        summary.verdict
+    );
+}
+
+#[test]
+fn trials_that_failed_beside_valid_ones_break_trust() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let last = |trial: &TrialId| is_embedded_hello(trial) && trial.block == 5;
+    replace(&mut records, last, |t, position| {
+        record(
+            t,
+            position,
+            failed("SubjectLost", "the pod went away"),
+            None,
+        )
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!(reasons(&summary), [Reason::TrialsFailed]);
+    assert!(
+        doubt(&summary, Reason::TrialsFailed)
+            .message
+            .contains("(4 of 5 valid)")
+    );
+    let hello = summary
+        .comparisons
+        .iter()
+        .find(|c| c.workload == "hello")
+        .unwrap();
+    assert_eq!(hello.blocks, 4);
+}
+
+#[test]
+fn missing_records_are_counted() {
+    let run = run();
+    let records = all_measured(&run);
+    let summary = summarize(&run, &records[..50]);
+    assert_eq!(reasons(&summary), [Reason::Incomplete]);
+    assert!(
+        doubt(&summary, Reason::Incomplete)
+            .message
+            .contains("10 of 60")
+    );
+}
+
+fn with_window(change: impl Fn(&mut Record)) -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    records
+        .iter_mut()
+        .filter(|r| is_embedded_hello(&r.trial))
+        .for_each(change);
+    summarize(&run, &records)
+}
+
+#[test]
+fn a_throttled_subject_is_doubted() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.subject.as_mut().unwrap().throttled_periods = Some(3);
+    });
+    assert_eq!(reasons(&summary), [Reason::Throttled]);
+    let message = &doubt(&summary, Reason::Throttled).message;
+    assert!(
+        message.contains("embedded on hello at 10 connections (15 periods)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_generator_above_four_fifths_of_the_node_is_doubted() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds * 17 / 10);
+    });
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+}
+
+#[test]
+fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
+    let summary = with_window(|record| {
+        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        facts.insert("governor".into(), "powersave".into());
+    });
+    assert_eq!(reasons(&summary), [Reason::EnvironmentDrifted]);
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "probe.governor: performance / powersave");
+}
+
+#[test]
+fn a_variant_with_two_images_is_doubted() {
+    let summary = with_window(|record| {
+        record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+    });
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
+}
+
+#[test]
+fn too_few_requests_for_a_p90_break_trust() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
+    let mut few = fortio("refused");
+    few["RetCodes"] = json!({"200": 20});
+    few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
+    replace(&mut records, warm, |t, position| {
+        record(t, position, Outcome::Measured, Some(few.clone()))
+    });
+    assert_eq!(reasons(&summarize(&run, &records)), [Reason::TooFewSamples]);
+}
+
+#[test]
+fn output_of_fortio_that_cannot_be_read_is_a_failed_trial() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(&mut records, is_embedded_hello, |t, position| {
+        let mut record = measured(t, position);
+        record
+            .document
+            .as_mut()
+            .unwrap()
+            .timed
+            .as_mut()
+            .unwrap()
+            .fortio = json!({"a": 1});
+        record
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.failures[0].reason, "UnreadableResult");
+    assert!(summary.failures[0].message.contains("no ActualDuration"));
+}
+
+#[test]
+fn a_window_without_a_single_success_is_invalid() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(&mut records, is_embedded_hello, |t, position| {
+        let outcome = failed("NoSuccessfulRequest", "20 of 20 requests failed");
+        record(t, position, outcome, Some(fortio("refused")))
+    });
+    let summary = summarize(&run, &records);
+    assert!(reasons(&summary).contains(&Reason::ErrorsInLoad));
+    assert!(summary.comparisons.iter().all(|c| c.workload == "compute"));
+}
+
+#[test]
+fn records_of_other_runs_and_unknown_trials_are_passed_over() {
+    let run = run();
+    let records = all_measured(&run);
+    let mut with_others = records.clone();
+    let mut foreign = records[0].clone();
+    foreign.run_uid = "another".into();
+    let mut unknown = records[0].clone();
+    unknown.trial.cell.variant = "gone".into();
+    let mut late = records[0].clone();
+    late.trial.block = 6;
+    with_others.splice(0..0, [foreign, unknown, late]);
+    assert_eq!(summarize(&run, &with_others), summarize(&run, &records));
+}
+
+#[test]
+fn a_variant_compared_with_itself_is_exactly_one() {
+    let mut run = run();
+    run.spec.variants[1].name = "again".into();
+    run.spec.workloads.truncate(1);
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |_| true,
+        |t, position| {
+            let name = if t.cell.point == Point::WarmLatency {
+                "exactly"
+            } else {
+                "ok"
+            };
+            let fortio = slower(fortio(name), f64::from(t.block));
+            let mut record = record(t, position, Outcome::Measured, Some(fortio));
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.subject.as_mut().unwrap().memory_peak_bytes = Some(1000);
+            record
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.comparisons.len(), 4);
+    for comparison in &summary.comparisons {
+        let ratio = comparison.ratio;
+        assert_eq!((ratio.median, ratio.low, ratio.high), (1.0, 1.0, 1.0));
+    }
+}

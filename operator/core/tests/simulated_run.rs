@@ -1,0 +1,332 @@
+//! A whole run against a simulated cluster, with everything that goes wrong in a real one: the
+//! operator dies between any two steps, pods crash, vanish, never start, images do not exist, the
+//! user suspends and resumes. Whatever happens: one subject is loaded at a time, nothing is
+//! removed before its record is stored, every trial ends with exactly one record, and the run
+//! terminates.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use wasmbench_core::observed::{
+    LeaseSeen, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, RunSeen, SubjectSeen, TaintSeen,
+    Waiting,
+};
+use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+/// How hostile the world is: each is a chance in percent per event.
+#[derive(Clone, Copy, Debug)]
+struct Hostility {
+    operator_dies: u32,
+    pod_crashes: u32,
+    pod_vanishes: u32,
+    image_missing: u32,
+    probe_fails: u32,
+    suspends: u32,
+}
+
+struct World {
+    random: ChaCha8Rng,
+    hostility: Hostility,
+    now: Timestamp,
+    seen: Observed,
+    stored: BTreeMap<TrialId, u32>,
+    next_uid: u64,
+}
+
+impl World {
+    fn new(run: &ValidatedRun, seed: u64, hostility: Hostility) -> Self {
+        let node = NodeSeen {
+            name: "bench-1".into(),
+            labels: BTreeMap::from([("disk".into(), "quiet".into())]),
+            taints: vec![TaintSeen { key: "bench".into(), ..TaintSeen::default() }],
+            ready: true,
+        };
+        let me = RunSeen {
+            uid: run.uid.clone(),
+            name: "team-a/gatekeeper".into(),
+            created: Timestamp::UNIX_EPOCH,
+            active: true,
+            placement: run.spec.placement.clone().unwrap_or_default(),
+        };
+        let seen = Observed {
+            nodes: vec![node],
+            runs: vec![me],
+            runtime_classes: ["spin".to_owned()].into(),
+            ..Observed::default()
+        };
+        let random = ChaCha8Rng::seed_from_u64(seed);
+        let now = Timestamp::UNIX_EPOCH;
+        Self { random, hostility, now, seen, stored: BTreeMap::new(), next_uid: 0 }
+    }
+
+    fn happens(&mut self, percent: u32) -> bool {
+        self.random.random_range(0..100) < percent
+    }
+
+    fn new_pod(&mut self, name: &str) -> PodSeen {
+        self.next_uid += 1;
+        PodSeen {
+            name: name.to_owned(),
+            uid: self.next_uid.to_string(),
+            created: self.now,
+            deleting: false,
+            ip: None,
+            state: PodState::Pending(None),
+        }
+    }
+
+    /// Carries out one step as the controller would.
+    fn carry_out(&mut self, run: &ValidatedRun, step: &Step) {
+        match step {
+            Step::ClaimNode { node, .. } => {
+                let holder = Some(run.uid.clone());
+                self.seen.leases =
+                    vec![LeaseSeen { node: node.clone(), holder, resource_version: None }];
+            }
+            Step::ReleaseNode { .. } => self.seen.leases.clear(),
+            Step::StartUpstream => {
+                assert!(self.seen.upstream.is_none(), "a second echo server");
+                self.seen.upstream = Some(self.new_pod("echo"));
+            }
+            Step::RemoveUpstream { .. } => self.seen.upstream = None,
+            Step::DeploySubject(trial) => self.deploy(trial),
+            Step::LaunchProbe { trial, subject_uid, .. } => self.launch(trial, subject_uid),
+            Step::CollectRecord { trial, .. } => {
+                let probe = self.seen.probes.iter().find(|p| p.trial == *trial).expect("no probe");
+                let pod = probe.pod.as_ref().expect("no pod");
+                let ok = matches!(pod.state, PodState::Ended { exit_code: Some(0), .. });
+                let ended =
+                    if ok { Ended::Measured } else { Ended::Failed("NeverListened".into()) };
+                self.store(trial, ended);
+            }
+            Step::RecordFailure { trial, failure, .. } => {
+                self.store(trial, Ended::Failed(failure.reason.clone()));
+            }
+            Step::RecordSkipped(exclusion) => {
+                for trial in &exclusion.trials {
+                    self.store(trial, Ended::Skipped(exclusion.failure.reason.clone()));
+                }
+            }
+            Step::RemoveSubject { pod } => {
+                let subject = self.seen.subjects.iter_mut().find(|s| s.pod.name == *pod);
+                subject.expect("removed twice").pod.deleting = true;
+            }
+            Step::RemoveProbe { job } => {
+                let probe = self.seen.probes.iter_mut().find(|p| p.job == *job);
+                probe.expect("removed twice").deleting = true;
+            }
+            Step::Summarise => self.seen.report = true,
+        }
+    }
+
+    fn deploy(&mut self, trial: &TrialId) {
+        let taken = self.seen.subjects.iter().any(|subject| subject.trial == *trial);
+        assert!(!taken, "a second subject for {trial}");
+        let pod = self.new_pod(&trial.to_string());
+        self.seen.subjects.push(SubjectSeen { trial: trial.clone(), pod });
+    }
+
+    fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
+        assert!(self.seen.probes.is_empty(), "two probes on one node");
+        assert_eq!(self.seen.subjects.len(), 1, "another subject lives beside {trial}");
+        assert_eq!(self.seen.subjects[0].pod.state, PodState::Running);
+        assert!(!self.stored.contains_key(trial), "{trial} is measured twice");
+        let pod = Some(self.new_pod("probe"));
+        self.seen.probes.push(ProbeSeen {
+            trial: trial.clone(),
+            job: format!("probe/{trial}"),
+            subject_uid: subject_uid.to_owned(),
+            deleting: false,
+            failed: None,
+            pod,
+        });
+    }
+
+    fn store(&mut self, trial: &TrialId, ended: Ended) {
+        assert!(!self.seen.records.contains_key(trial), "{trial} is recorded twice");
+        *self.stored.entry(trial.clone()).or_default() += 1;
+        self.seen.records.insert(trial.clone(), ended);
+        self.seen.recorded_node = Some("bench-1".into());
+    }
+
+    /// Lets kubelet and controllers move on, and things go wrong.
+    fn pass_time(&mut self) {
+        self.now = self.now.checked_add(SignedDuration::from_secs(5)).expect("time goes on");
+        self.seen.subjects.retain(|subject| !subject.pod.deleting);
+        self.seen.probes.retain(|probe| !probe.deleting);
+        if let Some(pod) = &mut self.seen.upstream
+            && pod.state == PodState::Pending(None)
+        {
+            pod.state = PodState::Running;
+            pod.ip = Some([10, 0, 0, 9].into());
+        }
+        for index in 0..self.seen.subjects.len() {
+            self.subject_moves_on(index);
+        }
+        for index in 0..self.seen.probes.len() {
+            self.probe_moves_on(index);
+        }
+        if self.happens(self.hostility.pod_vanishes) {
+            self.seen.subjects.pop();
+        }
+        if self.happens(self.hostility.pod_vanishes / 2) {
+            self.seen.probes.pop();
+        }
+    }
+
+    fn subject_moves_on(&mut self, index: usize) {
+        let crashes = self.happens(self.hostility.pod_crashes);
+        let missing = self.happens(self.hostility.image_missing);
+        let starts = self.happens(80);
+        let pod = &mut self.seen.subjects[index].pod;
+        match pod.state {
+            PodState::Pending(_) if missing => {
+                let (reason, message) = ("ImagePullBackOff".into(), "no such image".into());
+                pod.state = PodState::Pending(Some(Waiting { reason, message }));
+            }
+            PodState::Pending(None) if starts => {
+                pod.state = PodState::Running;
+                pod.ip = Some([10, 0, 0, 8].into());
+            }
+            PodState::Running if crashes => pod.state = ended(139),
+            _ => {}
+        }
+    }
+
+    fn probe_moves_on(&mut self, index: usize) {
+        let fails = self.happens(self.hostility.probe_fails);
+        let goes_on = self.happens(70);
+        let Some(pod) = &mut self.seen.probes[index].pod else { return };
+        match pod.state {
+            PodState::Pending(_) if goes_on => pod.state = PodState::Running,
+            PodState::Running if goes_on => pod.state = ended(i32::from(fails)),
+            _ => {}
+        }
+    }
+}
+
+fn ended(code: i32) -> PodState {
+    PodState::Ended { exit_code: Some(code), reason: "Ended".into(), message: String::new() }
+}
+
+/// Runs to the end and answers with the number of plans that it took.
+fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
+    for round in 0..20_000 {
+        if world.happens(world.hostility.suspends) {
+            run.spec.suspend = !run.spec.suspend;
+            world.seen.runs[0].active = !run.spec.suspend;
+        }
+        let plan = plan(run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            return round;
+        }
+        // A plan without steps that waits for nothing would hang a real run.
+        let survives = if world.happens(world.hostility.operator_dies) {
+            world.random.random_range(0..=plan.steps.len())
+        } else {
+            plan.steps.len()
+        };
+        for step in &plan.steps[..survives] {
+            world.carry_out(run, step);
+        }
+        world.pass_time();
+    }
+    panic!("the run does not end: {} of {} trials", world.stored.len(), run.order.len());
+}
+
+fn check_end(run: &ValidatedRun, world: &World) {
+    assert_eq!(world.stored.len(), run.order.len(), "trials without a record");
+    assert!(world.stored.values().all(|count| *count == 1), "a trial with two records");
+    assert!(world.seen.subjects.is_empty() && world.seen.probes.is_empty(), "leftovers");
+    assert!(world.seen.upstream.is_none(), "the echo server is left");
+    assert!(world.seen.leases.is_empty(), "the node is not given back");
+}
+
+const FRIENDLY: Hostility = Hostility {
+    operator_dies: 0,
+    pod_crashes: 0,
+    pod_vanishes: 0,
+    image_missing: 0,
+    probe_fails: 0,
+    suspends: 0,
+};
+
+#[test]
+fn in_a_friendly_world_every_trial_is_measured() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert!(world.seen.records.values().all(|ended| *ended == Ended::Measured));
+}
+
+#[test]
+fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    for (trial, ended) in &world.seen.records {
+        let expected = if trial.cell.variant == "mine" {
+            Ended::Skipped("RuntimeClassNotFound".into())
+        } else {
+            Ended::Measured
+        };
+        assert_eq!(*ended, expected, "{trial}");
+    }
+}
+
+#[test]
+fn a_plan_that_waits_says_what_for() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 3, FRIENDLY);
+    for _ in 0..500 {
+        let plan: Plan = plan(&run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            return;
+        }
+        if plan.steps.is_empty() && plan.wake == Wake::OnChange {
+            let moving = world.seen.subjects.iter().any(|s| s.pod.deleting)
+                || !world.seen.probes.is_empty();
+            assert!(moving, "waits for nothing: {:?}", plan.stage);
+        }
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.pass_time();
+        run.spec.suspend = false;
+    }
+    panic!("the run does not end");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn whatever_happens_every_trial_gets_exactly_one_record(
+        seed in any::<u64>(),
+        operator_dies in 0u32..60,
+        pod_crashes in 0u32..20,
+        pod_vanishes in 0u32..20,
+        image_missing in 0u32..10,
+        probe_fails in 0u32..40,
+        suspends in 0u32..5,
+    ) {
+        let hostility = Hostility {
+            operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
+        };
+        let mut run = common::validated();
+        let mut world = World::new(&run, seed, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+    }
+}

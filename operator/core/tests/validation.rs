@@ -1,0 +1,104 @@
+//! What is refused, with which field and remedy, and what an accepted run means.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use wasmbench_core::validate::{Invalid, cells_of, validate};
+
+fn refused(change: impl Fn(&mut wasmbench_api::BenchmarkRun)) -> Invalid {
+    let mut run = common::parse(common::RUN);
+    change(&mut run);
+    validate(&run, &common::config()).expect_err("the run is wrong")
+}
+
+#[test]
+fn a_baseline_that_is_no_variant_is_refused() {
+    let invalid = refused(|run| run.spec.baseline = Some("achilles".into()));
+    assert_eq!(invalid.field, "spec.baseline");
+    assert!(invalid.message.contains("achilles"), "{invalid}");
+}
+
+#[test]
+fn a_name_that_stands_twice_is_refused() {
+    let invalid = refused(|run| run.spec.variants[1].name = "tortoise".into());
+    assert_eq!(invalid.field, "spec.variants.name");
+}
+
+#[test]
+fn a_name_that_is_no_label_is_refused() {
+    let invalid = refused(|run| run.spec.workloads[0].name = "../../etc".into());
+    assert_eq!(invalid.field, "spec.workloads.name");
+}
+
+#[test]
+fn more_connections_than_the_administrator_allows_are_refused() {
+    let mut config = common::config();
+    config.limits.connections = 20;
+    let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
+    assert_eq!(invalid.field, "spec.sweeps.throughput.connections");
+    assert!(invalid.message.contains("50 connections") && invalid.message.contains("20"));
+}
+
+#[test]
+fn own_containers_are_refused_where_the_administrator_says_so() {
+    let mut config = common::config();
+    config.limits.own_containers = false;
+    let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
+    assert_eq!(invalid.field, "spec.variants[2].container");
+}
+
+#[test]
+fn more_trials_than_the_administrator_allows_are_refused() {
+    let mut config = common::config();
+    config.limits.trials = 35;
+    let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
+    assert_eq!(invalid.field, "spec.blocks");
+    assert!(invalid.message.contains("36 trials"), "{invalid}");
+}
+
+#[test]
+fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
+    let mut run = common::parse(common::RUN);
+    run.spec.seed = None;
+    let first = validate(&run, &common::config()).unwrap();
+    assert_eq!(first, validate(&run, &common::config()).unwrap());
+    run.metadata.uid = Some("another".into());
+    assert_ne!(first.seed, validate(&run, &common::config()).unwrap().seed);
+}
+
+#[test]
+fn the_order_of_a_seed_never_changes() {
+    let order: Vec<String> = common::validated().order.iter().map(ToString::to_string).collect();
+    insta::assert_yaml_snapshot!("order-of-seed-7", order);
+}
+
+proptest! {
+    #[test]
+    fn every_block_holds_every_cell_once(seed in 0i64..1_000_000, blocks in 1u32..8) {
+        let mut run = common::parse(common::RUN);
+        run.spec.seed = Some(seed);
+        run.spec.blocks = blocks;
+        let valid = validate(&run, &common::config()).unwrap();
+        let cells: BTreeSet<_> = cells_of(&run.spec).into_iter().collect();
+        for (index, block) in valid.order.chunks(cells.len()).enumerate() {
+            let number = u32::try_from(index).unwrap() + 1;
+            prop_assert!(block.iter().all(|trial| trial.block == number));
+            let found: BTreeSet<_> = block.iter().map(|trial| trial.cell.clone()).collect();
+            prop_assert_eq!(&found, &cells);
+        }
+        prop_assert_eq!(valid.order.len(), cells.len() * blocks as usize);
+    }
+
+    #[test]
+    fn a_trials_text_reads_back(
+        variant in "[a-z0-9]{1,40}", workload in "[a-z0-9]{1,40}",
+        connections in proptest::option::of(1u32..2000), block in 1u32..50,
+    ) {
+        use wasmbench_core::wire::record::{Cell, Point, TrialId};
+        let point = connections.map_or(Point::WarmLatency, |connections| Point::Throughput { connections });
+        let trial = TrialId { cell: Cell { variant, workload, point }, block };
+        prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
+    }
+}
