@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use wasmbench_core::results::report;
 use wasmbench_core::store;
 
 /// Longest pause between two attempts.
@@ -51,6 +52,9 @@ pub enum Error {
     /// A record could not be packed or unpacked.
     #[error("could not handle a record")]
     Record(#[from] store::Error),
+    /// The report could not be written as text.
+    #[error("could not render the report")]
+    Render(#[from] report::Error),
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),

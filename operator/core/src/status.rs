@@ -12,13 +12,14 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_seconds};
+use crate::results::{Summary, Trust, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
 
 /// What a finished run found, as far as its status tells.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
     /// One row per variant and workload.
     pub rows: Vec<SummaryRow>,
@@ -26,14 +27,29 @@ pub struct Conclusion {
     pub verdict: String,
     /// Variants that could not be measured.
     pub skipped: Vec<SkippedVariant>,
-    /// What speaks against the numbers: reason and message of each.
-    pub doubts: Vec<(String, String)>,
+    /// Whether the numbers can be believed.
+    pub trust: Trust,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
     /// Trials with a measurement.
     pub measured: usize,
     /// Names of the record `ConfigMaps`.
     pub records: Vec<String>,
+}
+
+impl Conclusion {
+    /// What the status tells of `summary`, whose records are in the `ConfigMaps` named `records`.
+    pub fn of(summary: &Summary, records: Vec<String>) -> Self {
+        Self {
+            rows: rows::status_rows(summary),
+            verdict: summary.verdict.clone(),
+            skipped: rows::skipped_variants(summary),
+            trust: trust(summary),
+            fingerprint: summary.environment.fingerprint.clone(),
+            measured: (summary.trials.valid + summary.trials.invalid) as usize,
+            records,
+        }
+    }
 }
 
 /// Whether a run has ended for good.
@@ -184,16 +200,10 @@ fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
 }
 
 fn trustworthy(conclusion: &Conclusion) -> Draft {
-    if conclusion.measured == 0 {
-        return unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured");
-    }
-    match conclusion.doubts.as_slice() {
-        [] => yes(conditions::TRUSTWORTHY, "NoDoubts", "nothing speaks against the numbers"),
-        doubts => {
-            let all: Vec<String> =
-                doubts.iter().map(|(reason, message)| format!("{reason}: {message}")).collect();
-            no(conditions::TRUSTWORTHY, &doubts[0].0, clip(&all.join("; ")))
-        }
+    match &conclusion.trust {
+        Trust::NoNumbers => unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+        Trust::Yes(message) => yes(conditions::TRUSTWORTHY, "NoDoubts", message.clone()),
+        Trust::No { reason, message } => no(conditions::TRUSTWORTHY, reason, message.clone()),
     }
 }
 

@@ -5,32 +5,33 @@ use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{component_selector, config_map, names};
-use wasmbench_core::results;
+use wasmbench_core::results::{Collector, RunInput, Summary, report_files_of};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::Record;
 
 use super::failed;
 use crate::context::Context;
 use crate::error::{Error, chain};
 use crate::observe::belongs_to;
 
+/// Chunks read at a time: records are megabytes, and the operator is small.
+const PAGE: u32 = 4;
+
 /// Writes the report of `run`.
 pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Error> {
-    let (records, _) = read_records(context, run).await?;
-    let report = config_map::report(run, results::report_files(&identity(run), &records));
+    let (summary, _) = read_summary(context, run).await?;
+    let mut report = config_map::report(run, report_files_of(&summary)?);
     let name = names::report(&run.name);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = PostParams::default();
     let what = || failed(format!("write {name}"));
-    match api.get_opt(&name).await.map_err(what())? {
+    match api.get_metadata_opt(&name).await.map_err(what())? {
         None => api.create(&params, &report).await.map_err(what())?,
         Some(found) if !belongs_to(&found.metadata, &run.uid) => {
             return Err(Error::NameTaken { kind: "ConfigMap", name });
         }
         Some(found) => {
-            let mut report = report;
             report.metadata.resource_version = found.metadata.resource_version;
             api.replace(&name, &params, &report).await.map_err(what())?
         }
@@ -40,33 +41,45 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
 
 /// What the status tells of a run whose report is written.
 pub async fn conclude(context: &Context, run: &ValidatedRun) -> Result<Conclusion, Error> {
-    let (records, names) = read_records(context, run).await?;
-    let summary = results::summarise(&identity(run), &records);
-    Ok(results::conclusion(&summary, names))
+    let (summary, records) = read_summary(context, run).await?;
+    Ok(Conclusion::of(&summary, records))
 }
 
-/// All records of `run`, and the names of the `ConfigMaps` that hold them. What does not unpack is
-/// left out and logged; its trial counts as missing.
-async fn read_records(
+/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
+/// not unpack is left out and logged; its trial counts as missing.
+async fn read_summary(
     context: &Context,
     run: &ValidatedRun,
-) -> Result<(Vec<Record>, Vec<String>), Error> {
+) -> Result<(Summary, Vec<String>), Error> {
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
-    let params = ListParams::default()
-        .labels(&component_selector(&run.uid, labels::COMPONENT_RECORDS));
-    let maps = api.list(&params).await.map_err(failed("read the records"))?.items;
-    let (mut records, mut names) = (vec![], vec![]);
-    for map in maps.iter().filter(|map| belongs_to(&map.metadata, &run.uid)) {
-        names.push(map.name_any());
-        for (key, bytes) in map.binary_data.iter().flatten() {
-            match store::decode(&bytes.0) {
-                Ok(record) if record.run_uid == run.uid => records.push(record),
-                Ok(_) => tracing::warn!(key, "a record belongs to another run"),
-                Err(error) => {
-                    tracing::warn!(key, error = chain(&error), "a record does not unpack");
-                }
-            }
+    let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
+    let mut params = ListParams::default().labels(&selector).limit(PAGE);
+    let mut collector = Collector::new(RunInput {
+        namespace: run.namespace.clone(),
+        name: run.name.clone(),
+        uid: run.uid.clone(),
+        seed: run.seed,
+        spec: run.spec.clone(),
+    });
+    let mut names = vec![];
+    loop {
+        let page = api.list(&params).await.map_err(failed("read the records"))?;
+        for map in page.items.iter().filter(|map| belongs_to(&map.metadata, &run.uid)) {
+            names.push(map.name_any());
+            add_all(&mut collector, map);
+        }
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => params = params.continue_token(&token),
+            None => return Ok((collector.finish(), names)),
         }
     }
-    Ok((records, names))
+}
+
+fn add_all(collector: &mut Collector, map: &ConfigMap) {
+    for (key, bytes) in map.binary_data.iter().flatten() {
+        match store::decode(&bytes.0) {
+            Ok(record) => collector.add(&record),
+            Err(error) => tracing::warn!(key, error = chain(&error), "a record does not unpack"),
+        }
+    }
 }
