@@ -94,7 +94,7 @@ create_cluster() { # DOCKER NODES AUDIT
   [ "$2" = 1 ] || text="Start $2 nodes"
   kind_config "$@" >"$run/kind.yaml"
   if [ "$3" = on ]; then
-    mkdir -p "$state/audit"
+    rm -rf "$state/audit" && mkdir -p "$state/audit"
     cp "$hack/cluster.d/audit-policy.yaml" "$run/"
   fi
   step "$text with kubeadm" logged "$log/kind.log" 'create the cluster' run_kind "$1"

@@ -7,6 +7,7 @@ state=$cache/cluster        # all that the cluster keeps
 run=$state/run              # all that must not outlive it
 kubeconfig=$state/kubeconfig
 settings=$run/settings      # written last by `up`: its presence means "complete"
+substrate=$run/substrate    # written first: whose Docker daemon it is, ours or the host's
 docker_root=$state/docker   # data of the private Docker daemon, with the node image
 docker_socket=$run/docker.sock
 log=$state/log
@@ -41,7 +42,7 @@ take_lock() {
   flock -w 1800 8 || die 'another hack/cluster has been busy for half an hour; look at it with: ps -ef | grep hack/cluster'
 }
 
-setting() { sed -n "s/^$1=//p" "$settings" 2>/dev/null || true; }
+setting() { sed -n "s/^$1=//p" "$substrate" "$settings" 2>/dev/null || true; }
 
 require_cluster() {
   [ -f "$settings" ] || die "no cluster is up; start one with: hack/cluster up"

@@ -19,10 +19,10 @@ cluster_status() {
 }
 
 status_of_cluster() {
-  local version ready total substrate=kind
-  [ "$(setting docker)" = host ] || substrate='kind on a locally built node image'
+  local version ready total name=kind
+  [ "$(setting docker)" = host ] || name='kind on a locally built node image'
   row Cluster "$cluster_name"
-  row Substrate "$substrate"
+  row Substrate "$name"
   row Audit "$(setting audit)"
   row Kubeconfig "$kubeconfig"
   version=$(kube --request-timeout=5s get nodes -o 'jsonpath={.items[0].status.nodeInfo.kubeletVersion}' 2>/dev/null) || {

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # `up`: finds the cluster that runs, or goes through all steps.
-# Comes in: flags. Goes out: a cluster, and $settings, which say what it is.
+# Comes in: flags. Goes out: a cluster; $substrate and $settings say what it is.
 
 cluster_up() {
   local nodes='' audit='' docker=host
@@ -16,6 +16,7 @@ cluster_up() {
   [ "$docker" = host ] || preflight_private
   echo 'Starting a Kubernetes cluster (the first time on a machine about 10 minutes, later 30 seconds)'
   mkdir -p "$run" "$log"
+  echo "docker=$docker" >"$substrate"
   save_kernel_settings
   build_tools kind kubectl
   if [ "$docker" = own ]; then
@@ -25,7 +26,7 @@ cluster_up() {
     make_node_image
   fi
   create_cluster "$docker" "$nodes" "$audit"
-  printf '%s\n' "docker=$docker" "nodes=$nodes" "audit=$audit" >"$settings"
+  printf '%s\n' "nodes=$nodes" "audit=$audit" >"$settings"
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
 }
 

@@ -65,7 +65,7 @@ snapshot() {
   ip -o address show | awk '{ print "address", $2, $4 }'
   ip route show | sed 's/^/route /'
   sed 's/^/mount /' /proc/self/mounts
-  ls /run/netns 2>/dev/null | sed 's/^/netns /' || true
+  find /run/netns -mindepth 1 2>/dev/null | sed 's/^/netns /' || true
   lsns --noheadings --output NS,TYPE --type net | sed 's/^/namespace /'
   iptables-save 2>/dev/null | sed '/^#/d; s/\[[0-9:]*\]//; s/^/iptables /'
   nft list ruleset 2>/dev/null | sed '/^#/d; s/^/nft /'
