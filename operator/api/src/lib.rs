@@ -8,6 +8,7 @@
 pub mod conditions;
 pub mod labels;
 pub mod run;
+mod schema;
 pub mod status;
 mod validation;
 

@@ -84,6 +84,7 @@ use crate::validation;
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = crate::schema::known_formats)]
 #[x_kube(
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
@@ -154,7 +155,10 @@ pub struct BenchmarkRunSpec {
 pub struct Placement {
     /// Labels that the node must carry, e.g. `{"kubernetes.io/hostname": "bench-1"}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 16))]
+    #[schemars(extend(
+        "maxProperties" = 16,
+        "additionalProperties" = serde_json::json!({ "type": "string", "maxLength": 63 })
+    ))]
     pub node_selector: BTreeMap<String, String>,
 
     /// Taints of the node that the run's pods tolerate.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How far the run is and what it found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = crate::schema::known_formats)]
 pub struct BenchmarkRunStatus {
     /// Generation of the spec that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -16,7 +17,7 @@ pub struct BenchmarkRunStatus {
     /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, and `Reconciling` and `Stalled` for
     /// tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16))]
+    #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 

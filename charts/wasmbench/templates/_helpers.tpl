@@ -1,0 +1,148 @@
+{{/* Name of the chart as a label value. */}}
+{{- define "wasmbench.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Name of the objects. Cut so that a suffix still fits. */}}
+{{- define "wasmbench.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "wasmbench.name" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels by which the operator's pod is found. They never change between versions. */}}
+{{- define "wasmbench.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "wasmbench.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end -}}
+
+{{- define "wasmbench.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "wasmbench.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: wasmbench
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "wasmbench.serviceAccountName" -}}
+{{- default (include "wasmbench.fullname" .) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{/* The operator as the API server knows it. */}}
+{{- define "wasmbench.username" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.serviceAccountName" . }}
+{{- end -}}
+
+{{/* Reference of one image: {{ include "wasmbench.image" (dict "root" . "name" "probe") }} */}}
+{{- define "wasmbench.image" -}}
+{{- $values := .root.Values -}}
+{{- $override := index $values.images .name -}}
+{{- if $override -}}
+{{- $override -}}
+{{- else -}}
+{{- printf "%s/%s:%s" (trimSuffix "/" $values.image.registry) .name (default .root.Chart.AppVersion $values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The operator's configuration; its type is OperatorConfig in operator/core/src/config.rs. */}}
+{{- define "wasmbench.config" -}}
+operatorNamespace: {{ .Release.Namespace }}
+images:
+  probe: {{ include "wasmbench.image" (dict "root" . "name" "probe") | quote }}
+  native: {{ include "wasmbench.image" (dict "root" . "name" "native") | quote }}
+  embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
+  upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
+  pullPolicy: {{ .Values.image.pullPolicy }}
+meter: {{ .Values.meter.level }}
+limits:
+  connections: {{ int .Values.limits.connections }}
+  durationSeconds: {{ int .Values.limits.durationSeconds }}
+  trials: {{ int .Values.limits.trials }}
+  ownContainers: {{ .Values.limits.ownContainers }}
+probe:
+  cpu: {{ .Values.probe.cpu | quote }}
+  memory: {{ .Values.probe.memory | quote }}
+{{- end -}}
+
+{{/*
+CEL over a pod's spec, given as the expression "spec": the variables that the checks need. Written
+without optional types, so that the tests can evaluate it without a cluster.
+*/}}
+{{- define "wasmbench.podVariables" -}}
+- name: spec
+  expression: {{ .spec }}
+- name: containers
+  expression: >-
+    variables.spec.containers +
+    (has(variables.spec.initContainers) ? variables.spec.initContainers : [])
+- name: volumes
+  expression: "has(variables.spec.volumes) ? variables.spec.volumes : []"
+{{- end -}}
+
+{{/* What every pod of the operator keeps, subjects and probes alike. */}}
+{{- define "wasmbench.podValidations" -}}
+- message: "pods of the wasmbench operator carry no token: automountServiceAccountToken must be false and the ServiceAccount must be 'default'"
+  reason: Forbidden
+  expression: >-
+    has(variables.spec.automountServiceAccountToken) &&
+    !variables.spec.automountServiceAccountToken &&
+    (!has(variables.spec.serviceAccountName) ||
+    variables.spec.serviceAccountName in ['', 'default'])
+- message: "pods of the wasmbench operator do not share the node's network, processes or IPC"
+  reason: Forbidden
+  expression: >-
+    (!has(variables.spec.hostNetwork) || !variables.spec.hostNetwork) &&
+    (!has(variables.spec.hostPID) || !variables.spec.hostPID) &&
+    (!has(variables.spec.hostIPC) || !variables.spec.hostIPC) &&
+    variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
+- message: "pods of the wasmbench operator run as non-root under the seccomp profile RuntimeDefault, without sysctls and SELinux options"
+  reason: Forbidden
+  expression: >-
+    has(variables.spec.securityContext) &&
+    has(variables.spec.securityContext.runAsNonRoot) &&
+    variables.spec.securityContext.runAsNonRoot &&
+    (!has(variables.spec.securityContext.runAsUser) ||
+    variables.spec.securityContext.runAsUser != 0) &&
+    has(variables.spec.securityContext.seccompProfile) &&
+    variables.spec.securityContext.seccompProfile.type == 'RuntimeDefault' &&
+    (!has(variables.spec.securityContext.sysctls) ||
+    variables.spec.securityContext.sysctls.size() == 0) &&
+    !has(variables.spec.securityContext.seLinuxOptions)
+- message: "containers of the wasmbench operator's pods are not privileged, cannot gain privileges, drop ALL capabilities and run as non-root"
+  reason: Forbidden
+  expression: >-
+    variables.containers.all(c, has(c.securityContext) &&
+    (!has(c.securityContext.privileged) || !c.securityContext.privileged) &&
+    has(c.securityContext.allowPrivilegeEscalation) &&
+    !c.securityContext.allowPrivilegeEscalation &&
+    has(c.securityContext.capabilities) &&
+    has(c.securityContext.capabilities.drop) &&
+    'ALL' in c.securityContext.capabilities.drop &&
+    (!has(c.securityContext.capabilities.add) ||
+    c.securityContext.capabilities.add.size() == 0) &&
+    (!has(c.securityContext.runAsNonRoot) || c.securityContext.runAsNonRoot) &&
+    (!has(c.securityContext.runAsUser) || c.securityContext.runAsUser != 0) &&
+    (!has(c.securityContext.procMount) || c.securityContext.procMount == 'Default') &&
+    (!has(c.securityContext.seccompProfile) ||
+    c.securityContext.seccompProfile.type == 'RuntimeDefault') &&
+    !has(c.securityContext.seLinuxOptions))
+- message: "environments of the wasmbench operator's pods hold literal values only, never those of Secrets or ConfigMaps"
+  reason: Forbidden
+  expression: >-
+    variables.containers.all(c, (!has(c.envFrom) || c.envFrom.size() == 0) &&
+    (!has(c.env) || c.env.all(e, !has(e.valueFrom))))
+{{- end -}}
+
+{{/* The request comes from the operator. */}}
+{{- define "wasmbench.isOperator" -}}
+- name: is-the-operator
+  expression: "request.userInfo.username == '{{ include "wasmbench.username" . }}'"
+{{- end -}}
