@@ -1,0 +1,147 @@
+//! fortio's command line, made of numbers and the subject's URL. Pure.
+
+use std::time::Duration;
+
+use wasmbench_api::run::ConnectionReuse;
+
+use crate::target::Target;
+
+/// How long a request may take. Long enough for an interpreter behind a full accept queue, short
+/// enough that a dead subject does not hold the node for long.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// fortio's own default for the buffer of a connection.
+const BUFFER_KB: u64 = 128;
+
+/// How much load one run of fortio is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// A number of requests in all.
+    Requests(u32),
+    /// A time.
+    Time(Duration),
+}
+
+/// What stays the same in all runs of a trial.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    /// Whom.
+    pub target: &'a Target,
+    /// Over how many connections.
+    pub connections: u32,
+    /// Whether they are used again.
+    pub reuse: ConnectionReuse,
+    /// Size of the correct answer's body.
+    pub answer_bytes: u64,
+}
+
+impl Load<'_> {
+    /// Connections of one run: fortio would never end a run in which a connection has no request.
+    pub fn connections(&self, amount: Amount) -> u32 {
+        match amount {
+            Amount::Requests(requests) => self.connections.clamp(1, requests.max(1)),
+            Amount::Time(_) => self.connections.max(1),
+        }
+    }
+
+    /// The arguments after the program's name. The URL is last and begins with `http://`.
+    pub fn arguments(&self, amount: Amount, resolution: f64) -> Vec<String> {
+        let (flag, value) = match amount {
+            Amount::Requests(requests) => ("-n", requests.max(1).to_string()),
+            Amount::Time(time) => ("-t", format!("{}ms", time.as_millis().max(1))),
+        };
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut arguments = words("load -json - -p 50,75,90,95,99,99.9");
+        // As fast as the answers come: no pauses, so no schedule to keep up with.
+        arguments.extend(words("-qps 0"));
+        // At this level fortio says on its standard error when the timed part begins and ends.
+        // `-quiet` would take these lines away.
+        arguments.extend(words("-loglevel warning -log-errors=false"));
+        // A failing warm-up request must not end the run: failures are results.
+        arguments.push("-allow-initial-errors".to_owned());
+        // Without it fortio drops IPv6 addresses.
+        arguments.extend(words("-resolve-ip-type ip"));
+        arguments.extend(["-c".to_owned(), self.connections(amount).to_string()]);
+        arguments.extend([flag.to_owned(), value]);
+        arguments.extend(["-r".to_owned(), format!("{resolution:e}")]);
+        arguments.extend([
+            "-timeout".to_owned(),
+            format!("{}s", REQUEST_TIMEOUT.as_secs()),
+        ]);
+        // The whole answer with its headers has to fit, or fortio counts an error.
+        let buffer = BUFFER_KB.max(self.answer_bytes / 1024 + 65);
+        arguments.extend(["-httpbufferkb".to_owned(), buffer.to_string()]);
+        if self.reuse == ConnectionReuse::PerRequest {
+            arguments.push("-keepalive=false".to_owned());
+        }
+        arguments.push(self.target.url());
+        arguments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn arguments(
+        path: &str,
+        amount: Amount,
+        connections: u32,
+        reuse: ConnectionReuse,
+    ) -> Vec<String> {
+        let target = Target::new([127, 0, 0, 1].into(), 80, path).unwrap();
+        let load = Load {
+            target: &target,
+            connections,
+            reuse,
+            answer_bytes: 5,
+        };
+        load.arguments(amount, 2e-6)
+    }
+
+    #[test]
+    fn a_number_of_requests_is_asked_for_at_full_speed() {
+        let line = arguments("/", Amount::Requests(300), 1, ConnectionReuse::KeepAlive).join(" ");
+        assert_eq!(
+            line,
+            "load -json - -p 50,75,90,95,99,99.9 -qps 0 -loglevel warning -log-errors=false \
+             -allow-initial-errors -resolve-ip-type ip -c 1 -n 300 -r 2e-6 -timeout 10s \
+             -httpbufferkb 128 http://127.0.0.1:80/"
+        );
+    }
+
+    #[test]
+    fn a_time_and_a_connection_per_request_are_asked_for() {
+        let time = Amount::Time(Duration::from_secs(30));
+        let line = arguments("/", time, 100, ConnectionReuse::PerRequest).join(" ");
+        assert!(line.contains("-c 100 -t 30000ms"));
+        assert!(line.ends_with("-keepalive=false http://127.0.0.1:80/"));
+    }
+
+    #[test]
+    fn no_connection_is_left_without_a_request() {
+        let line = arguments("/", Amount::Requests(3), 64, ConnectionReuse::KeepAlive).join(" ");
+        assert!(line.contains("-c 3 -n 3"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_path_is_it_stays_one_argument_and_no_flag(path in "/[!-~]{0,60}") {
+            let list = arguments(&path, Amount::Requests(3), 1, ConnectionReuse::KeepAlive);
+            prop_assert!(list.last().unwrap().starts_with("http://127.0.0.1:80/"));
+            prop_assert_eq!(list.len(), 24);
+        }
+
+        #[test]
+        fn fortio_can_read_every_resolution(resolution in 1e-7f64..0.1) {
+            let target = Target::new([127, 0, 0, 1].into(), 80, "/").unwrap();
+            let reuse = ConnectionReuse::KeepAlive;
+            let load = Load { target: &target, connections: 1, reuse, answer_bytes: 5 };
+            let list = load.arguments(Amount::Requests(3), resolution);
+            let at = list.iter().position(|word| word == "-r").unwrap();
+            let read: f64 = list[at + 1].parse().unwrap();
+            prop_assert_eq!(read.to_bits(), resolution.to_bits());
+        }
+    }
+}

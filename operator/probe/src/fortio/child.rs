@@ -1,0 +1,194 @@
+//! The course of one run of fortio: started, watched, ended within its time, reaped.
+//!
+//! fortio prints `Starting at` immediately before it takes its start time and `Ended after`
+//! immediately after it has taken its end time, both unbuffered on its standard error. A thread
+//! waits for these two lines and lets the caller read counters at each. Its start, its connections
+//! and, with `-t`, its one warm-up request per connection lie before the first line.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+/// fortio's result is below 100 kB with 2000 connections.
+const MAX_OUTPUT: usize = 4 * 1024 * 1024;
+/// What is kept of the standard error's end, to say why a run failed.
+const TAIL: usize = 2048;
+
+/// The two moments at which counters are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// Just before the first timed request.
+    Start,
+    /// Just after the last one.
+    End,
+}
+
+/// There is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It did not start.
+    #[error("could not start fortio: {0}")]
+    Start(io::Error),
+    /// It did not end in time and was stopped.
+    #[error("fortio did not end within {} s and was stopped; it last said: {said}", limit.as_secs())]
+    Late {
+        /// The time it had.
+        limit: Duration,
+        /// The end of its standard error.
+        said: String,
+    },
+    /// It ended with an error.
+    #[error("fortio ended with {status}; it last said: {said}")]
+    Ended {
+        /// Exit code or signal.
+        status: String,
+        /// The end of its standard error.
+        said: String,
+    },
+    /// What it printed is not a result.
+    #[error("fortio printed something else than a result: {0}")]
+    Output(String),
+}
+
+/// Runs fortio to its end and gives back what it printed. `at` is called from another thread at
+/// each edge of the timed part, at most once each.
+pub fn run(
+    fortio: &Path,
+    arguments: &[String],
+    limit: Duration,
+    at: impl FnMut(Edge, Pid) + Send,
+) -> Result<Vec<u8>, Error> {
+    let deadline = Instant::now() + limit;
+    let mut child = Command::new(fortio)
+        .args(arguments)
+        .env_clear() // no GOGC or proxy of somebody else's
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(Error::Start)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
+
+    thread::scope(|scope| {
+        let (closed, all_closed) = mpsc::channel::<()>();
+        let also_closed = closed.clone();
+        let output = scope.spawn(move || {
+            let _closed = closed;
+            stdout.map(read_output).transpose()
+        });
+        let said = scope.spawn(move || {
+            let _closed = also_closed;
+            stderr
+                .map(|stderr| watch(stderr, pid, at))
+                .unwrap_or_default()
+        });
+        // The readers end when the child is gone: only then can they be joined.
+        let status = end(&mut child, &all_closed, deadline);
+        let said = said.join().unwrap_or_default();
+        let output = output.join().unwrap_or(Ok(None));
+        match status {
+            Ok(Some(status)) if status.success() => match output {
+                Ok(Some(output)) if output.len() < MAX_OUTPUT => Ok(output),
+                Ok(_) => Err(Error::Output("its output is larger than 4 MiB".to_owned())),
+                Err(error) => Err(Error::Output(error.to_string())),
+            },
+            Ok(Some(status)) => Err(Error::Ended {
+                status: status.to_string(),
+                said,
+            }),
+            Ok(None) => Err(Error::Late { limit, said }),
+            Err(error) => Err(Error::Start(error)),
+        }
+    })
+}
+
+/// Waits until both pipes are closed and the child has exited; kills it at the deadline.
+fn end(
+    child: &mut Child,
+    all_closed: &Receiver<()>,
+    deadline: Instant,
+) -> io::Result<Option<std::process::ExitStatus>> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    // Nothing is ever sent: the channel ends when both readers have.
+    let readers = all_closed.recv_timeout(left);
+    while readers == Err(RecvTimeoutError::Disconnected) && Instant::now() < deadline {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+fn read_output(stdout: impl Read) -> io::Result<Vec<u8>> {
+    let mut output = Vec::new();
+    stdout.take(MAX_OUTPUT as u64).read_to_end(&mut output)?;
+    Ok(output)
+}
+
+/// Calls `at` at the two edges and gives back the end of what was said.
+fn watch(mut stderr: impl Read, pid: Pid, mut at: impl FnMut(Edge, Pid)) -> String {
+    let mut edges = Edges::default();
+    let mut tail = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = match stderr.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        edges.feed(&buffer[..read], |edge| at(edge, pid));
+        let fresh = &buffer[read.saturating_sub(TAIL)..read];
+        tail.extend_from_slice(fresh);
+        tail.drain(..tail.len().saturating_sub(TAIL));
+    }
+    let text = String::from_utf8_lossy(&tail);
+    let last: Vec<&str> = text
+        .lines()
+        .rev()
+        .filter(|line| !line.is_empty())
+        .take(3)
+        .collect();
+    last.into_iter().rev().collect::<Vec<_>>().join(" | ")
+}
+
+/// Finds the two lines in a stream that may be cut anywhere.
+#[derive(Debug, Default)]
+struct Edges {
+    line: Vec<u8>,
+    seen: usize,
+}
+
+impl Edges {
+    const LINES: [(&[u8], Edge); 2] =
+        [(b"Starting at ", Edge::Start), (b"Ended after ", Edge::End)];
+
+    fn feed(&mut self, bytes: &[u8], mut at: impl FnMut(Edge)) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let Some((beginning, edge)) = Self::LINES.get(self.seen) else {
+                return;
+            };
+            let room = beginning.len().saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..room.min(part.len())]);
+            if self.line == *beginning {
+                self.seen += 1;
+                at(*edge);
+            }
+            if part.ends_with(b"\n") {
+                self.line.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

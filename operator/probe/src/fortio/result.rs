@@ -1,0 +1,211 @@
+//! What the probe itself needs of fortio's JSON: when the window was, how many requests were
+//! answered as expected, and where the latencies lie. Everything else is passed on untouched.
+//! Pure; a missing part is an error or absent, never a zero.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::child::Error;
+use crate::resolution::Seen;
+
+/// One run of fortio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Version of fortio.
+    pub version: String,
+    /// Start on the wall clock, nanoseconds since the Unix epoch.
+    pub start_unix_nanoseconds: i64,
+    /// Length on the monotonic clock.
+    pub duration: Duration,
+    /// Requests sent.
+    pub requests: u64,
+    /// Requests answered with the expected status.
+    pub expected: u64,
+    /// Latencies, in seconds; absent without any request.
+    pub seen: Option<Seen>,
+    /// All that fortio printed.
+    pub json: Value,
+}
+
+impl Run {
+    /// Reads fortio's output; a request was answered as expected when its status was `status`.
+    pub fn parse(output: &[u8], status: u16) -> Result<Self, Error> {
+        let json: Value = serde_json::from_slice(output).map_err(|error| {
+            let head = String::from_utf8_lossy(&output[..output.len().min(80)]).into_owned();
+            Error::Output(format!("{error}; it begins with '{}'", head.escape_debug()))
+        })?;
+        let missing = |what: &str| Error::Output(format!("it has no {what}"));
+        let start: Timestamp = json["StartTime"]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| missing("StartTime"))?;
+        let start_unix_nanoseconds =
+            i64::try_from(start.as_nanosecond()).map_err(|_| missing("StartTime in this age"))?;
+        let nanoseconds = json["ActualDuration"].as_u64().filter(|length| *length > 0);
+        let histogram = &json["DurationHistogram"];
+        let codes = json["RetCodes"].as_object();
+        let expected = codes.and_then(|codes| codes.get(&status.to_string())?.as_u64());
+        Ok(Self {
+            version: json["Version"].as_str().unwrap_or_default().to_owned(),
+            start_unix_nanoseconds,
+            duration: Duration::from_nanos(nanoseconds.ok_or_else(|| missing("ActualDuration"))?),
+            requests: histogram["Count"]
+                .as_u64()
+                .ok_or_else(|| missing("DurationHistogram"))?,
+            expected: expected.unwrap_or_default(),
+            seen: seen(histogram),
+            json,
+        })
+    }
+
+    /// Requests per second.
+    pub fn rps(&self) -> f64 {
+        self.requests as f64 / self.duration.as_secs_f64()
+    }
+
+    /// How many answers there were of each status, for people.
+    pub fn codes(&self) -> String {
+        let codes = self.json["RetCodes"].as_object();
+        let one = |(code, count): (&String, &Value)| match code.as_str() {
+            "-1" => format!("{count} without an answer"),
+            code => format!("{count} with status {code}"),
+        };
+        codes
+            .map(|codes| codes.iter().map(one).collect::<Vec<_>>().join(", "))
+            .unwrap_or_default()
+    }
+}
+
+fn seen(histogram: &Value) -> Option<Seen> {
+    let at = |percentile| quantile(histogram, percentile);
+    Some(Seen {
+        p50: at(50.0)?,
+        p99: at(99.0)?,
+        p999: at(99.9)?,
+    })
+}
+
+/// The value at a percentile as fortio interpolates it. It is computed here because the list
+/// `Percentiles` depends on flags and may be absent.
+fn quantile(histogram: &Value, percentile: f64) -> Option<f64> {
+    let mut below = 0.0;
+    for bucket in histogram["Data"].as_array()? {
+        let upto = bucket["Percent"].as_f64()?;
+        if upto >= percentile {
+            let (start, end) = (bucket["Start"].as_f64()?, bucket["End"].as_f64()?);
+            let share = if upto > below {
+                (percentile - below) / (upto - below)
+            } else {
+                1.0
+            };
+            return Some(start + share.clamp(0.0, 1.0) * (end - start));
+        }
+        below = upto;
+    }
+    histogram["Max"].as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn output() -> Value {
+        json!({
+            "StartTime": "2026-11-21T04:08:09.104927623Z",
+            "ActualDuration": 2_000_000_000u64,
+            "Version": "1.68.2",
+            "RetCodes": {"200": 98, "-1": 2},
+            "DurationHistogram": {"Count": 100, "Min": 0.001, "Max": 0.01, "Data": [
+                {"Start": 0.001, "End": 0.002, "Percent": 60, "Count": 60},
+                {"Start": 0.002, "End": 0.004, "Percent": 99.5, "Count": 39},
+                {"Start": 0.009, "End": 0.01, "Percent": 100, "Count": 1},
+            ]},
+        })
+    }
+
+    fn parse(json: &Value) -> Result<Run, String> {
+        Run::parse(json.to_string().as_bytes(), 200).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_result_is_read() {
+        let run = parse(&output()).unwrap();
+        assert_eq!(run.start_unix_nanoseconds, 1_795_234_089_104_927_623);
+        assert_eq!((run.requests, run.expected), (100, 98));
+        assert!((run.rps() - 50.0).abs() < 1e-9);
+        let seen = run.seen.unwrap();
+        assert!((seen.p50 - 0.001_833).abs() < 1e-5, "{seen:?}");
+        assert!(
+            (0.0039..0.004).contains(&seen.p99) && seen.p999 > 0.009,
+            "{seen:?}"
+        );
+        assert_eq!(run.codes(), "2 without an answer, 98 with status 200");
+    }
+
+    #[test]
+    fn other_statuses_are_not_successes() {
+        let run = Run::parse(output().to_string().as_bytes(), 404).unwrap();
+        assert_eq!(run.expected, 0);
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_percentiles() {
+        let mut json = output();
+        json["DurationHistogram"] = json!({"Count": 0, "Data": null});
+        let run = parse(&json).unwrap();
+        assert_eq!((run.seen, run.requests), (None, 0));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for part in ["StartTime", "ActualDuration", "DurationHistogram"] {
+            let mut json = output();
+            json.as_object_mut().unwrap().remove(part);
+            assert!(parse(&json).unwrap_err().contains(part));
+        }
+    }
+
+    #[test]
+    fn text_instead_of_json_is_shown() {
+        let error = Run::parse(b"Aborting because\n", 200)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(r"begins with 'Aborting because\n'"),
+            "{error}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_of_a_part_is_an_error_or_a_result_but_no_panic(
+            part in "(StartTime|ActualDuration|DurationHistogram|RetCodes|Version)",
+            value in prop_oneof![
+                Just(json!(null)), Just(json!([])), Just(json!("x")), Just(json!(-1)),
+                Just(json!({"Count": -1, "Data": [{}]})), Just(json!(1e300)),
+            ],
+        ) {
+            let mut json = output();
+            json[part.as_str()] = value;
+            let _ = parse(&json);
+        }
+
+        #[test]
+        fn percentiles_grow(counts in prop::collection::vec(1u32..50, 1..20)) {
+            let total: u32 = counts.iter().sum();
+            let mut sum = 0;
+            let data: Vec<Value> = counts.iter().enumerate().map(|(at, count)| {
+                sum += count;
+                json!({"Start": at, "End": at + 1, "Percent": 100.0 * f64::from(sum) / f64::from(total)})
+            }).collect();
+            let histogram = json!({"Count": total, "Max": counts.len(), "Data": data});
+            let seen = seen(&histogram).unwrap();
+            prop_assert!(seen.p50 <= seen.p99 && seen.p99 <= seen.p999);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! One GET request over a fresh connection: a blocking HTTP/1.1 client that knows exactly what
+//! happened. An answer is read to its end, at most 1 MiB of it, within one deadline.
+
+mod response;
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+pub use response::Response;
+use response::{Framing, Malformed, Progress};
+
+use crate::target::Target;
+
+/// A request on the same node is connected within microseconds. Waiting longer would wait for the
+/// kernel's second SYN, one second after a first one that was lost while the pod's network was
+/// being made.
+const CONNECT: Duration = Duration::from_millis(250);
+/// From the connection to the end of the answer.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// No complete answer came.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing listens, or cannot be reached.
+    #[error("could not connect: {0}")]
+    Connect(io::Error),
+    /// The connection broke, or the answer took too long.
+    #[error("the connection was accepted, but no complete answer came: {0}")]
+    Broken(io::Error),
+    /// What came is not an answer that can be judged.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+}
+
+/// Asks once.
+pub fn get(target: &Target) -> Result<Response, Error> {
+    let mut stream =
+        TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)?;
+    exchange(&mut stream, target, Instant::now() + ANSWER)
+}
+
+fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Result<Response, Error> {
+    // Nagle's algorithm would wait for nothing here: the request is one write.
+    stream.set_nodelay(true).map_err(Error::Broken)?;
+    stream
+        .set_write_timeout(Some(ANSWER))
+        .map_err(Error::Broken)?;
+    stream
+        .write_all(request(target).as_bytes())
+        .map_err(Error::Broken)?;
+
+    let mut framing = Framing::default();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Error::Broken(io::ErrorKind::TimedOut.into()));
+        }
+        stream.set_read_timeout(Some(left)).map_err(Error::Broken)?;
+        let progress = match stream.read(&mut buffer) {
+            Ok(0) => framing.end()?,
+            Ok(read) => framing.push(&buffer[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Err(Error::Broken(io::ErrorKind::TimedOut.into()));
+            }
+            Err(error) => return Err(Error::Broken(error)),
+        };
+        if let Progress::Complete(response) = progress {
+            return Ok(response);
+        }
+    }
+}
+
+fn request(target: &Target) -> String {
+    format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: wasmbench-probe/{}\r\nConnection: close\r\n\r\n",
+        target.path,
+        target.host(),
+        env!("CARGO_PKG_VERSION"),
+    )
+}

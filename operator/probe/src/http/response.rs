@@ -1,0 +1,215 @@
+//! Bytes of an HTTP/1 answer to a status and a body. Pure: it is fed and never reads itself.
+
+use httparse::Status;
+
+/// No larger body is read: what is compared is an answer, not a download.
+pub const MAX_BODY: usize = 1024 * 1024;
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 128;
+
+/// A complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Body, decoded from chunks.
+    pub body: Vec<u8>,
+}
+
+/// What came is not an answer that can be judged.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Malformed {
+    /// Not HTTP/1.
+    #[error("what came is not an HTTP/1 answer: {0}")]
+    Head(String),
+    /// Chunks without a readable length.
+    #[error("the answer's chunks have no readable length")]
+    Chunk,
+    /// Above the limit.
+    #[error("the answer is larger than 1 MiB")]
+    TooLarge,
+    /// The connection ended first.
+    #[error("the connection was closed before the answer was complete")]
+    Truncated,
+}
+
+/// How far an answer is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes are needed.
+    Incomplete,
+    /// All of it is there.
+    Complete(Response),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Exactly(usize),
+    Chunked,
+    UntilClose,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    status: u16,
+    length: Length,
+}
+
+/// Takes an answer piece by piece.
+#[derive(Debug, Default)]
+pub struct Framing {
+    head: Option<Head>,
+    /// What is not yet decoded: the head first, then the body or its next chunk.
+    pending: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Framing {
+    /// More bytes came.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Progress, Malformed> {
+        self.pending.extend_from_slice(bytes);
+        let head = match self.head {
+            Some(head) => head,
+            None => match self.read_head()? {
+                Some(head) => *self.head.insert(head),
+                None => return Ok(Progress::Incomplete),
+            },
+        };
+        let complete = match head.length {
+            Length::Exactly(length) => {
+                self.take(length.saturating_sub(self.body.len()))?;
+                self.body.len() == length
+            }
+            Length::Chunked => self.take_chunks()?,
+            Length::UntilClose => {
+                self.take(usize::MAX)?;
+                false
+            }
+        };
+        Ok(if complete {
+            self.complete(head.status)
+        } else {
+            Progress::Incomplete
+        })
+    }
+
+    /// The connection was closed.
+    pub fn end(&mut self) -> Result<Progress, Malformed> {
+        match self.head {
+            Some(Head {
+                status,
+                length: Length::UntilClose,
+            }) => Ok(self.complete(status)),
+            _ => Err(Malformed::Truncated),
+        }
+    }
+
+    fn complete(&mut self, status: u16) -> Progress {
+        Progress::Complete(Response {
+            status,
+            body: std::mem::take(&mut self.body),
+        })
+    }
+
+    /// Moves up to `count` bytes into the body.
+    fn take(&mut self, count: usize) -> Result<(), Malformed> {
+        let count = count.min(self.pending.len());
+        if self.body.len() + count > MAX_BODY {
+            return Err(Malformed::TooLarge);
+        }
+        self.body.extend(self.pending.drain(..count));
+        Ok(())
+    }
+
+    /// Decodes the chunks that are complete; true when the last one is among them. Trailers are
+    /// not waited for: nothing is done with them and the connection is not used again.
+    fn take_chunks(&mut self) -> Result<bool, Malformed> {
+        loop {
+            match httparse::parse_chunk_size(&self.pending).map_err(|_| Malformed::Chunk)? {
+                Status::Partial if self.pending.len() > MAX_HEAD => return Err(Malformed::Chunk),
+                Status::Partial => return Ok(false),
+                Status::Complete((_, 0)) => return Ok(true),
+                Status::Complete((start, length)) => {
+                    let room = MAX_BODY - self.body.len();
+                    let length = usize::try_from(length).unwrap_or(usize::MAX);
+                    if length > room {
+                        return Err(Malformed::TooLarge);
+                    }
+                    let end = start + length;
+                    if self.pending.len() < end + 2 {
+                        return Ok(false);
+                    }
+                    if &self.pending[end..end + 2] != b"\r\n" {
+                        return Err(Malformed::Chunk);
+                    }
+                    self.body.extend_from_slice(&self.pending[start..end]);
+                    self.pending.drain(..end + 2);
+                }
+            }
+        }
+    }
+
+    /// Reads the head, past any interim answers (`100 Continue`).
+    fn read_head(&mut self) -> Result<Option<Head>, Malformed> {
+        loop {
+            let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+            let mut response = httparse::Response::new(&mut headers);
+            let parsed = response.parse(&self.pending);
+            let size = match parsed.map_err(|error| Malformed::Head(error.to_string()))? {
+                Status::Complete(size) => size,
+                Status::Partial if self.pending.len() > MAX_HEAD => {
+                    return Err(Malformed::Head(
+                        "its headers are larger than 64 KiB".to_owned(),
+                    ));
+                }
+                Status::Partial => return Ok(None),
+            };
+            let status = response.code.unwrap_or_default();
+            let length = length(status, response.headers)?;
+            self.pending.drain(..size);
+            if !(100..200).contains(&status) {
+                return Ok(Some(Head { status, length }));
+            }
+        }
+    }
+}
+
+/// How long a body is, after RFC 9112 section 6.3.
+fn length(status: u16, headers: &[httparse::Header<'_>]) -> Result<Length, Malformed> {
+    if matches!(status, 100..=199 | 204 | 304) {
+        return Ok(Length::Exactly(0));
+    }
+    let values = |name: &'static str| {
+        headers
+            .iter()
+            .filter(move |h| h.name.eq_ignore_ascii_case(name))
+            .map(|h| h.value)
+    };
+    if let Some(coding) = values("transfer-encoding").next_back() {
+        let coding = String::from_utf8_lossy(coding).to_ascii_lowercase();
+        let chunked = coding
+            .rsplit(',')
+            .next()
+            .is_some_and(|last| last.trim() == "chunked");
+        return Ok(if chunked {
+            Length::Chunked
+        } else {
+            Length::UntilClose
+        });
+    }
+    let Some(value) = values("content-length").next() else {
+        return Ok(Length::UntilClose);
+    };
+    let length = std::str::from_utf8(value)
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    let length = length.ok_or_else(|| Malformed::Head("its Content-Length is no number".into()))?;
+    if length > MAX_BODY {
+        Err(Malformed::TooLarge)
+    } else {
+        Ok(Length::Exactly(length))
+    }
+}
+
+#[cfg(test)]
+mod tests;

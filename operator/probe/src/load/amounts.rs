@@ -1,0 +1,132 @@
+//! How much load each part of a trial is. Pure.
+
+use std::time::Duration;
+
+use wasmbench_core::wire::request::Load;
+
+use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
+
+/// A warm-up of nothing is still needed to choose the histogram's resolution.
+const SHORTEST: (Amount, Amount) = (
+    Amount::Requests(50),
+    Amount::Time(Duration::from_millis(300)),
+);
+/// A warm-up this long is divided, so that the resolution is chosen anew and the rate is read when
+/// compilers and caches have settled. Below, a part would be too short to say anything.
+const DIVIDED: (u32, u32) = (40, 2);
+/// All load of a trial with a number of requests ends in this time; the operator stops the probe
+/// one minute later.
+const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
+/// Starts of fortio, and requests that run into their timeout at an end.
+const SLACK: Duration = Duration::from_secs(40);
+
+/// The parts of a trial's load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amounts {
+    /// Discarded, one after the other; at least one.
+    pub warmup: Vec<Amount>,
+    /// The timed window.
+    pub timed: Amount,
+    /// Time for all of it, one repeat of the window included.
+    pub budget: Duration,
+}
+
+impl Amounts {
+    /// Divides what was asked for.
+    pub fn of(load: Load) -> Self {
+        match load {
+            Load::Requests {
+                requests,
+                warmup_requests,
+            } => Self {
+                warmup: match warmup_requests {
+                    0 => vec![SHORTEST.0],
+                    few if few < DIVIDED.0 => vec![Amount::Requests(few)],
+                    n => vec![Amount::Requests(n / 2), Amount::Requests(n - n / 2)],
+                },
+                timed: Amount::Requests(requests),
+                budget: REQUESTS_BUDGET,
+            },
+            Load::Duration {
+                seconds,
+                warmup_seconds,
+            } => {
+                let timed = Duration::from_secs(seconds.into());
+                let warmup = Duration::from_secs(warmup_seconds.into());
+                Self {
+                    warmup: match warmup_seconds {
+                        0 => vec![SHORTEST.1],
+                        few if few < DIVIDED.1 => vec![Amount::Time(warmup)],
+                        _ => vec![Amount::Time(warmup / 3), Amount::Time(warmup * 2 / 3)],
+                    },
+                    timed: Amount::Time(timed),
+                    budget: 2 * timed + warmup + SLACK,
+                }
+            }
+        }
+    }
+}
+
+/// Time for one run of fortio. `per_request` is what a request took before.
+pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duration {
+    match amount {
+        // The warm-up request of each connection before the window, and the last request of each,
+        // may both run into their timeout.
+        Amount::Time(time) => time + 2 * REQUEST_TIMEOUT + Duration::from_secs(5),
+        Amount::Requests(requests) => {
+            let rounds = requests.div_ceil(connections.max(1));
+            // Requests that share the subject's processor take longer than a lone one.
+            let expected = per_request
+                .saturating_mul(rounds)
+                .saturating_mul(connections.max(1));
+            (2 * REQUEST_TIMEOUT).saturating_add(expected.saturating_mul(4))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_warm_up_of_nothing_is_a_short_calibration() {
+        let amounts = Amounts::of(Load::Requests {
+            requests: 300,
+            warmup_requests: 0,
+        });
+        assert_eq!(amounts.warmup, [Amount::Requests(50)]);
+        let amounts = Amounts::of(Load::Duration {
+            seconds: 30,
+            warmup_seconds: 0,
+        });
+        assert_eq!(amounts.warmup, [Amount::Time(Duration::from_millis(300))]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
+            let amounts = Amounts::of(Load::Requests { requests: 10, warmup_requests });
+            let sum: u32 = amounts.warmup.iter().map(|part| match part {
+                Amount::Requests(requests) => *requests,
+                Amount::Time(_) => 0,
+            }).sum();
+            prop_assert_eq!(sum, warmup_requests);
+        }
+
+        #[test]
+        fn a_warm_up_is_as_long_as_asked_for(warmup_seconds in 1u32..=120, seconds in 1u32..=600) {
+            let amounts = Amounts::of(Load::Duration { seconds, warmup_seconds });
+            let sum: Duration = amounts.warmup.iter().map(|part| match part {
+                Amount::Time(time) => *time,
+                Amount::Requests(_) => Duration::ZERO,
+            }).sum();
+            let asked = Duration::from_secs(warmup_seconds.into());
+            prop_assert!(asked < sum + Duration::from_millis(1));
+            // The operator stops a probe after twice the window, the warm-up and a minute.
+            prop_assert!(amounts.budget <= 2 * Duration::from_secs(seconds.into()) + asked
+                + Duration::from_mins(1));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The course of one trial: wait for the right answer, warm up, load for the timed window, ask
+//! again. A request in, a document out, whatever happens in between.
+
+mod amounts;
+mod readings;
+mod timed;
+
+use std::time::{Duration, Instant};
+
+use wasmbench_core::wire::document::{
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, ProbeFailure, ProbeFailureReason, Readiness,
+};
+use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
+
+use crate::fortio::args::Load;
+use crate::meter::PodMeter;
+use crate::output::progress;
+use crate::ready::Question;
+use crate::settings::Settings;
+use crate::target::Target;
+use crate::{environment, fortio};
+use amounts::Amounts;
+use timed::Bench;
+
+/// For the answer after the load: the backlog of the largest load is worked off in this time, or
+/// the subject is not well.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Measures one trial. `request` is the JSON text from the environment.
+pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
+    let mut document = LoadDocument {
+        schema: LOAD_SCHEMA.to_owned(),
+        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        fortio_version: String::new(),
+        failure: None,
+        readiness: Readiness::default(),
+        answer_before: None,
+        answer_after: None,
+        warmup: None,
+        timed: None,
+        environment: Environment::default(),
+    };
+    if let Err(failure) = measure(settings, request, &mut document) {
+        progress(&format!("failed: {}", failure.message));
+        document.failure = Some(failure);
+    }
+    if document.fortio_version.is_empty() {
+        document.fortio_version = fortio::version(&settings.fortio);
+    }
+    document.environment = environment::read(settings);
+    document
+}
+
+fn measure(
+    settings: &Settings,
+    request: Option<&str>,
+    document: &mut LoadDocument,
+) -> Result<(), ProbeFailure> {
+    let request = parse(request)?;
+    let target = Target::new(request.address, request.port, &request.path)
+        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
+    let question = Question {
+        target: &target,
+        expect: &request.expect,
+        variant_prefix: &request.body_prefix,
+    };
+
+    progress(&format!("waiting for {}", target.url()));
+    let waited = question.wait(Duration::from_secs(request.ready_timeout_seconds.into()));
+    document.readiness = waited.readiness;
+    document.answer_before = waited.wrong_answer;
+    let before = waited.outcome?;
+    document.answer_before = Some(before.clone());
+    progress(&format!(
+        "correct answer after {} us",
+        waited.readiness.waited_microseconds
+    ));
+
+    let amounts = Amounts::of(request.load);
+    let bench = Bench {
+        fortio: &settings.fortio,
+        load: Load {
+            target: &target,
+            connections: request.connections,
+            reuse: request.connection_reuse,
+            answer_bytes: before.body_bytes,
+        },
+        status: request.expect.status,
+        meter: find_meter(settings, &request),
+        deadline: Instant::now() + amounts.budget,
+    };
+    let warm = bench.warm_up(&amounts, waited.answer_time)?;
+    document.warmup = Some(warm.warmup);
+    document.fortio_version.clone_from(&warm.version);
+    let (window, answered) = bench.timed(&amounts, &warm)?;
+    document.timed = Some(window);
+
+    let after = question.ask_again(PATIENCE);
+    if let Ok(judged) = &after {
+        document.answer_after = Some(judged.answer.clone());
+    }
+    if let Err(codes) = answered {
+        let message = format!("no request of the timed window was answered as expected: {codes}");
+        return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
+    }
+    let after = after.map_err(|why| changed(&format!("no answer after the load: {why}")))?;
+    match after.wrong {
+        Some(why) => Err(changed(&format!(
+            "the answer after the load is wrong: {why}"
+        ))),
+        None => same(&before, &after.answer),
+    }
+}
+
+fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
+    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
+    serde_json::from_str(text)
+        .map_err(|error| bad(format!("{REQUEST_ENV} holds no request of a load: {error}")))
+}
+
+fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
+    match request.meter {
+        MeterLevel::None => None,
+        MeterLevel::Cgroup => {
+            let meter = PodMeter::find(&settings.cgroup, &request.pod_uid);
+            progress(&match &meter {
+                Some(meter) => format!("counters at {}", meter.place()),
+                None => format!(
+                    "no resources: pod {} has no cgroup below {}",
+                    request.pod_uid,
+                    settings.cgroup.display()
+                ),
+            });
+            meter
+        }
+    }
+}
+
+fn same(before: &Answer, after: &Answer) -> Result<(), ProbeFailure> {
+    if before.body_sha256 == after.body_sha256 {
+        return Ok(());
+    }
+    Err(changed(&format!(
+        "the answer changed: '{}' before the load, '{}' after it; a service whose answers differ \
+         from request to request cannot be compared",
+        before.excerpt, after.excerpt
+    )))
+}
+
+fn changed(message: &str) -> ProbeFailure {
+    failure(ProbeFailureReason::AnswerChanged, message.to_owned())
+}
+
+fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
+    ProbeFailure { reason, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn refused(request: Option<&str>) -> ProbeFailure {
+        let nowhere = PathBuf::from("/nowhere");
+        let settings = Settings {
+            fortio: nowhere.clone(),
+            cgroup: nowhere.clone(),
+            proc: nowhere.clone(),
+            sys: nowhere,
+        };
+        run(&settings, request).failure.unwrap()
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_understood_is_a_failure_with_a_reason() {
+        for request in [
+            None,
+            Some(""),
+            Some("{}"),
+            Some("{\"address\":\"not one\"}"),
+        ] {
+            let failure = refused(request);
+            assert_eq!(failure.reason, ProbeFailureReason::BadRequest);
+            assert!(failure.message.contains(REQUEST_ENV));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use wasmbench_core::wire::document::Meter;
+
+use crate::fortio::child::Edge;
+use crate::fortio::result::Run;
+use crate::meter::{Counters, Memory, PodMeter};
+use crate::output::progress;
+
+/// A first reading that comes later than this part of the window misses too much of it: absent is
+/// better than wrong. Usually it comes within 0.1 ms, so only windows of a few milliseconds suffer.
+const LATEST: f64 = 0.02;
+
+/// One edge.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    unix_nanoseconds: i64,
+    counters: Option<Counters>,
+    generator_nanoseconds: Option<u64>,
+}
+
+/// Both edges of a window.
+#[derive(Debug, Default)]
+pub struct Readings {
+    start: Option<Reading>,
+    end: Option<Reading>,
+    memory: Option<Memory>,
+}
+
+impl Readings {
+    /// Reads everything, what changes fastest first.
+    pub fn take(&mut self, edge: Edge, pid: Pid, meter: Option<&PodMeter>) {
+        let counters = meter.and_then(PodMeter::counters);
+        let reading = Reading {
+            unix_nanoseconds: unix_nanoseconds(),
+            counters,
+            generator_nanoseconds: cpu_nanoseconds(pid),
+        };
+        match edge {
+            Edge::Start => self.start = Some(reading),
+            Edge::End => {
+                self.end = Some(reading);
+                self.memory = meter.and_then(PodMeter::memory);
+            }
+        }
+    }
+
+    /// The subject's resources over the window.
+    pub fn subject(&self, meter: Option<&PodMeter>, run: &Run) -> Option<Meter> {
+        let meter = meter?;
+        let (start, end) = (self.start?, self.end?);
+        let used = meter.used(&start.counters?, &end.counters?, self.memory?);
+        // Between fortio's start time and the first reading the subject already works.
+        let late = start
+            .unix_nanoseconds
+            .saturating_sub(run.start_unix_nanoseconds);
+        let late = Duration::from_nanos(u64::try_from(late).unwrap_or_default());
+        progress(&format!(
+            "counters read {} us after the start",
+            late.as_micros()
+        ));
+        if late.as_secs_f64() > LATEST * run.duration.as_secs_f64() {
+            progress("no resources: the counters were read too late for so short a window");
+            return None;
+        }
+        Some(used)
+    }
+
+    /// CPU time of fortio over the window.
+    pub fn generator(&self) -> Option<u64> {
+        let (start, end) = (self.start?, self.end?);
+        Some(
+            end.generator_nanoseconds?
+                .saturating_sub(start.generator_nanoseconds?),
+        )
+    }
+}
+
+fn unix_nanoseconds() -> i64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// CPU time of all threads of a process: its CPU clock counts nanoseconds, where `/proc/PID/stat`
+/// counts hundredths of a second.
+fn cpu_nanoseconds(pid: Pid) -> Option<u64> {
+    let time = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
+    u64::try_from(Duration::from(time).as_nanos()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_cpu_time_of_a_child_is_read_while_it_runs() {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn()
+            .unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        std::thread::sleep(Duration::from_millis(200));
+        let used = cpu_nanoseconds(pid);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Even on a crowded machine a busy loop gets more than a tenth of its time.
+        assert!(
+            (2_000_000..=400_000_000).contains(&used.unwrap()),
+            "{used:?}"
+        );
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_no_cpu_time() {
+        let mut child = Command::new("/bin/true").spawn().unwrap();
+        child.wait().unwrap();
+        assert_eq!(
+            cpu_nanoseconds(Pid::from_raw(i32::try_from(child.id()).unwrap())),
+            None
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! Which files hold the counters: one unified tree under cgroup v2; a tree per controller under
+//! cgroup v1, where `cpu` and `cpuacct` may be one. In the hybrid layout a v2 tree without
+//! controllers lies beside those of v1, so v1 is looked for first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::parse::{keyed, number};
+use super::{Cpu, Memory, find};
+
+/// `cpuacct.stat` counts in units of the kernel's user interface, 100 a second on every
+/// architecture that containers run on.
+const USER_HZ_NANOSECONDS: u64 = 10_000_000;
+
+/// Stops by a CPU limit so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Throttling {
+    /// Scheduler periods with a stop.
+    pub periods: Option<u64>,
+    /// Time stopped.
+    pub nanoseconds: Option<u64>,
+}
+
+/// The directories of one pod.
+#[derive(Debug)]
+pub enum Layout {
+    /// A tree per controller.
+    V1 {
+        /// CPU time.
+        cpuacct: PathBuf,
+        /// CPU limits, where there is such a tree.
+        cpu: Option<PathBuf>,
+        /// Memory.
+        memory: PathBuf,
+    },
+    /// One tree.
+    V2 {
+        /// Everything.
+        pod: PathBuf,
+    },
+}
+
+impl Layout {
+    pub fn find(root: &Path, uid: &str) -> Option<Self> {
+        Self::find_v1(root, uid).or_else(|| {
+            let unified = [root.to_owned(), root.join("unified")];
+            let root = unified.into_iter().find(|root| has_controllers(root))?;
+            let pods = find::pod_directories(&root, uid);
+            busiest(pods, v2_cpu).map(|pod| Self::V2 { pod })
+        })
+    }
+
+    fn find_v1(root: &Path, uid: &str) -> Option<Self> {
+        let tree = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| root.join(name))
+                .find(|tree| is_v1_tree(tree))
+        };
+        let accounts = tree(&["cpuacct", "cpu,cpuacct", "cpuacct,cpu"])?;
+        let cpuacct = busiest(find::pod_directories(&accounts, uid), v1_cpu)?;
+        let relative = cpuacct.strip_prefix(&accounts).ok()?;
+        // Usually the path is the same in every tree; not where a container runtime that runs
+        // inside a container has put only some controllers under its own parent.
+        let same = |tree: PathBuf| {
+            let path = tree.join(relative);
+            if path.is_dir() {
+                return Some(path);
+            }
+            find::pod_directories(&tree, uid).into_iter().next()
+        };
+        let cpu = tree(&["cpu", "cpu,cpuacct", "cpuacct,cpu"]).and_then(same);
+        let memory = tree(&["memory"]).and_then(same)?;
+        Some(Self::V1 {
+            cpuacct,
+            cpu,
+            memory,
+        })
+    }
+
+    pub fn version(&self) -> u8 {
+        match self {
+            Self::V1 { .. } => 1,
+            Self::V2 { .. } => 2,
+        }
+    }
+
+    pub fn place(&self) -> String {
+        match self {
+            Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod.display().to_string(),
+        }
+    }
+
+    pub fn cpu(&self) -> Option<Cpu> {
+        match self {
+            Self::V1 { cpuacct, .. } => pod_or_containers(cpuacct, v1_cpu, add_cpu),
+            Self::V2 { pod } => pod_or_containers(pod, v2_cpu, add_cpu),
+        }
+    }
+
+    pub fn memory(&self) -> Option<Memory> {
+        match self {
+            Self::V1 { memory, .. } => pod_or_containers(memory, v1_memory, add_memory),
+            Self::V2 { pod } => pod_or_containers(pod, v2_memory, add_memory),
+        }
+    }
+
+    /// Of the pod's own limit, and of its containers' limits together. Unlike CPU time these
+    /// counters do not include those of the cgroups below.
+    pub fn throttling(&self) -> [Throttling; 2] {
+        let (pod, scale, key) = match self {
+            Self::V1 { cpu: Some(cpu), .. } => (cpu, 1, "throttled_time"),
+            Self::V2 { pod } => (pod, 1000, "throttled_usec"),
+            Self::V1 { cpu: None, .. } => return [Throttling::default(); 2],
+        };
+        let read = |directory: &Path| {
+            let stat = text(directory, "cpu.stat").unwrap_or_default();
+            Throttling {
+                periods: keyed(&stat, "nr_throttled"),
+                nanoseconds: keyed(&stat, key).map(|time| time.saturating_mul(scale)),
+            }
+        };
+        let add = |sum: Throttling, one: Throttling| Throttling {
+            periods: add_some(sum.periods, one.periods),
+            nanoseconds: add_some(sum.nanoseconds, one.nanoseconds),
+        };
+        let containers = find::directories(pod)
+            .iter()
+            .map(|path| read(path))
+            .reduce(add);
+        [read(pod), containers.unwrap_or_default()]
+    }
+}
+
+/// A v1 tree has `cgroup.procs` and none of v2's files at its top.
+fn is_v1_tree(tree: &Path) -> bool {
+    tree.is_dir() && !tree.join("cgroup.controllers").exists()
+}
+
+fn has_controllers(root: &Path) -> bool {
+    text(root, "cgroup.controllers").is_some_and(|list| !list.trim().is_empty())
+}
+
+/// Of several directories of one pod (a runtime may leave an empty one at another place), the one
+/// whose processes have used most; the first of equals.
+fn busiest(pods: Vec<PathBuf>, read: fn(&Path) -> Option<Cpu>) -> Option<PathBuf> {
+    let used = |pod: &PathBuf| pod_or_containers(pod, read, add_cpu).map(|cpu| cpu.total);
+    pods.into_iter()
+        .rev()
+        .filter(|pod| used(pod).is_some())
+        .max_by_key(used)
+}
+
+/// What the pod's directory says; without counters of its own, the sum of what its containers' do.
+fn pod_or_containers<T>(pod: &Path, read: fn(&Path) -> Option<T>, add: fn(T, T) -> T) -> Option<T> {
+    read(pod).or_else(|| {
+        find::directories(pod)
+            .iter()
+            .filter_map(|one| read(one))
+            .reduce(add)
+    })
+}
+
+fn v1_cpu(directory: &Path) -> Option<Cpu> {
+    let total = text(directory, "cpuacct.usage").and_then(|text| number(&text))?;
+    let exact = |name| text(directory, name).and_then(|text| number(&text));
+    let (user, system) = (exact("cpuacct.usage_user"), exact("cpuacct.usage_sys"));
+    let stat = text(directory, "cpuacct.stat").unwrap_or_default();
+    let coarse = |key| keyed(&stat, key).map(|ticks| ticks.saturating_mul(USER_HZ_NANOSECONDS));
+    Some(Cpu {
+        total,
+        user: user.or_else(|| coarse("user")),
+        system: system.or_else(|| coarse("system")),
+    })
+}
+
+fn v2_cpu(directory: &Path) -> Option<Cpu> {
+    let stat = text(directory, "cpu.stat")?;
+    let nanoseconds = |key| keyed(&stat, key).map(|time| time.saturating_mul(1000));
+    Some(Cpu {
+        total: nanoseconds("usage_usec")?,
+        user: nanoseconds("user_usec"),
+        system: nanoseconds("system_usec"),
+    })
+}
+
+fn v1_memory(directory: &Path) -> Option<Memory> {
+    let bytes = text(directory, "memory.usage_in_bytes").and_then(|text| number(&text))?;
+    let stat = text(directory, "memory.stat").unwrap_or_default();
+    let peak = text(directory, "memory.max_usage_in_bytes").and_then(|text| number(&text));
+    Some(Memory {
+        bytes,
+        inactive_file: keyed(&stat, "total_inactive_file"),
+        peak,
+    })
+}
+
+fn v2_memory(directory: &Path) -> Option<Memory> {
+    let bytes = text(directory, "memory.current").and_then(|text| number(&text))?;
+    let stat = text(directory, "memory.stat").unwrap_or_default();
+    let peak = text(directory, "memory.peak").and_then(|text| number(&text));
+    Some(Memory {
+        bytes,
+        inactive_file: keyed(&stat, "inactive_file"),
+        peak,
+    })
+}
+
+fn text(directory: &Path, file: &str) -> Option<String> {
+    fs::read_to_string(directory.join(file)).ok()
+}
+
+fn add_some(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    Some(a?.saturating_add(b?))
+}
+
+fn add_cpu(a: Cpu, b: Cpu) -> Cpu {
+    Cpu {
+        total: a.total.saturating_add(b.total),
+        user: add_some(a.user, b.user),
+        system: add_some(a.system, b.system),
+    }
+}
+
+/// The peak of a sum is not the sum of the peaks, so it is left out.
+fn add_memory(a: Memory, b: Memory) -> Memory {
+    Memory {
+        bytes: a.bytes.saturating_add(b.bytes),
+        inactive_file: add_some(a.inactive_file, b.inactive_file),
+        peak: None,
+    }
+}

@@ -1,0 +1,104 @@
+//! The resources of the subject's pod, from the cumulative counters of its cgroup: they miss
+//! nothing, however short a child process lives. Files are only read, as any user may.
+//!
+//! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
+//! [`parse`] reads the texts.
+
+pub mod find;
+pub mod layout;
+mod parse;
+
+use std::path::Path;
+
+use layout::{Layout, Throttling};
+use wasmbench_core::wire::document::Meter;
+
+/// The counters of one pod.
+#[derive(Debug)]
+pub struct PodMeter {
+    layout: Layout,
+}
+
+/// CPU time so far, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// In all.
+    pub total: u64,
+    /// In user mode.
+    pub user: Option<u64>,
+    /// In the kernel.
+    pub system: Option<u64>,
+}
+
+/// Counters at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    cpu: Cpu,
+    /// By the limit of the pod itself and, added up, by those of its containers.
+    throttling: [Throttling; 2],
+}
+
+/// Memory at one moment, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Page cache included.
+    pub bytes: u64,
+    /// File pages that could be given up at once.
+    pub inactive_file: Option<u64>,
+    /// The largest so far.
+    pub peak: Option<u64>,
+}
+
+impl PodMeter {
+    /// Looks for the pod; none when the mount is not there, is of another kind, or has no such pod.
+    pub fn find(root: &Path, pod_uid: &str) -> Option<Self> {
+        Layout::find(root, pod_uid).map(|layout| Self { layout })
+    }
+
+    /// For people: where the counters are.
+    pub fn place(&self) -> String {
+        self.layout.place()
+    }
+
+    /// Reads the counters. CPU time comes first, because it is what changes with every request.
+    pub fn counters(&self) -> Option<Counters> {
+        let cpu = self.layout.cpu()?;
+        Some(Counters {
+            cpu,
+            throttling: self.layout.throttling(),
+        })
+    }
+
+    /// Reads the memory.
+    pub fn memory(&self) -> Option<Memory> {
+        self.layout.memory()
+    }
+
+    /// What was used between two moments; memory is that of the end.
+    pub fn used(&self, start: &Counters, end: &Counters, memory: Memory) -> Meter {
+        let since = |from: u64, to: u64| to.saturating_sub(from);
+        let since_both = |from: Option<u64>, to: Option<u64>| Some(since(from?, to?));
+        let throttled = |value: fn(&Throttling) -> Option<u64>| {
+            // A lone container and its pod have the same limit, and either may stop it: the larger
+            // count is the truth, the sum would count one stop twice.
+            let levels = start.throttling.iter().zip(&end.throttling);
+            levels
+                .filter_map(|(from, to)| since_both(value(from), value(to)))
+                .max()
+        };
+        Meter {
+            cgroup_version: self.layout.version(),
+            cpu_nanoseconds: since(start.cpu.total, end.cpu.total),
+            cpu_user_nanoseconds: since_both(start.cpu.user, end.cpu.user),
+            cpu_system_nanoseconds: since_both(start.cpu.system, end.cpu.system),
+            memory_bytes: memory.bytes,
+            memory_working_set_bytes: memory.inactive_file.map(|cache| since(cache, memory.bytes)),
+            memory_peak_bytes: memory.peak,
+            throttled_periods: throttled(|level| level.periods),
+            throttled_nanoseconds: throttled(|level| level.nanoseconds),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

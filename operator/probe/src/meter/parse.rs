@@ -1,0 +1,46 @@
+//! The texts of cgroup files to numbers. Pure; what is not there is `None`.
+
+/// A file that holds one number. `max`, which stands for no limit, is none.
+pub fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+/// A value of a file with lines `key value`.
+pub fn keyed(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(' ')?;
+        (name == key).then(|| number(value)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_and_keys_are_read() {
+        assert_eq!(number("18446744073709551615\n"), Some(u64::MAX));
+        assert_eq!(number("max\n"), None);
+        let stat = "usage_usec 12\nuser_usec 7\nsystem_usec 5\n";
+        assert_eq!(keyed(stat, "user_usec"), Some(7));
+        assert_eq!(keyed(stat, "usec"), None);
+        assert_eq!(keyed("usage_usec\nuser_usec x\n", "user_usec"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_that_was_written_is_found_again(
+            value: u64, before in "([a-z]{1,8} [0-9]{1,5}\n){0,4}", after in "([a-z]{1,8} [0-9]{1,5}\n){0,4}",
+        ) {
+            let text = format!("{before}total_inactive_file {value}\n{after}");
+            prop_assert_eq!(keyed(&text, "total_inactive_file"), Some(value));
+        }
+
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(.|\n){0,80}") {
+            let _ = (number(&text), keyed(&text, "a"));
+        }
+    }
+}

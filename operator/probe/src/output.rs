@@ -1,0 +1,101 @@
+//! What leaves the process: short lines of progress on the standard error, and one line with the
+//! document on the standard output. Neither can end the probe: a closed pipe is not a reason to
+//! panic.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde_json::Value;
+use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
+
+/// Nothing larger is printed: a container log and a record must hold the document.
+pub const MAX_DOCUMENT: usize = 400_000;
+
+/// One line of progress.
+pub fn progress(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Prints the document and says how the process ends.
+pub fn print(document: &LoadDocument) -> ExitCode {
+    let (line, measured) = line(document);
+    let mut out = io::stdout().lock();
+    let printed = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+    match printed {
+        Ok(()) if measured => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            progress(&format!("could not print the document: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The document as one line, and whether it holds a measurement.
+fn line(document: &LoadDocument) -> (String, bool) {
+    match serde_json::to_string(document) {
+        Ok(json) if json.len() < MAX_DOCUMENT => (json + "\n", document.failure.is_none()),
+        Ok(json) => (without_load(document, json.len()), false),
+        // Only a map with other keys than text could fail, and the document has none.
+        Err(error) => {
+            progress(&format!("could not write the document: {error}"));
+            (String::new(), false)
+        }
+    }
+}
+
+/// fortio's output is the only part without a small bound.
+fn without_load(document: &LoadDocument, size: usize) -> String {
+    let message = format!(
+        "the document has {size} bytes and at most {MAX_DOCUMENT} can be stored: fortio's output \
+         is too large; use fewer connections"
+    );
+    let mut document = document.clone();
+    document.failure = Some(ProbeFailure {
+        reason: ProbeFailureReason::LoadFailed,
+        message,
+    });
+    if let Some(timed) = &mut document.timed {
+        timed.fortio = Value::Null;
+    }
+    serde_json::to_string(&document).unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmbench_core::wire::document::TimedWindow;
+
+    use super::*;
+    use crate::testing::document;
+
+    fn timed(fortio: Value) -> TimedWindow {
+        TimedWindow {
+            start_unix_nanoseconds: 1,
+            duration_nanoseconds: 2,
+            resolution_seconds: 1e-6,
+            repeats: 0,
+            fortio,
+            subject: None,
+            generator_cpu_nanoseconds: None,
+        }
+    }
+
+    #[test]
+    fn a_document_is_one_line() {
+        let (line, measured) = line(&document());
+        assert!(measured);
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_document_too_large_to_store_becomes_a_failure_that_is_small() {
+        let mut document = document();
+        document.timed = Some(timed(Value::String("x".repeat(MAX_DOCUMENT))));
+        let (line, measured) = line(&document);
+        assert!(!measured);
+        assert!(line.len() < 2000);
+        let read: LoadDocument = serde_json::from_str(&line).unwrap();
+        assert_eq!(read.failure.unwrap().reason, ProbeFailureReason::LoadFailed);
+    }
+}
