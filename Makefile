@@ -1,0 +1,48 @@
+# Every task of the project. CI calls these targets and nothing else, so that anyone can repeat it.
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit e2e bench generate images cluster-up cluster-down deny clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## Cluster, images, chart, a sample run, its result
+	@hack/demo
+
+test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server, real cluster
+
+lint: ## Formatting, clippy, shellcheck
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	@hack/lint-shell
+
+unit: ## All tests that need no cluster
+	@hack/test/unit
+
+e2e: ## Tests on the real cluster; FILTER=name runs some of them
+	@hack/e2e/run $(FILTER)
+
+bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
+	@hack/bench
+
+generate: ## Write what is generated: the CRD, the API reference
+	BLESS=1 cargo test --quiet -p wasmbench-controller --test crd_in_sync --test api_reference
+
+images: ## Build all images as OCI archives
+	@hack/images build
+
+cluster-up: ## Start the local cluster, or find it running
+	@hack/cluster up
+
+cluster-down: ## Remove the local cluster
+	@hack/cluster down
+
+deny: ## Licences, sources and duplicates of all dependencies
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny check licenses bans sources
+
+clean: cluster-down ## Remove the cluster and every cache
+	rm -rf "$(CACHE)"

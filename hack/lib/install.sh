@@ -1,0 +1,36 @@
+# Installs wasmbench into the local cluster: sourced by demo, e2e and bench, so that all of them
+# measure the same thing. In: WASMBENCH_NAMESPACE. Out: KUBECONFIG, KUBECTL, HELM, PATH with the
+# kubectl plugin, and the operator running.
+# shellcheck shell=bash
+
+: "${WASMBENCH_NAMESPACE:=wasmbench-system}"
+
+# The cluster, its tools and the images in it.
+prepare_cluster() {
+  hack/cluster up
+  KUBECONFIG=$(hack/cluster kubeconfig)
+  KUBECTL=$(hack/tool kubectl)
+  HELM=$(hack/tool helm)
+  export KUBECONFIG KUBECTL HELM
+  PATH=$(dirname "$KUBECTL"):$PATH
+  hack/images build
+  hack/images load
+}
+
+# The chart with the images of this checkout; arguments are passed on to helm.
+install_chart() {
+  "$KUBECTL" create namespace "$WASMBENCH_NAMESPACE" --dry-run=client -o yaml |
+    "$KUBECTL" apply -f - >/dev/null
+  # Probes read the node's cgroups through hostPath mounts, which only `privileged` allows.
+  "$KUBECTL" label --overwrite namespace "$WASMBENCH_NAMESPACE" \
+    pod-security.kubernetes.io/enforce=privileged >/dev/null
+  "$HELM" upgrade --install wasmbench charts/wasmbench --namespace "$WASMBENCH_NAMESPACE" \
+    --set image.tag="$(hack/images tag)" --wait --timeout 120s "$@" >/dev/null
+}
+
+# The kubectl plugin, first on PATH.
+build_plugin() {
+  cargo build --quiet --release -p kubectl-wasmbench
+  PATH=${CARGO_TARGET_DIR:?}/release:$PATH
+  export PATH
+}
