@@ -30,7 +30,10 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
 }
 
 fn records(fates: &[Fate]) -> Vec<Record> {
-    let all = trials(&run()).into_iter().zip(0..).zip(fates);
+    let all = trials(&run())
+        .into_iter()
+        .zip(0..)
+        .zip(fates.iter().copied());
     let one = |((trial, position), fate)| match fate {
         Fate::Measured => Some(measured(trial, position)),
         Fate::Errors => Some(record(
@@ -139,8 +142,8 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
             _ => measured(trial, position),
         };
         if let Some(document) = &mut one.document {
-            let odd = format!("{}{}", "<".repeat(600), position % 2);
-            for fact in 0..32 {
+            let odd = format!("{}{}", "<".repeat(200), position % 2);
+            for fact in 0..24 {
                 document
                     .environment
                     .facts
@@ -159,5 +162,5 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
         .map(|(name, text)| (name, text.len()))
         .collect();
     assert!(bytes < 900_000, "{bytes} bytes: {sizes:?}");
-    assert!(files["report.md"].contains("more trials are left out here"));
+    assert!(files["report.md"].contains("trials are left out here"));
 }

@@ -1,1 +1,40 @@
 //! Records to numbers, tables and reports. Pure: text and plain data in, text and plain data out.
+//!
+//! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
+//! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
+//! [`compare`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
+//! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
+//!
+//! Everything is computed from the run and its records alone, in a fixed order and without a
+//! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
+
+pub mod answers;
+pub mod cells;
+pub mod collect;
+pub mod columns;
+pub mod compare;
+pub mod csv;
+pub mod doubts;
+pub mod environment;
+pub mod failures;
+pub mod fortio;
+pub mod histogram;
+pub mod json;
+pub mod markdown;
+pub mod quality;
+pub mod report;
+pub mod rows;
+pub mod stats;
+pub mod status_table;
+pub mod summary;
+pub mod table;
+pub mod tables;
+pub mod trial;
+pub mod units;
+pub mod verdict;
+pub mod words;
+
+pub use collect::{Collector, RunInput, summarize};
+pub use quality::{Trust, trust};
+pub use report::{report_files, report_files_of};
+pub use summary::Summary;

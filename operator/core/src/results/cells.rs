@@ -1,0 +1,183 @@
+//! Trials to cells: counts of how trials ended, and medians over the valid ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_api::BenchmarkRunSpec;
+
+use super::collect::{Ended, Observation};
+use super::quality::Reason;
+use super::stats::{Spread, round_significant};
+use super::summary::{CellSummary, Sweep, TrialCounts};
+use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
+use crate::wire::record::{Cell, Point, TrialId};
+
+/// Sweep and connections of every point of the run, the warm one first and then by connections.
+pub fn points(spec: &BenchmarkRunSpec) -> Vec<(Sweep, u32)> {
+    let warm = spec
+        .sweeps
+        .warm_latency
+        .iter()
+        .map(|w| (Sweep::WarmLatency, w.connections));
+    let mut connections: Vec<u32> = spec
+        .sweeps
+        .throughput
+        .iter()
+        .flat_map(|t| t.connections.clone())
+        .collect();
+    connections.sort_unstable();
+    connections.dedup();
+    warm.chain(connections.into_iter().map(|c| (Sweep::Throughput, c)))
+        .collect()
+}
+
+/// Every cell of the run: by workload, then variant, then point, in the order of the spec.
+pub fn cells(
+    spec: &BenchmarkRunSpec,
+    observations: &BTreeMap<TrialId, Observation>,
+    mismatched: &BTreeSet<(String, String)>,
+) -> Vec<CellSummary> {
+    let mut cells = vec![];
+    for workload in &spec.workloads {
+        for variant in &spec.variants {
+            let wrong = mismatched.contains(&(variant.name.clone(), workload.name.clone()));
+            for (sweep, connections) in points(spec) {
+                let point = match sweep {
+                    Sweep::WarmLatency => Point::WarmLatency,
+                    Sweep::Throughput => Point::Throughput { connections },
+                };
+                let (variant, workload) = (variant.name.clone(), workload.name.clone());
+                let cell = Cell {
+                    variant,
+                    workload,
+                    point,
+                };
+                let trials = trials_of(&cell, spec.blocks, observations, wrong);
+                cells.push(summarise(
+                    cell,
+                    (sweep, connections),
+                    spec.blocks,
+                    trials,
+                    wrong,
+                ));
+            }
+        }
+    }
+    cells
+}
+
+fn trials_of(
+    cell: &Cell,
+    blocks: u32,
+    observations: &BTreeMap<TrialId, Observation>,
+    wrong: bool,
+) -> Vec<Trial> {
+    let trial = |block| {
+        let seen = observations.get(&TrialId {
+            cell: cell.clone(),
+            block,
+        })?;
+        let (state, reason) = match &seen.ended {
+            Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
+            Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
+            Ended::Measured if wrong => invalid(Reason::ResponseMismatch),
+            Ended::Measured if seen.metrics.errors > 0 => invalid(Reason::ErrorsInLoad),
+            Ended::Measured => (TrialState::Valid, None),
+        };
+        Some(Trial {
+            block,
+            position: seen.position,
+            state,
+            reason,
+            metrics: seen.metrics.clone(),
+        })
+    };
+    (1..=blocks).filter_map(trial).collect()
+}
+
+/// Any failed request makes a trial invalid: requests that fail cost less or more than the ones
+/// that succeed, and nobody knows which ones are missing from the latency.
+fn invalid(reason: Reason) -> (TrialState, Option<String>) {
+    (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
+}
+
+fn summarise(
+    cell: Cell,
+    (sweep, connections): (Sweep, u32),
+    blocks: u32,
+    trials: Vec<Trial>,
+    wrong: bool,
+) -> CellSummary {
+    let spread = |of: fn(&Metrics) -> Option<f64>| {
+        let valid = trials
+            .iter()
+            .filter(|trial| trial.state == TrialState::Valid);
+        Spread::of(valid.filter_map(|trial| of(&trial.metrics)))
+            .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
+    };
+    let counts = count(&trials, blocks);
+    let invalid_because = invalid_because(&trials, wrong);
+    let valid = trials
+        .iter()
+        .filter(|trial| trial.state == TrialState::Valid);
+    let fewest_requests = valid
+        .map(|trial| trial.metrics.requests)
+        .min()
+        .unwrap_or_default();
+    CellSummary {
+        variant: cell.variant,
+        workload: cell.workload,
+        sweep,
+        connections,
+        ranked: counts.valid > 0 && invalid_because.is_empty(),
+        invalid_because,
+        counts,
+        errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
+        fewest_requests,
+        p99_carried: carries(fewest_requests, 100),
+        rps: spread(|m| m.rps),
+        p50_microseconds: spread(|m| m.p50),
+        p90_microseconds: spread(|m| m.p90),
+        p99_microseconds: spread(|m| m.p99),
+        cpu_microseconds_per_request: spread(|m| m.cpu),
+        memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
+        generator_cpu_share_max: spread(|m| m.generator_cpu_share).map(|share| share.high),
+        throttled_periods: trials
+            .iter()
+            .filter_map(|t| t.metrics.throttled_periods)
+            .sum(),
+        trials,
+    }
+}
+
+fn count(trials: &[Trial], blocks: u32) -> TrialCounts {
+    let mut counts = TrialCounts {
+        planned: blocks,
+        missing: blocks,
+        ..TrialCounts::default()
+    };
+    for trial in trials {
+        counts.missing -= 1;
+        match trial.state {
+            TrialState::Valid => counts.valid += 1,
+            TrialState::Invalid => counts.invalid += 1,
+            TrialState::Failed => counts.failed += 1,
+            TrialState::Skipped => counts.skipped += 1,
+        }
+    }
+    counts
+}
+
+/// One bad trial makes its whole point invalid: the blocks that worked would otherwise stand for
+/// a variant that does not reliably work.
+fn invalid_because(trials: &[Trial], wrong: bool) -> Vec<Reason> {
+    let reasons = trials.iter().filter_map(|trial| match trial.state {
+        TrialState::Invalid | TrialState::Failed => Reason::of_trial(trial.reason.as_deref()?),
+        TrialState::Valid | TrialState::Skipped => None,
+    });
+    let wrong = wrong.then_some(Reason::ResponseMismatch);
+    reasons
+        .chain(wrong)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}

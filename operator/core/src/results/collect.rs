@@ -1,0 +1,245 @@
+//! Records to a summary. Records are taken one by one and shrunk to what a summary needs, so that
+//! a caller never has to hold all raw results of a run in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
+
+use super::answers::{self, Bodies};
+use super::doubts::{self, Evidence};
+use super::environment::{self, Facts};
+use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
+use super::trial::{self, Metrics};
+use super::{cells, compare, failures, quality, verdict, words};
+use crate::wire::record::{Outcome, Record, TrialId};
+
+/// The run that records belong to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInput {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// Seed of its order.
+    pub seed: i64,
+    /// Its spec.
+    pub spec: BenchmarkRunSpec,
+}
+
+impl RunInput {
+    /// The input for `run`, whose order was shuffled with `seed`.
+    pub fn new(run: &BenchmarkRun, seed: i64) -> Self {
+        Self {
+            namespace: run.metadata.namespace.clone().unwrap_or_default(),
+            name: run.metadata.name.clone().unwrap_or_default(),
+            uid: run.metadata.uid.clone().unwrap_or_default(),
+            seed,
+            spec: run.spec.clone(),
+        }
+    }
+
+    /// Name of the variant that the others are compared with.
+    pub fn baseline(&self) -> &str {
+        let first = self
+            .spec
+            .variants
+            .first()
+            .map(|variant| variant.name.as_str());
+        self.spec.baseline.as_deref().or(first).unwrap_or_default()
+    }
+}
+
+/// How a trial ended, in the words of its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is a measurement.
+    Measured,
+    /// There is none.
+    Failed {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+    /// It was not tried.
+    Skipped {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+}
+
+/// What a summary needs of one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Position in the run's order, counted from 0.
+    pub position: u32,
+    /// When the record was stored.
+    pub recorded_at: Timestamp,
+    /// How the trial ended.
+    pub ended: Ended,
+    /// What was measured.
+    pub metrics: Metrics,
+    /// The answers that were seen.
+    pub bodies: Bodies,
+    /// Index of the facts of node and subject in [`Collector::facts`].
+    pub facts: usize,
+}
+
+impl Observation {
+    /// Whether there is a measurement.
+    pub fn is_measured(&self) -> bool {
+        self.ended == Ended::Measured
+    }
+}
+
+/// Takes records in any order and gives the summary.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    run: RunInput,
+    observations: BTreeMap<TrialId, Observation>,
+    facts: Vec<Facts>,
+}
+
+impl Collector {
+    /// A collector for the records of `run`.
+    pub fn new(run: RunInput) -> Self {
+        Self {
+            run,
+            observations: BTreeMap::new(),
+            facts: vec![],
+        }
+    }
+
+    /// Takes a record. Records of other runs and of trials that the spec does not ask for are
+    /// passed over; of two records of one trial the one that was stored first counts.
+    pub fn add(&mut self, record: &Record) {
+        let TrialId { cell, block } = &record.trial;
+        let workload = self
+            .run
+            .spec
+            .workloads
+            .iter()
+            .find(|w| w.name == cell.workload);
+        let Some(workload) = workload.filter(|_| record.run_uid == self.run.uid) else {
+            return;
+        };
+        let known = self.observations.get(&record.trial);
+        let is_later = known.is_some_and(|known| known.recorded_at <= record.recorded_at);
+        if is_later || *block > self.run.spec.blocks {
+            return;
+        }
+        let facts = Facts::of(record);
+        let index = self
+            .facts
+            .iter()
+            .position(|known| *known == facts)
+            .unwrap_or_else(|| {
+                self.facts.push(facts);
+                self.facts.len() - 1
+            });
+        let observation = observe(record, workload.expect.status, index);
+        self.observations.insert(record.trial.clone(), observation);
+    }
+
+    /// The summary of the records so far.
+    pub fn finish(&self) -> Summary {
+        let Self {
+            run,
+            observations,
+            facts,
+        } = self;
+        let baseline = run.baseline().to_owned();
+        let mismatches = answers::mismatches(&run.spec, &baseline, observations);
+        let wrong: BTreeSet<(String, String)> = mismatches
+            .iter()
+            .map(|m| (m.variant.clone(), m.workload.clone()))
+            .collect();
+        let cells = cells::cells(&run.spec, observations, &wrong);
+        let comparisons = compare::comparisons(&run.spec, &baseline, &cells);
+        let environment = environment::environment(run, observations, facts);
+        let evidence = Evidence {
+            spec: &run.spec,
+            cells: &cells,
+            mismatches: &mismatches,
+            drift: &environment.drift,
+        };
+        let doubts = doubts::doubts(&evidence);
+        let mut trials = TrialCounts::default();
+        cells.iter().for_each(|cell| trials.add(cell.counts));
+        let (failures, failures_not_listed) = failures::failures(&run.spec, observations);
+        let mut summary = Summary {
+            schema: SUMMARY_SCHEMA.to_owned(),
+            run: RunName {
+                namespace: run.namespace.clone(),
+                name: run.name.clone(),
+                uid: run.uid.clone(),
+            },
+            seed: run.seed,
+            baseline,
+            verdict: String::new(),
+            trustworthy: quality::trustworthy(&cells, &doubts),
+            doubts,
+            trials,
+            comparisons,
+            cells,
+            failures,
+            failures_not_listed,
+            environment,
+            spec: environment::small_enough(&run.spec),
+            compared: words::compared(&run.spec),
+        };
+        summary.verdict = verdict::verdict(&summary);
+        summary
+    }
+}
+
+/// The summary of a run's records, in any order.
+pub fn summarize(run: &RunInput, records: &[Record]) -> Summary {
+    let mut collector = Collector::new(run.clone());
+    records.iter().for_each(|record| collector.add(record));
+    collector.finish()
+}
+
+fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let metrics = record
+        .document
+        .as_ref()
+        .map(|document| trial::metrics(document, expected_status));
+    let ended = match (&record.outcome, &metrics) {
+        (Outcome::Failed { reason, message }, _) => failed(reason, message),
+        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        (Outcome::Measured, Some(Ok(Some(_)))) => Ended::Measured,
+        (Outcome::Measured, Some(Err(error))) => failed("UnreadableResult", &error.to_string()),
+        (Outcome::Measured, Some(Ok(None)) | None) => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no timed window",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
+        bodies: record
+            .document
+            .as_ref()
+            .map(answers::bodies)
+            .unwrap_or_default(),
+        facts,
+    }
+}
+
+fn failed(reason: &str, message: &str) -> Ended {
+    Ended::Failed {
+        reason: reason.to_owned(),
+        message: message.to_owned(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Trials as parallel columns, one list per number: this keeps the largest legal run below the size
+//! of a `ConfigMap`, where 5000 objects would not fit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::trial::{Metrics, Trial, TrialState};
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Columns {
+    blocks: Vec<u32>,
+    positions: Vec<u32>,
+    /// One letter per trial: V valid, I invalid, F failed, S skipped.
+    states: String,
+    /// By block, for trials that are not valid.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    reasons: BTreeMap<u32, String>,
+    requests: Vec<u64>,
+    errors: Vec<u64>,
+    rps: Vec<Option<f64>>,
+    p50_microseconds: Vec<Option<f64>>,
+    p90_microseconds: Vec<Option<f64>>,
+    p99_microseconds: Vec<Option<f64>>,
+    cpu_microseconds_per_request: Vec<Option<f64>>,
+    memory_bytes: Vec<Option<u64>>,
+    generator_cpu_share: Vec<Option<f64>>,
+}
+
+fn letter(state: TrialState) -> char {
+    match state {
+        TrialState::Valid => 'V',
+        TrialState::Invalid => 'I',
+        TrialState::Failed => 'F',
+        TrialState::Skipped => 'S',
+    }
+}
+
+fn state(letter: char) -> Option<TrialState> {
+    use TrialState::{Failed, Invalid, Skipped, Valid};
+    [Valid, Invalid, Failed, Skipped]
+        .into_iter()
+        .find(|state| self::letter(*state) == letter)
+}
+
+/// Writes trials as columns.
+pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut columns = Columns::default();
+    for Trial {
+        block,
+        position,
+        state,
+        reason,
+        metrics: m,
+    } in trials
+    {
+        columns.blocks.push(*block);
+        columns.positions.push(*position);
+        columns.states.push(letter(*state));
+        columns
+            .reasons
+            .extend(reason.clone().map(|reason| (*block, reason)));
+        columns.requests.push(m.requests);
+        columns.errors.push(m.errors);
+        columns.rps.push(m.rps);
+        columns.p50_microseconds.push(m.p50);
+        columns.p90_microseconds.push(m.p90);
+        columns.p99_microseconds.push(m.p99);
+        columns.cpu_microseconds_per_request.push(m.cpu);
+        columns.memory_bytes.push(m.memory);
+        columns.generator_cpu_share.push(m.generator_cpu_share);
+    }
+    columns.serialize(serializer)
+}
+
+/// Reads columns; a column that is too short leaves its number absent.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, D::Error> {
+    let c = Columns::deserialize(deserializer)?;
+    let rows = c.blocks.iter().zip(c.states.chars()).enumerate();
+    let trial = |(row, (block, letter)): (usize, (&u32, char))| {
+        Some(Trial {
+            block: *block,
+            position: c.positions.get(row).copied()?,
+            state: state(letter)?,
+            reason: c.reasons.get(block).cloned(),
+            metrics: Metrics {
+                requests: c.requests.get(row).copied()?,
+                errors: c.errors.get(row).copied()?,
+                rps: c.rps.get(row).copied().flatten(),
+                p50: c.p50_microseconds.get(row).copied().flatten(),
+                p90: c.p90_microseconds.get(row).copied().flatten(),
+                p99: c.p99_microseconds.get(row).copied().flatten(),
+                cpu: c.cpu_microseconds_per_request.get(row).copied().flatten(),
+                memory: c.memory_bytes.get(row).copied().flatten(),
+                generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
+                // Summarised elsewhere: by cell, and in the environment.
+                throttled_periods: None,
+                memory_source: None,
+            },
+        })
+    };
+    Ok(rows.filter_map(trial).collect())
+}

@@ -1,0 +1,273 @@
+//! The rules that raise doubts: each looks at what was found and says what and where, and what to
+//! do. The thresholds are named constants with their reasons.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRunSpec;
+
+use super::answers::Mismatch;
+use super::environment::Drift;
+use super::quality::{Doubt, Reason};
+use super::summary::CellSummary;
+use super::trial::{TrialState, carries};
+use super::words::cut;
+
+/// With fewer blocks the smallest and the largest say little: the range of 5 values covers the
+/// median of their distribution in 94 of 100 cases, that of 4 in 88, that of 3 in 75.
+pub const FEWEST_BLOCKS: u32 = 5;
+/// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
+/// a closed-loop client queues its own requests and measures itself.
+pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
+/// Places that a message lists before it only counts.
+const MAX_PLACES: usize = 4;
+/// Differing facts or answers that are listed.
+const MAX_ITEMS: usize = 6;
+/// Longest single item in a message, in characters.
+const MAX_ITEM_CHARS: usize = 300;
+
+/// What doubts are raised from.
+pub struct Evidence<'a> {
+    /// What was asked for.
+    pub spec: &'a BenchmarkRunSpec,
+    /// What was found.
+    pub cells: &'a [CellSummary],
+    /// Answers that differ.
+    pub mismatches: &'a [Mismatch],
+    /// Facts that differ.
+    pub drift: &'a [Drift],
+}
+
+/// All doubts, the worst first.
+pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
+    let found = [
+        response_mismatch(evidence),
+        errors_in_load(evidence),
+        trials_failed(evidence),
+        nothing_measured(evidence),
+        incomplete(evidence),
+        too_few_blocks(evidence),
+        too_few_samples(evidence, 10, true),
+        too_few_samples(evidence, 100, false),
+        throttled(evidence),
+        generator_saturated(evidence),
+        drifted(evidence),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
+    Doubt {
+        reason,
+        breaks_trust: true,
+        message,
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
+    Doubt {
+        breaks_trust: false,
+        ..doubt(reason, message, remedy)
+    }
+}
+
+fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let differ = evidence.mismatches.iter();
+    let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
+    let wrong = evidence.cells.iter().filter(|cell| {
+        cell.trials.iter().any(|trial| {
+            trial.state == TrialState::Failed
+                && trial.reason.as_deref().and_then(Reason::of_trial)
+                    == Some(Reason::ResponseMismatch)
+        })
+    });
+    let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
+    let message = listed(differ.chain(wrong), MAX_ITEMS, "; ")?;
+    Some(doubt(
+        Reason::ResponseMismatch,
+        message,
+        "these points are not compared; make all variants give the right answer, or correct \
+         spec.workloads[].expect",
+    ))
+}
+
+fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let failing = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::ErrorsInLoad);
+    let place = |cell: &CellSummary| {
+        let all: u64 = cell
+            .trials
+            .iter()
+            .map(|t| t.metrics.requests + t.metrics.errors)
+            .sum();
+        format!(
+            "{} ({} of {all} requests failed)",
+            cell.place(),
+            cell.errors
+        )
+    };
+    let cells = evidence.cells.iter().filter(failing);
+    Some(doubt(
+        Reason::ErrorsInLoad,
+        listed(cells.map(place), MAX_PLACES, ", ")?,
+        "these points are not compared; use fewer connections, or look for limits of the subject \
+         (open files, memory, backlog)",
+    ))
+}
+
+/// Points that rest on some of their trials: the ones that are missing may be the slow ones.
+fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let partly =
+        |cell: &&CellSummary| cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0;
+    let place = |cell: &CellSummary| {
+        format!(
+            "{} ({} of {} valid)",
+            cell.place(),
+            cell.counts.valid,
+            cell.counts.planned
+        )
+    };
+    Some(doubt(
+        Reason::TrialsFailed,
+        listed(
+            evidence.cells.iter().filter(partly).map(place),
+            MAX_PLACES,
+            ", ",
+        )?,
+        "the failures are listed in the report; remove their cause and run again",
+    ))
+}
+
+/// Variants without any valid trial under a workload do not speak against the others' numbers.
+fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let mut valid: BTreeMap<(&str, &str), (u32, u32)> = BTreeMap::new();
+    for cell in evidence.cells {
+        let entry = valid
+            .entry((cell.variant.as_str(), cell.workload.as_str()))
+            .or_default();
+        entry.0 += cell.counts.valid + cell.counts.invalid;
+        entry.1 += cell.counts.failed + cell.counts.skipped;
+    }
+    let none = valid
+        .into_iter()
+        .filter(|(_, (measured, lost))| *measured == 0 && *lost > 0);
+    let place = |((variant, workload), _): ((&str, &str), _)| format!("{variant} on {workload}");
+    Some(note(
+        Reason::TrialsFailed,
+        format!(
+            "not measured at all: {}",
+            listed(none.map(place), MAX_PLACES, ", ")?
+        ),
+        "the failures are listed in the report; remove their cause and run again",
+    ))
+}
+
+fn incomplete(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let missing: u32 = evidence.cells.iter().map(|cell| cell.counts.missing).sum();
+    let planned: u32 = evidence.cells.iter().map(|cell| cell.counts.planned).sum();
+    (missing > 0).then(|| {
+        doubt(
+            Reason::Incomplete,
+            format!("{missing} of {planned} trials have no record"),
+            "wait for the run to finish; if it has, it was stopped early: run again",
+        )
+    })
+}
+
+fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let blocks = evidence.spec.blocks;
+    (blocks < FEWEST_BLOCKS).then(|| {
+        doubt(
+            Reason::TooFewBlocks,
+            format!("{blocks} block(s) say little about the noise of the node"),
+            "set spec.blocks to 5 or more",
+        )
+    })
+}
+
+/// p50 and p90 are what results are made of, so that too few requests for them break trust; a p99
+/// that rests on too few is said beside it.
+fn too_few_samples(evidence: &Evidence<'_>, one_in: u64, breaks_trust: bool) -> Option<Doubt> {
+    let few = |cell: &&CellSummary| {
+        cell.counts.valid > 0
+            && !carries(cell.fewest_requests, one_in)
+            && (breaks_trust || carries(cell.fewest_requests, 10))
+    };
+    let place = |cell: &CellSummary| format!("{} ({})", cell.place(), cell.fewest_requests);
+    let (percentile, needed) = if one_in == 10 {
+        ("p90", 100)
+    } else {
+        ("p99", 1000)
+    };
+    let places = listed(
+        evidence.cells.iter().filter(few).map(place),
+        MAX_PLACES,
+        ", ",
+    )?;
+    let message = format!("{percentile} needs {needed} requests per trial: {places}");
+    let remedy = "raise spec.sweeps.warmLatency.requests or \
+                  spec.sweeps.throughput.durationSeconds, or do not use this percentile";
+    Some(Doubt {
+        breaks_trust,
+        ..doubt(Reason::TooFewSamples, message, remedy)
+    })
+}
+
+fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let periods = cell.throttled_periods;
+        (periods > 0).then(|| format!("{} ({periods} periods)", cell.place()))
+    };
+    Some(doubt(
+        Reason::Throttled,
+        listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        "a CPU limit stopped the subject, and its latency shows the limit: remove \
+         spec.resources.limits.cpu",
+    ))
+}
+
+fn generator_saturated(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let share = cell.generator_cpu_share_max?;
+        (share > GENERATOR_CPU_LIMIT).then(|| {
+            format!(
+                "{} ({:.0} % of the node's CPUs)",
+                cell.place(),
+                share * 100.0
+            )
+        })
+    };
+    Some(doubt(
+        Reason::LoadGeneratorSaturated,
+        listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        "these points measure the load generator: use fewer connections, heavier requests or a \
+         node with more CPUs",
+    ))
+}
+
+fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let item = |drift: &Drift| {
+        let values: Vec<&str> = drift.values.iter().take(3).map(String::as_str).collect();
+        format!("{}: {}", drift.fact, values.join(" / "))
+    };
+    Some(doubt(
+        Reason::EnvironmentDrifted,
+        listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
+        "trials before and after the change do not compare: keep the node as it is and name \
+         images by digest, then run again",
+    ))
+}
+
+/// The first `limit` items, and how many more there are; `None` without any.
+fn listed(items: impl Iterator<Item = String>, limit: usize, between: &str) -> Option<String> {
+    let all: Vec<String> = items.collect();
+    let shown: Vec<String> = all
+        .iter()
+        .take(limit)
+        .map(|item| cut(item, MAX_ITEM_CHARS))
+        .collect();
+    let more = match all.len().saturating_sub(limit) {
+        0 => String::new(),
+        more => format!("{between}and {more} more"),
+    };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(between)))
+}

@@ -1,0 +1,165 @@
+//! A latency histogram with interpolated percentiles. Values are in microseconds.
+
+/// Requests whose latency lies between two values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// Lower edge, in microseconds.
+    pub start: f64,
+    /// Upper edge, in microseconds.
+    pub end: f64,
+    /// Requests.
+    pub count: u64,
+}
+
+/// Buckets in ascending order that do not overlap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    buckets: Vec<Bucket>,
+}
+
+impl Histogram {
+    /// A histogram of these buckets, or what is wrong with them.
+    pub fn new(buckets: Vec<Bucket>) -> Result<Self, String> {
+        let sound = |b: &Bucket| 0.0 <= b.start && b.start <= b.end && b.end.is_finite();
+        if !buckets.iter().all(sound) {
+            return Err("has a bucket whose edges are no latencies".to_owned());
+        }
+        if buckets.windows(2).any(|pair| pair[1].start < pair[0].end) {
+            return Err("has buckets that overlap".to_owned());
+        }
+        Ok(Self { buckets })
+    }
+
+    /// All requests.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|bucket| bucket.count).sum()
+    }
+
+    /// The latency below which `share` (0 to 1) of the requests stayed, in microseconds,
+    /// interpolated linearly inside its bucket. `None` without requests.
+    pub fn percentile(&self, share: f64) -> Option<f64> {
+        let rank = share.clamp(0.0, 1.0) * self.count() as f64;
+        let mut below = 0.0;
+        let mut last = None;
+        for bucket in self.buckets.iter().filter(|bucket| bucket.count > 0) {
+            let count = bucket.count as f64;
+            if rank <= below + count {
+                let inside = (rank - below) / count;
+                return Some(bucket.start + inside * (bucket.end - bucket.start));
+            }
+            below += count;
+            last = Some(bucket.end);
+        }
+        last
+    }
+
+    /// This histogram without the requests of `other`, which must be a part of it. The outermost
+    /// buckets of a part are narrower, because fortio cuts them at the smallest and the largest
+    /// value: a bucket is therefore found by its middle.
+    pub fn without(&self, other: &Self) -> Result<Self, String> {
+        let mut rest = self.clone();
+        for part in other.buckets.iter().filter(|part| part.count > 0) {
+            let middle = f64::midpoint(part.start, part.end);
+            let holds = |whole: &&mut Bucket| {
+                whole.start <= middle && middle <= whole.end && whole.count >= part.count
+            };
+            let whole = rest.buckets.iter_mut().find(holds).ok_or_else(|| {
+                format!(
+                    "{} failed requests around {middle} us are not among all",
+                    part.count
+                )
+            })?;
+            whole.count -= part.count;
+        }
+        Ok(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn histogram(edges_and_counts: &[(f64, f64, u64)]) -> Histogram {
+        let bucket = |&(start, end, count): &(f64, f64, u64)| Bucket { start, end, count };
+        Histogram::new(edges_and_counts.iter().map(bucket).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_percentile_is_interpolated_inside_its_bucket() {
+        let histogram = histogram(&[(0.0, 10.0, 5), (10.0, 30.0, 5)]);
+        assert_eq!(histogram.percentile(0.25), Some(5.0));
+        assert_eq!(histogram.percentile(0.75), Some(20.0));
+        assert_eq!(histogram.percentile(1.0), Some(30.0));
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_percentile() {
+        assert_eq!(Histogram::default().percentile(0.5), None);
+    }
+
+    #[test]
+    fn a_part_with_cut_edges_is_taken_out_of_its_bucket() {
+        let all = histogram(&[(0.0, 10.0, 5), (10.0, 30.0, 5)]);
+        let part = histogram(&[(12.0, 17.0, 2)]);
+        assert_eq!(
+            all.without(&part).unwrap(),
+            histogram(&[(0.0, 10.0, 5), (10.0, 30.0, 3)])
+        );
+    }
+
+    #[test]
+    fn more_than_there_is_cannot_be_taken_out() {
+        let all = histogram(&[(0.0, 10.0, 5)]);
+        assert!(all.without(&histogram(&[(0.0, 10.0, 6)])).is_err());
+        assert!(all.without(&histogram(&[(50.0, 60.0, 1)])).is_err());
+    }
+
+    #[test]
+    fn edges_must_be_latencies_in_order() {
+        let bucket = |start, end| Bucket {
+            start,
+            end,
+            count: 1,
+        };
+        assert!(Histogram::new(vec![bucket(5.0, 1.0)]).is_err());
+        assert!(Histogram::new(vec![bucket(-1.0, 1.0)]).is_err());
+        assert!(Histogram::new(vec![bucket(0.0, f64::NAN)]).is_err());
+        assert!(Histogram::new(vec![bucket(5.0, 6.0), bucket(1.0, 2.0)]).is_err());
+    }
+
+    prop_compose! {
+        fn any_histogram()(
+            steps in prop::collection::vec((0.0..100.0f64, 0.0..100.0f64, 0u64..1000), 1..30)
+        ) -> Histogram {
+            let mut edge = 0.0;
+            let bucket = |(gap, width, count)| {
+                let start = edge + gap;
+                edge = start + width;
+                Bucket { start, end: edge, count }
+            };
+            Histogram::new(steps.into_iter().map(bucket).collect()).unwrap()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_stay_within_the_bounds_and_rise(
+            histogram in any_histogram(), one in 0.0..=1.0f64, other in 0.0..=1.0f64
+        ) {
+            prop_assume!(histogram.count() > 0);
+            let (low, high) = (one.min(other), one.max(other));
+            let at = |share| histogram.percentile(share).unwrap();
+            let occupied = || histogram.buckets.iter().filter(|b| b.count > 0);
+            prop_assert!(at(low) <= at(high) + 1e-9);
+            prop_assert!(occupied().next().unwrap().start <= at(low) + 1e-9);
+            prop_assert!(at(high) <= occupied().last().unwrap().end + 1e-9);
+        }
+
+        #[test]
+        fn nothing_is_left_without_itself(histogram in any_histogram()) {
+            prop_assert_eq!(histogram.without(&histogram).map(|rest| rest.count()), Ok(0));
+        }
+    }
+}

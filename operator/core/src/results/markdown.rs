@@ -1,0 +1,303 @@
+//! `report.md`: the report for someone who was not there. Summary in, Markdown out; tables align
+//! as text too, and whatever comes from outside is escaped.
+
+use std::fmt::Write as _;
+
+use super::quality::Doubt;
+use super::summary::Summary;
+use super::table::{Align, Table, ascii, escape};
+use super::tables;
+use super::words::cut;
+
+/// Longest value of a fact in the report, in characters; `environment.json` has more of it.
+const MAX_FACT_CHARS: usize = 100;
+/// Longest message of a failure in the report, in characters; `summary.json` has more of it.
+const MAX_FAILURE_CHARS: usize = 256;
+/// Longest note on trials that are left out, in bytes.
+const MAX_NOTE_BYTES: usize = 200;
+const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
+
+/// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
+/// can achieve that.
+pub fn report_md(summary: &Summary, room: usize) -> String {
+    let before = [
+        head(summary),
+        doubts(summary),
+        compared(summary),
+        results(summary),
+        failures(summary),
+        environment(summary),
+    ];
+    let after = [HOW_TO_READ.to_owned(), reproduce(summary)];
+    let used: usize = before
+        .iter()
+        .chain(&after)
+        .map(|section| section.len() + 1)
+        .sum();
+    let trials = trials(summary, room.saturating_sub(used));
+    let sections = before.into_iter().chain([trials]).chain(after);
+    sections
+        .filter(|section| !section.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn head(summary: &Summary) -> String {
+    let run = &summary.run;
+    let trust = match summary.trustworthy {
+        None => "no numbers to judge",
+        Some(true) => "yes",
+        Some(false) => "**no**, see Doubts",
+    };
+    let counts = summary.trials;
+    format!(
+        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. Trials: {} valid of {} planned ({} invalid, {} \
+         failed, {} skipped, {} without a record).\n",
+        escape(&run.namespace),
+        escape(&run.name),
+        escape(&summary.verdict),
+        counts.valid,
+        counts.planned,
+        counts.invalid,
+        counts.failed,
+        counts.skipped,
+        counts.missing,
+    )
+}
+
+fn doubts(summary: &Summary) -> String {
+    let list = |breaks_trust: bool| {
+        let doubts = summary
+            .doubts
+            .iter()
+            .filter(|doubt| doubt.breaks_trust == breaks_trust);
+        doubts.map(doubt).collect::<String>()
+    };
+    let (doubts, notes) = (list(true), list(false));
+    let doubts = match (doubts.is_empty(), summary.trustworthy) {
+        (true, None) => "There are no numbers to judge.\n".to_owned(),
+        (true, Some(_)) => NO_DOUBTS.to_owned(),
+        (false, _) => doubts,
+    };
+    let notes = if notes.is_empty() {
+        notes
+    } else {
+        format!("\nNotes, which limit single numbers only:\n\n{notes}")
+    };
+    format!("## Doubts\n\n{doubts}{notes}")
+}
+
+fn doubt(doubt: &Doubt) -> String {
+    let reason: &str = doubt.reason.into();
+    format!(
+        "- **{reason}**: {}. What to do: {}.\n",
+        escape(&doubt.message),
+        escape(&doubt.remedy)
+    )
+}
+
+fn compared(summary: &Summary) -> String {
+    let mut variants = Table::new(&[
+        ("Variant", Align::Left),
+        ("What", Align::Left),
+        ("RuntimeClass", Align::Left),
+        ("Image", Align::Left),
+    ]);
+    for variant in &summary.compared.variants {
+        let images = summary
+            .environment
+            .variants
+            .iter()
+            .find(|i| i.variant == variant.name);
+        let joined = |set: Option<&std::collections::BTreeSet<String>>| {
+            let all: Vec<&str> = set.into_iter().flatten().map(String::as_str).collect();
+            if all.is_empty() {
+                "-".to_owned()
+            } else {
+                all.join(", ")
+            }
+        };
+        let ids = images.map(|i| {
+            if i.image_ids.is_empty() {
+                &i.images
+            } else {
+                &i.image_ids
+            }
+        });
+        let mark = if variant.name == summary.baseline {
+            " (baseline)"
+        } else {
+            ""
+        };
+        variants.row(vec![
+            format!("{}{mark}", variant.name),
+            variant.what.clone(),
+            joined(images.map(|i| &i.runtime_classes)),
+            joined(ids),
+        ]);
+    }
+    let mut workloads = Table::new(&[("Workload", Align::Left), ("Request", Align::Left)]);
+    for workload in &summary.compared.workloads {
+        workloads.row(vec![workload.name.clone(), workload.what.clone()]);
+    }
+    let sweeps: String = summary
+        .compared
+        .sweeps
+        .iter()
+        .map(|sweep| format!("- {}\n", escape(sweep)))
+        .collect();
+    format!(
+        "## What was compared\n\n{}\n{}\n{sweeps}- {} block(s): each repeats every cell once with \
+         a fresh pod, in an order shuffled with seed {}\n",
+        variants.markdown(),
+        workloads.markdown(),
+        summary.compared.blocks,
+        summary.seed,
+    )
+}
+
+fn results(summary: &Summary) -> String {
+    let mut text = "## Results\n\nEach number is the median over valid trials.\n".to_owned();
+    for workload in &summary.compared.workloads {
+        let name = escape(&workload.name);
+        let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
+        let ratios = tables::ratios(summary, &workload.name);
+        if !ratios.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nAs multiples of {baseline}, median of the blocks (smallest to largest):\n\n{}",
+                ratios.markdown()
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{}",
+            tables::points(summary, &workload.name).markdown()
+        );
+    }
+    text
+}
+
+fn failures(summary: &Summary) -> String {
+    if summary.failures.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("Reason", Align::Left),
+        ("Failed", Align::Right),
+        ("Skipped", Align::Right),
+        ("First trial", Align::Left),
+        ("Message", Align::Left),
+    ]);
+    for group in &summary.failures {
+        table.row(vec![
+            group.variant.clone(),
+            group.reason.clone(),
+            group.failed.to_string(),
+            group.skipped.to_string(),
+            group.first.clone(),
+            cut(&group.message, MAX_FAILURE_CHARS),
+        ]);
+    }
+    let rest = match summary.failures_not_listed {
+        0 => String::new(),
+        more => format!("\n{more} more trials for other reasons: see the records.\n"),
+    };
+    format!(
+        "## Trials without a measurement\n\n{}{rest}",
+        table.markdown()
+    )
+}
+
+fn environment(summary: &Summary) -> String {
+    let environment = &summary.environment;
+    let node = environment.node.as_deref().unwrap_or("unknown");
+    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
+    let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
+    let versions = [
+        ("operator", &environment.operator_versions),
+        ("probe", &environment.probe_versions),
+        ("fortio", &environment.fortio_versions),
+    ];
+    for (name, versions) in versions {
+        let all: Vec<&str> = versions.iter().map(String::as_str).collect();
+        table.row(vec![name.to_owned(), all.join(", ")]);
+    }
+    let sources: Vec<&str> = environment
+        .memory_sources
+        .iter()
+        .map(|s| (*s).into())
+        .collect();
+    table.row(vec!["memory numbers".to_owned(), sources.join(", ")]);
+    for (scope, facts) in [
+        ("probe", &environment.facts),
+        ("node", &environment.node_facts),
+    ] {
+        for (key, value) in facts {
+            table.row(vec![format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
+        }
+    }
+    format!(
+        "## Node\n\n{}, fingerprint {}. Runs with different fingerprints do not compare.\n\n{}",
+        escape(node),
+        escape(fingerprint),
+        table.markdown()
+    )
+}
+
+fn trials(summary: &Summary, room: usize) -> String {
+    const TITLE: &str = "## Every trial\n\n";
+    let all = tables::trials(summary, usize::MAX);
+    if all.is_empty() {
+        return String::new();
+    }
+    let text = all.markdown();
+    if TITLE.len() + text.len() <= room {
+        return format!("{TITLE}{text}");
+    }
+    // All lines of a table are equally long, and the header takes two of them.
+    let line = text.find('\n').map_or(text.len(), |end| end + 1);
+    let lines = room.saturating_sub(TITLE.len() + MAX_NOTE_BYTES) / line;
+    let rows = lines.saturating_sub(2).min(all.len());
+    let table = if rows == 0 {
+        String::new()
+    } else {
+        tables::trials(summary, rows).markdown()
+    };
+    format!(
+        "{TITLE}{table}\n{} of {} trials are left out here: summary.json has the numbers of all, and \
+         the records have everything that was measured.\n",
+        all.len() - rows,
+        all.len(),
+    )
+}
+
+const HOW_TO_READ: &str = include_str!("how_to_read.md");
+
+fn reproduce(summary: &Summary) -> String {
+    let Some(spec) = &summary.spec else {
+        return "## How to reproduce\n\nThe spec is too large for this report: take it from the \
+                BenchmarkRun, and set spec.seed to the seed above.\n"
+            .to_owned();
+    };
+    let mut spec = spec.clone();
+    spec.seed = Some(summary.seed);
+    // A spec that serialised as JSON does so as YAML too; an empty block would show if not.
+    let yaml = serde_yaml::to_string(&spec).unwrap_or_default();
+    let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
+    let fence = fence_for(&indented);
+    format!(
+        "## How to reproduce\n\nOn a node with the same fingerprint, with the same images:\n\n\
+         {fence}yaml\napiVersion: wasmbench.dev/v1alpha1\nkind: BenchmarkRun\nmetadata:\n  name: \
+         {}-again\nspec:\n{indented}{fence}\n",
+        ascii(&summary.run.name),
+    )
+}
+
+/// A fence that nothing in `text` can close.
+fn fence_for(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}

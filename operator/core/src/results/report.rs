@@ -1,0 +1,48 @@
+//! The files of a report, from nothing but the run and its records.
+
+use std::collections::BTreeMap;
+
+use super::collect::{RunInput, summarize};
+use super::summary::Summary;
+use super::{csv, json, markdown};
+use crate::wire::record::Record;
+
+/// Key of the summary in numbers.
+pub const SUMMARY_JSON: &str = "summary.json";
+/// Key of the table for spreadsheets.
+pub const SUMMARY_CSV: &str = "summary.csv";
+/// Key of the report for people.
+pub const REPORT_MD: &str = "report.md";
+/// Key of where and with what it was measured.
+pub const ENVIRONMENT_JSON: &str = "environment.json";
+
+/// Most bytes of all files together: a `ConfigMap` may hold 1 MiB with names and metadata.
+pub const MAX_REPORT_BYTES: usize = 890_000;
+
+/// A report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write the summary as JSON")]
+pub struct Error(#[from] serde_json::Error);
+
+/// The files of the report, by name. The same run and records, in any order, give the same bytes.
+pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<String, String>, Error> {
+    report_files_of(&summarize(run, records))
+}
+
+/// The files of the report, by name, from a summary. Together they stay below
+/// [`MAX_REPORT_BYTES`]: where there is no room, `report.md` leaves out rows of its table of all
+/// trials, and says so.
+pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
+    let mut files = BTreeMap::from([
+        (SUMMARY_JSON.to_owned(), json::pretty(summary)?),
+        (SUMMARY_CSV.to_owned(), csv::summary_csv(summary)),
+        (
+            ENVIRONMENT_JSON.to_owned(),
+            json::pretty(&summary.environment)?,
+        ),
+    ]);
+    let used: usize = files.values().map(String::len).sum();
+    let report = markdown::report_md(summary, MAX_REPORT_BYTES.saturating_sub(used));
+    files.insert(REPORT_MD.to_owned(), report);
+    Ok(files)
+}

@@ -1,0 +1,121 @@
+//! Summary to the rows of a run's status, with four significant digits.
+
+use wasmbench_api::status::{PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary};
+
+use super::compare::{Comparison, peak};
+use super::stats::{Spread, round_significant};
+use super::summary::{CellSummary, Summary, Sweep};
+use super::trial::{Trial, TrialState};
+use super::words::cut;
+
+/// Digits of numbers in status.
+const STATUS_DIGITS: usize = 4;
+
+/// One row per variant and workload that was tried, by variant in the order of the spec.
+///
+/// A point without a valid trial is left out: its doubts are in the condition `Trustworthy`.
+pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
+    let mut rows = vec![];
+    for variant in &summary.compared.variants {
+        for workload in &summary.compared.workloads {
+            let of_both = |v: &str, w: &str| v == variant.name && w == workload.name;
+            let cells: Vec<&CellSummary> = summary
+                .cells
+                .iter()
+                .filter(|c| of_both(&c.variant, &c.workload))
+                .collect();
+            if cells
+                .iter()
+                .all(|cell| cell.counts.missing == cell.counts.planned)
+            {
+                continue;
+            }
+            let ratios = summary.comparisons.iter();
+            let ratios = ratios.filter(|c| of_both(&c.variant, &c.workload));
+            rows.push(SummaryRow {
+                variant: variant.name.clone(),
+                workload: workload.name.clone(),
+                warm_latency: cells
+                    .iter()
+                    .find(|cell| cell.sweep == Sweep::WarmLatency)
+                    .and_then(|cell| point(cell)),
+                throughput: throughput(summary, &cells),
+                versus_baseline: ratios.map(ratio).collect(),
+            });
+        }
+    }
+    rows
+}
+
+/// Variants of which nothing was measured although it was tried, with the reason for most of their
+/// trials.
+pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
+    let unmeasured = summary.compared.variants.iter().filter(|variant| {
+        let mut cells = summary
+            .cells
+            .iter()
+            .filter(|cell| cell.variant == variant.name);
+        cells.all(|cell| cell.counts.valid + cell.counts.invalid == 0)
+    });
+    let skipped = unmeasured.filter_map(|variant| {
+        let group = summary
+            .failures
+            .iter()
+            .find(|group| group.variant == variant.name)?;
+        Some(SkippedVariant {
+            variant: variant.name.clone(),
+            reason: cut(&group.reason, 64),
+            message: cut(&group.message, 512),
+        })
+    });
+    skipped.collect()
+}
+
+fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSummary> {
+    let points = cells.iter().filter(|cell| cell.sweep == Sweep::Throughput);
+    let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
+    let first = cells.first()?;
+    let best = peak(&summary.cells, &first.variant, &first.workload)?;
+    Some(ThroughputSummary {
+        peak_rps: status_number(best.rps?.median),
+        at_connections: best.connections,
+        points,
+    })
+}
+
+fn point(cell: &CellSummary) -> Option<PointSummary> {
+    let median = |spread: Option<Spread>| spread.map(|spread| status_number(spread.median));
+    let unused = |trial: &&Trial| trial.state != TrialState::Valid;
+    let failed_trials = cell.trials.iter().filter(unused).count();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "bytes of memory are below 2^53"
+    )]
+    let memory_bytes = median(cell.memory_bytes).map(|bytes| bytes as i64);
+    Some(PointSummary {
+        connections: cell.connections,
+        trials: cell.counts.valid,
+        failed_trials: u32::try_from(failed_trials).unwrap_or(u32::MAX),
+        rps: median(cell.rps)?,
+        p50_microseconds: median(cell.p50_microseconds)?,
+        p90_microseconds: median(cell.p90_microseconds)?,
+        p99_microseconds: median(cell.p99_microseconds)?,
+        cpu_microseconds_per_request: median(cell.cpu_microseconds_per_request),
+        memory_bytes,
+    })
+}
+
+fn ratio(comparison: &Comparison) -> Ratio {
+    let rounded = comparison.ratio.map(status_number);
+    Ratio {
+        metric: <&str>::from(comparison.metric).to_owned(),
+        ratio: rounded.median,
+        low: rounded.low,
+        high: rounded.high,
+        blocks: comparison.blocks,
+    }
+}
+
+fn status_number(value: f64) -> f64 {
+    round_significant(value, STATUS_DIGITS)
+}

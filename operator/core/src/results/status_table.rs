@@ -1,0 +1,238 @@
+//! A run as a terminal shows it: from its spec and status alone, so that no record is needed.
+
+use std::fmt::Write as _;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_api::status::{PointSummary, Ratio, SummaryRow};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
+
+use super::stats::Spread;
+use super::table::{Align, Table, ascii};
+use super::tables::{NOTHING, ratio_with_range};
+use super::{trial, units};
+
+/// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
+pub fn status_text(run: &BenchmarkRun) -> String {
+    let status = run.status.clone().unwrap_or_default();
+    let mut text = head(run, &status);
+    for workload in &run.spec.workloads {
+        let rows: Vec<&SummaryRow> = status
+            .summary
+            .iter()
+            .filter(|row| row.workload == workload.name)
+            .collect();
+        if !rows.is_empty() {
+            let baseline = status.baseline.as_deref().unwrap_or_default();
+            let path = ascii(&workload.path);
+            let _ = write!(text, "\n{} (GET {path})\n", ascii(&workload.name));
+            text.push_str(&numbers(&rows, baseline, &run.spec).plain());
+            let ratios = ratios(&rows, baseline);
+            if !ratios.is_empty() {
+                let _ = write!(text, "\n{}", ratios.plain());
+            }
+        }
+    }
+    for skipped in &status.skipped {
+        let (variant, reason) = (ascii(&skipped.variant), ascii(&skipped.reason));
+        let _ = write!(
+            text,
+            "\nNot measured: {variant} ({reason}): {}\n",
+            ascii(&skipped.message)
+        );
+    }
+    text + &doubts(&status.conditions)
+}
+
+fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
+    let name = run.metadata.name.as_deref().unwrap_or_default();
+    let namespace = run.metadata.namespace.as_deref().unwrap_or_default();
+    let mut text = format!("{namespace}/{name}");
+    if let Some(verdict) = &status.verdict {
+        let _ = write!(text, ": {}", ascii(verdict));
+    }
+    text.push('\n');
+    let node = status.node.as_ref().map(|node| {
+        let fingerprint = node.fingerprint.as_deref().unwrap_or("unknown");
+        format!(
+            "node {} (fingerprint {})",
+            ascii(&node.name),
+            ascii(fingerprint)
+        )
+    });
+    let progress = status.progress.as_ref().map(|progress| {
+        format!(
+            "{} of {} trials",
+            progress.completed_trials, progress.total_trials
+        )
+    });
+    let blocks = format!("{} block(s)", run.spec.blocks);
+    let seed = status.seed.map(|seed| format!("seed {seed}"));
+    let facts: Vec<String> = [node, Some(blocks), progress, seed]
+        .into_iter()
+        .flatten()
+        .collect();
+    let _ = writeln!(text, "{}", facts.join(", "));
+    text
+}
+
+fn warm_requests(spec: &BenchmarkRunSpec) -> u64 {
+    spec.sweeps
+        .warm_latency
+        .map_or(0, |warm| u64::from(warm.requests))
+}
+
+/// Requests of a trial at `point`, as far as the status knows: its rate for the planned time.
+fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
+    let seconds = spec
+        .sweeps
+        .throughput
+        .as_ref()
+        .map_or(0, |sweep| sweep.duration_seconds);
+    let requests = point.map_or(0.0, |point| point.rps * f64::from(seconds));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are positive, and the cast saturates"
+    )]
+    let requests = requests as u64;
+    requests
+}
+
+/// What each variant does by itself.
+fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
+    let mut table = Table::new(&[
+        ("VARIANT", Align::Left),
+        ("WARM P50", Align::Right),
+        ("WARM P99", Align::Right),
+        ("PEAK REQ/S", Align::Right),
+        ("CONNS", Align::Right),
+        ("P50", Align::Right),
+        ("P99", Align::Right),
+        ("CPU/REQ", Align::Right),
+        ("MEMORY", Align::Right),
+    ]);
+    for row in rows {
+        table.row(number_cells(row, baseline, spec));
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Vec<String> {
+    let nothing = || NOTHING.to_owned();
+    let warm = row.warm_latency.as_ref();
+    let throughput = row.throughput.as_ref();
+    let peak = throughput.and_then(|t| {
+        t.points
+            .iter()
+            .find(|point| point.connections == t.at_connections)
+    });
+    // Resources are those of the loaded subject, and of the warm one only without a load.
+    let loaded = peak.or(warm);
+    let p50 = |point: Option<&PointSummary>| {
+        point.map_or_else(nothing, |point| units::micros(point.p50_microseconds))
+    };
+    let p99 = |point: Option<&PointSummary>, requests: u64| {
+        let tilde = if trial::carries(requests, 100) {
+            ""
+        } else {
+            "~"
+        };
+        point.map_or_else(nothing, |point| {
+            format!("{tilde}{}", units::micros(point.p99_microseconds))
+        })
+    };
+    let mark = if row.variant == baseline {
+        " (baseline)"
+    } else {
+        ""
+    };
+    vec![
+        format!("{}{mark}", row.variant),
+        p50(warm),
+        p99(warm, warm_requests(spec)),
+        throughput.map_or_else(nothing, |t| units::rate(t.peak_rps)),
+        throughput.map_or_else(nothing, |t| t.at_connections.to_string()),
+        p50(peak),
+        p99(peak, loaded_requests(spec, peak)),
+        loaded
+            .and_then(|p| p.cpu_microseconds_per_request)
+            .map_or_else(nothing, units::micros),
+        loaded
+            .and_then(|p| p.memory_bytes)
+            .map_or_else(nothing, |b| units::bytes(b as f64)),
+    ]
+}
+
+/// What each variant is as a multiple of the baseline.
+fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
+    let title = format!("VERSUS {baseline}");
+    let mut table = Table::new(&[
+        (&title, Align::Left),
+        ("THROUGHPUT", Align::Right),
+        ("WARM P50", Align::Right),
+        ("CPU/REQ", Align::Right),
+        ("MEMORY", Align::Right),
+        ("BLOCKS", Align::Right),
+    ]);
+    for row in rows.iter().filter(|row| !row.versus_baseline.is_empty()) {
+        let ratio = |metric: &str| {
+            let found = row
+                .versus_baseline
+                .iter()
+                .find(|ratio| ratio.metric == metric);
+            found.map_or_else(
+                || NOTHING.to_owned(),
+                |&Ratio {
+                     ratio,
+                     low,
+                     high,
+                     blocks,
+                     ..
+                 }| {
+                    ratio_with_range(
+                        Spread {
+                            median: ratio,
+                            low,
+                            high,
+                        },
+                        blocks,
+                    )
+                },
+            )
+        };
+        let blocks = row
+            .versus_baseline
+            .iter()
+            .map(|ratio| ratio.blocks)
+            .min()
+            .unwrap_or_default();
+        table.row(vec![
+            row.variant.clone(),
+            ratio("throughputRps"),
+            ratio("warmP50"),
+            ratio("cpuPerRequest"),
+            ratio("memory"),
+            blocks.to_string(),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn doubts(conditions: &[Condition]) -> String {
+    let Some(condition) = conditions.iter().find(|c| c.type_ == TRUSTWORTHY) else {
+        return String::new();
+    };
+    let lines: String = condition
+        .message
+        .lines()
+        .map(|line| format!("  {}\n", ascii(line)))
+        .collect();
+    match condition.status.as_str() {
+        "True" => format!("\nTrustworthy: yes\n{lines}"),
+        "False" => format!("\nTrustworthy: NO ({})\n{lines}", ascii(&condition.reason)),
+        _ => String::new(),
+    }
+}

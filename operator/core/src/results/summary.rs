@@ -1,0 +1,216 @@
+//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
+//! numbers carry five significant digits, times four; a number that could not be measured is absent.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+
+use super::compare::Comparison;
+use super::environment::Environment;
+use super::quality::{Doubt, Reason};
+use super::stats::Spread;
+use super::trial::Trial;
+
+/// Name and version of the summary's schema.
+pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
+
+/// Everything a run found.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: String,
+    /// Which run.
+    pub run: RunName,
+    /// Seed of the order of trials.
+    pub seed: i64,
+    /// The variant that the others are compared with.
+    pub baseline: String,
+    /// The result in one line, at most 200 characters.
+    pub verdict: String,
+    /// Whether nothing speaks against the numbers; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trustworthy: Option<bool>,
+    /// What speaks against the numbers, and what limits them.
+    pub doubts: Vec<Doubt>,
+    /// How the trials ended.
+    pub trials: TrialCounts,
+    /// Ratios to the baseline, by workload, variant and metric.
+    pub comparisons: Vec<Comparison>,
+    /// One entry per variant, workload and sweep point, in the order of the spec.
+    pub cells: Vec<CellSummary>,
+    /// Distinct reasons for failed and skipped trials, the most frequent first.
+    pub failures: Vec<FailureGroup>,
+    /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.
+    pub failures_not_listed: u32,
+    /// Where and with what it was measured.
+    pub environment: Environment,
+    /// What was asked for. Absent when it is too large for a report; the run itself has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<BenchmarkRunSpec>,
+    /// What reports say of the variants and workloads, even without the spec.
+    pub compared: Compared,
+}
+
+/// Which run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct RunName {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Uid, which no other run ever has.
+    pub uid: String,
+}
+
+/// How the trials of a cell or a run ended.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialCounts {
+    /// Trials that the spec asks for.
+    pub planned: u32,
+    /// Measured, and part of the numbers.
+    pub valid: u32,
+    /// Measured with failed requests or wrong answers: shown, not part of the numbers.
+    pub invalid: u32,
+    /// Tried without a usable measurement.
+    pub failed: u32,
+    /// Not tried, because the variant or workload had failed before.
+    pub skipped: u32,
+    /// Without a record.
+    pub missing: u32,
+}
+
+impl TrialCounts {
+    /// Adds the counts of another cell.
+    pub fn add(&mut self, other: Self) {
+        self.planned += other.planned;
+        self.valid += other.valid;
+        self.invalid += other.invalid;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.missing += other.missing;
+    }
+}
+
+/// The two sweeps.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum Sweep {
+    /// A fixed number of requests under very little load.
+    WarmLatency,
+    /// As many requests as the subject answers in a fixed time.
+    Throughput,
+}
+
+/// One variant under one workload at one sweep point. Spreads are over valid trials: the median
+/// trial, the smallest and the largest. Percentiles are never averaged or merged: a spread of p99
+/// is the distribution of the trials' own p99.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct CellSummary {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The sweep.
+    pub sweep: Sweep,
+    /// Connections that carried the load.
+    pub connections: u32,
+    /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
+    /// in `invalidBecause`.
+    pub ranked: bool,
+    /// Why the point is invalid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
+    /// How its trials ended.
+    pub counts: TrialCounts,
+    /// Failed requests of all its trials.
+    pub errors: u64,
+    /// The smallest number of successful requests in a valid trial.
+    pub fewest_requests: u64,
+    /// Whether every valid trial has the 1000 requests that a p99 needs.
+    pub p99_carried: bool,
+    /// Successful requests per second.
+    pub rps: Option<Spread>,
+    /// Median latency, in microseconds.
+    pub p50_microseconds: Option<Spread>,
+    /// 90th percentile of latency, in microseconds.
+    pub p90_microseconds: Option<Spread>,
+    /// 99th percentile of latency, in microseconds.
+    pub p99_microseconds: Option<Spread>,
+    /// CPU time of the subject's pod per request, in microseconds.
+    pub cpu_microseconds_per_request: Option<Spread>,
+    /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
+    pub memory_bytes: Option<Spread>,
+    /// The largest share (0 to 1) of all CPUs of the node that the load generator used in a valid
+    /// trial.
+    pub generator_cpu_share_max: Option<f64>,
+    /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
+    pub throttled_periods: u64,
+    /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
+    /// letter per trial: V valid, I invalid, F failed, S skipped.
+    #[serde(with = "super::columns")]
+    pub trials: Vec<Trial>,
+}
+
+impl CellSummary {
+    /// Where it is, for people: `embedded on hello at 50 connections`.
+    pub fn place(&self) -> String {
+        let Self {
+            variant,
+            workload,
+            connections,
+            ..
+        } = self;
+        match self.sweep {
+            Sweep::WarmLatency => format!("{variant} on {workload} (warm latency)"),
+            Sweep::Throughput => format!("{variant} on {workload} at {connections} connections"),
+        }
+    }
+}
+
+/// Trials that failed or were skipped for the same reason.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureGroup {
+    /// Name of the variant.
+    pub variant: String,
+    /// The reason as one word.
+    pub reason: String,
+    /// What happened the first time, and what to do about it; at most 512 characters.
+    pub message: String,
+    /// The first trial of the group, `variant/workload/point/bN`.
+    pub first: String,
+    /// Trials that were tried and failed.
+    pub failed: u32,
+    /// Trials that were not tried any more.
+    pub skipped: u32,
+}
+
+/// The variants, workloads and sweeps in words.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    /// One entry per variant: name and what it is.
+    pub variants: Vec<Named>,
+    /// One entry per workload: name, and request with the right answer.
+    pub workloads: Vec<Named>,
+    /// One sentence per sweep.
+    pub sweeps: Vec<String>,
+    /// Repetitions of every cell.
+    pub blocks: u32,
+}
+
+/// A name and what is behind it, in words.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// What it is, at most 160 characters.
+    pub what: String,
+}

@@ -1,0 +1,197 @@
+//! Tables whose columns align in a terminal: plain ones and those of Markdown. ASCII only:
+//! everything else is written as an escape, because nobody knows how wide a terminal draws it.
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Names.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows of cells under a header.
+#[derive(Clone, Debug)]
+pub struct Table {
+    header: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub fn new(header: &[(&str, Align)]) -> Self {
+        let header = header
+            .iter()
+            .map(|(title, align)| (ascii(title), *align))
+            .collect();
+        Self {
+            header,
+            rows: vec![],
+        }
+    }
+
+    /// Adds a row. Cells beyond the header are left out, missing ones are empty.
+    pub fn row(&mut self, cells: Vec<String>) {
+        let mut cells: Vec<String> = cells.iter().map(|cell| ascii(cell)).collect();
+        cells.resize(self.header.len(), String::new());
+        self.rows.push(cells);
+    }
+
+    /// Number of rows, without the header.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Leaves out the columns in which every row has `nothing`.
+    pub fn drop_columns_of(&mut self, nothing: &str) {
+        let keep: Vec<bool> = (0..self.header.len())
+            .map(|column| self.rows.iter().any(|row| row[column] != nothing))
+            .collect();
+        let mut columns = keep.iter();
+        self.header
+            .retain(|_| columns.next().copied().unwrap_or_default());
+        for row in &mut self.rows {
+            let mut columns = keep.iter();
+            row.retain(|_| columns.next().copied().unwrap_or_default());
+        }
+    }
+
+    /// The table for a terminal: two spaces between columns, no lines.
+    pub fn plain(&self) -> String {
+        let titles: Vec<String> = self.header.iter().map(|(title, _)| title.clone()).collect();
+        let widths = self.widths(|cell| cell.len());
+        let lines = std::iter::once(&titles).chain(&self.rows);
+        lines
+            .map(|row| self.line(row, &widths, "  ").trim_end().to_owned() + "\n")
+            .collect()
+    }
+
+    /// The table in Markdown, aligned as text as well. What could be Markdown or HTML in a cell is
+    /// escaped.
+    pub fn markdown(&self) -> String {
+        let escaped = |row: &[String]| row.iter().map(|cell| escape(cell)).collect::<Vec<_>>();
+        let titles: Vec<String> = self.header.iter().map(|(title, _)| escape(title)).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| escaped(row)).collect();
+        // A column of dashes needs three of them.
+        let widths: Vec<usize> = (0..self.header.len())
+            .map(|c| {
+                rows.iter()
+                    .chain([&titles])
+                    .map(|row| row[c].len())
+                    .max()
+                    .unwrap_or(0)
+                    .max(3)
+            })
+            .collect();
+        let rule = self
+            .header
+            .iter()
+            .zip(&widths)
+            .map(|((_, align), width)| match align {
+                Align::Left => "-".repeat(*width),
+                Align::Right => "-".repeat(width - 1) + ":",
+            });
+        let rule: Vec<String> = rule.collect();
+        let lines = [&titles, &rule].into_iter().chain(&rows);
+        lines
+            .map(|row| format!("| {} |\n", self.line(row, &widths, " | ")))
+            .collect()
+    }
+
+    fn widths(&self, width: impl Fn(&str) -> usize) -> Vec<usize> {
+        let widest = |(column, (title, _)): (usize, &(String, Align))| {
+            let cells = self.rows.iter().map(|row| width(&row[column]));
+            cells.chain([width(title)]).max().unwrap_or_default()
+        };
+        self.header.iter().enumerate().map(widest).collect()
+    }
+
+    fn line(&self, row: &[String], widths: &[usize], between: &str) -> String {
+        let cells = row.iter().zip(&self.header).zip(widths);
+        let cells = cells.map(|((cell, (_, align)), width)| match align {
+            Align::Left => format!("{cell:<width$}"),
+            Align::Right => format!("{cell:>width$}"),
+        });
+        cells.collect::<Vec<_>>().join(between)
+    }
+}
+
+/// `text` in printable ASCII on one line: line breaks and tabs become spaces, other characters
+/// their `\u{...}` escape.
+pub fn ascii(text: &str) -> String {
+    let one = |c: char| match c {
+        ' '..='~' => c.to_string(),
+        '\n' | '\r' | '\t' => " ".to_owned(),
+        other => other.escape_unicode().to_string(),
+    };
+    text.chars().map(one).collect()
+}
+
+/// `text` as one line of Markdown that means only itself: no table edges, markup, links or HTML.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in ascii(text).chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '#' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(&[("NAME", Align::Left), ("RPS", Align::Right)]);
+        table.row(vec!["native".into(), "12.3k".into()]);
+        table.row(vec!["a".into(), "7".into()]);
+        table
+    }
+
+    #[test]
+    fn a_plain_table_aligns_without_trailing_spaces() {
+        assert_eq!(
+            table().plain(),
+            "NAME      RPS\nnative  12.3k\na           7\n"
+        );
+    }
+
+    #[test]
+    fn a_markdown_table_aligns_as_text() {
+        let expected =
+            "| NAME   |   RPS |\n| ------ | ----: |\n| native | 12.3k |\n| a      |     7 |\n";
+        assert_eq!(table().markdown(), expected);
+    }
+
+    #[test]
+    fn hostile_cells_stay_in_their_cell() {
+        let mut table = Table::new(&[("WHAT", Align::Left)]);
+        table.row(vec!["a|b\n<img src=x>`[x](y)\u{202e}\u{e9}".into()]);
+        let line = table.markdown().lines().nth(2).unwrap().to_owned();
+        assert_eq!(
+            line,
+            r"| a\|b &lt;img src=x&gt;\`\[x\](y)\\u{202e}\\u{e9} |"
+        );
+    }
+
+    #[test]
+    fn columns_without_content_can_be_left_out() {
+        let mut table = Table::new(&[("A", Align::Left), ("B", Align::Left)]);
+        table.row(vec!["-".into(), "1".into()]);
+        table.drop_columns_of("-");
+        assert_eq!(table.plain(), "B\n1\n");
+    }
+}

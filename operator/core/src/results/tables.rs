@@ -1,0 +1,207 @@
+//! The tables of a report: ratios, points and trials.
+
+use super::compare::{Comparison, Metric};
+use super::stats::Spread;
+use super::summary::{CellSummary, Summary, Sweep};
+use super::table::{Align, Table};
+use super::trial::{Trial, TrialState};
+use super::units;
+
+/// What stands where there is no number.
+pub const NOTHING: &str = "-";
+
+/// Ratios to the baseline under one workload, one row per variant that could be compared.
+pub fn ratios(summary: &Summary, workload: &str) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("Throughput", Align::Right),
+        ("Warm p50", Align::Right),
+        ("CPU/request", Align::Right),
+        ("Memory", Align::Right),
+        ("Connections", Align::Right),
+        ("Blocks", Align::Right),
+    ]);
+    for variant in &summary.compared.variants {
+        let of_both = |c: &&Comparison| c.variant == variant.name && c.workload == workload;
+        let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
+        if found.is_empty() {
+            continue;
+        }
+        let ratio = |metric: Metric| {
+            let comparison = found.iter().find(|c| c.metric == metric);
+            comparison.map_or_else(
+                || NOTHING.to_owned(),
+                |c| ratio_with_range(c.ratio, c.blocks),
+            )
+        };
+        let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
+        let fewest = found.iter().map(|c| c.blocks).min().unwrap_or_default();
+        table.row(vec![
+            variant.name.clone(),
+            ratio(Metric::ThroughputRps),
+            ratio(Metric::WarmP50),
+            ratio(Metric::CpuPerRequest),
+            ratio(Metric::Memory),
+            loaded.map_or_else(|| NOTHING.to_owned(), |c| c.connections.to_string()),
+            fewest.to_string(),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+/// `0.52x (0.48-0.55)`; without the range when there is one block only.
+pub fn ratio_with_range(ratio: Spread, blocks: u32) -> String {
+    let median = units::ratio(ratio.median);
+    if blocks < 2 {
+        return median;
+    }
+    format!(
+        "{median} ({}-{})",
+        units::ratio_number(ratio.low),
+        units::ratio_number(ratio.high)
+    )
+}
+
+/// The points of one workload, one row per variant and sweep point.
+pub fn points(summary: &Summary, workload: &str) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("Sweep", Align::Left),
+        ("Connections", Align::Right),
+        ("Valid", Align::Right),
+        ("Requests/s", Align::Right),
+        ("Range", Align::Right),
+        ("p50", Align::Right),
+        ("Range", Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("CPU/request", Align::Right),
+        ("Memory", Align::Right),
+        ("Generator CPU", Align::Right),
+        ("Point", Align::Left),
+    ]);
+    for cell in summary
+        .cells
+        .iter()
+        .filter(|cell| cell.workload == workload)
+    {
+        table.row(point(cell));
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn point(cell: &CellSummary) -> Vec<String> {
+    let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
+        spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
+    };
+    let range = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
+        Some(spread) if cell.counts.valid > 1 => {
+            format!("{} to {}", unit(spread.low), unit(spread.high))
+        }
+        _ => NOTHING.to_owned(),
+    };
+    let tilde = if cell.p99_carried || cell.p99_microseconds.is_none() {
+        ""
+    } else {
+        "~"
+    };
+    vec![
+        cell.variant.clone(),
+        sweep_name(cell.sweep).to_owned(),
+        cell.connections.to_string(),
+        format!("{}/{}", cell.counts.valid, cell.counts.planned),
+        median(cell.rps, units::rate),
+        range(cell.rps, units::rate),
+        median(cell.p50_microseconds, units::micros),
+        range(cell.p50_microseconds, units::micros),
+        median(cell.p90_microseconds, units::micros),
+        format!("{tilde}{}", median(cell.p99_microseconds, units::micros)),
+        median(cell.cpu_microseconds_per_request, units::micros),
+        median(cell.memory_bytes, units::bytes),
+        cell.generator_cpu_share_max
+            .map_or_else(|| NOTHING.to_owned(), units::percent),
+        standing(cell),
+    ]
+}
+
+fn standing(cell: &CellSummary) -> String {
+    let reasons: Vec<&str> = cell
+        .invalid_because
+        .iter()
+        .map(|reason| (*reason).into())
+        .collect();
+    match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
+        (true, ..) => "valid".to_owned(),
+        (false, _, false) => format!("INVALID: {}", reasons.join(", ")),
+        (false, ..) => "not measured".to_owned(),
+    }
+}
+
+/// The sweep in a table.
+pub fn sweep_name(sweep: Sweep) -> &'static str {
+    match sweep {
+        Sweep::WarmLatency => "warm",
+        Sweep::Throughput => "throughput",
+    }
+}
+
+/// The first `limit` trials with their numbers, by cell and block.
+pub fn trials(summary: &Summary, limit: usize) -> Table {
+    let mut table = Table::new(&[
+        ("Trial", Align::Left),
+        ("Order", Align::Right),
+        ("State", Align::Left),
+        ("Requests", Align::Right),
+        ("Failed", Align::Right),
+        ("Requests/s", Align::Right),
+        ("p50", Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("CPU/request", Align::Right),
+        ("Memory", Align::Right),
+        ("Generator CPU", Align::Right),
+    ]);
+    let all = summary
+        .cells
+        .iter()
+        .flat_map(|cell| cell.trials.iter().map(move |t| (cell, t)));
+    for (cell, trial) in all.take(limit) {
+        table.row(trial_row(cell, trial));
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
+    let m = &trial.metrics;
+    let number = |value: Option<f64>, unit: fn(f64) -> String| {
+        value.map_or_else(|| NOTHING.to_owned(), unit)
+    };
+    let point = match cell.sweep {
+        Sweep::WarmLatency => "warm".to_owned(),
+        Sweep::Throughput => format!("c{}", cell.connections),
+    };
+    let state = match (&trial.reason, trial.state) {
+        (_, TrialState::Valid) | (None, _) => <&str>::from(trial.state).to_owned(),
+        (Some(reason), state) => format!("{}: {reason}", <&str>::from(state)),
+    };
+    vec![
+        format!(
+            "{}/{}/{point}/b{}",
+            cell.variant, cell.workload, trial.block
+        ),
+        (trial.position + 1).to_string(),
+        state,
+        m.requests.to_string(),
+        m.errors.to_string(),
+        number(m.rps, units::rate),
+        number(m.p50, units::micros),
+        number(m.p90, units::micros),
+        number(m.p99, units::micros),
+        number(m.cpu, units::micros),
+        number(m.memory.map(|bytes| bytes as f64), units::bytes),
+        number(m.generator_cpu_share, units::percent),
+    ]
+}

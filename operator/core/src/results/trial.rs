@@ -1,0 +1,195 @@
+//! The numbers of one trial: a record in, rates, latencies and resources per request out.
+
+use serde::{Deserialize, Serialize};
+
+use super::fortio;
+use super::stats::round_significant;
+use crate::wire::document::{LoadDocument, Meter, TimedWindow};
+
+/// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
+pub const SUMMARY_DIGITS: usize = 5;
+
+/// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
+/// shared by requests, so that more digits would be invented.
+const TIME_DIGITS: usize = 4;
+
+/// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
+/// 100, p50 from 20. With fewer, single requests decide it.
+pub const REQUESTS_BEYOND_PERCENTILE: u64 = 10;
+
+/// Whether `requests` are enough for the percentile that leaves one request in `one_in` beyond it.
+pub const fn carries(requests: u64, one_in: u64) -> bool {
+    requests >= REQUESTS_BEYOND_PERCENTILE * one_in
+}
+
+/// What became of a trial.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum TrialState {
+    /// Measured, and part of the numbers.
+    Valid,
+    /// Measured, but requests failed or answers were wrong: shown, and not part of the numbers.
+    Invalid,
+    /// Tried without a usable measurement.
+    Failed,
+    /// Not tried.
+    Skipped,
+}
+
+/// One trial with its numbers. A number that could not be measured is absent, never zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Block, counted from 1.
+    pub block: u32,
+    /// Position in the run's shuffled order, counted from 0.
+    pub position: u32,
+    /// What became of it.
+    pub state: TrialState,
+    /// Why it failed, was skipped or is invalid, as one word.
+    pub reason: Option<String>,
+    /// What was measured.
+    pub metrics: Metrics,
+}
+
+/// What was measured in one timed window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Requests with the expected status.
+    pub requests: u64,
+    /// All other requests.
+    pub errors: u64,
+    /// Successful requests per second.
+    pub rps: Option<f64>,
+    /// Median latency of the successful requests, in microseconds.
+    pub p50: Option<f64>,
+    /// 90th percentile of their latency, in microseconds.
+    pub p90: Option<f64>,
+    /// 99th percentile of their latency, in microseconds.
+    pub p99: Option<f64>,
+    /// CPU time of the subject's pod per request of the window, in microseconds.
+    pub cpu: Option<f64>,
+    /// Memory of the subject's pod, in bytes; see [`MemorySource`].
+    pub memory: Option<u64>,
+    /// Which memory it is.
+    pub memory_source: Option<MemorySource>,
+    /// CPU time of the load generator as a share (0 to 1) of all CPUs of the node.
+    pub generator_cpu_share: Option<f64>,
+    /// Scheduler periods in which a CPU limit stopped the subject.
+    pub throttled_periods: Option<u64>,
+}
+
+/// Which counter of the kernel a memory number comes from, the best that it offers.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum MemorySource {
+    /// The largest memory since the pod began, page cache included.
+    Peak,
+    /// The working set at the end of the window.
+    WorkingSet,
+    /// All memory at the end of the window, page cache included.
+    Usage,
+}
+
+/// The numbers of a document's timed window; `Ok(None)` when it has none.
+pub fn metrics(
+    document: &LoadDocument,
+    expected_status: u16,
+) -> Result<Option<Metrics>, fortio::Error> {
+    let Some(window) = &document.timed else {
+        return Ok(None);
+    };
+    let load = fortio::parse(&window.fortio, expected_status)?;
+    let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
+    let round_time = |value: f64| round_significant(value, TIME_DIGITS);
+    let latency = |share| load.latency.percentile(share).map(round_time);
+    let meter = window.subject.as_ref();
+    let (memory, memory_source) = meter.map(memory).unzip();
+    let any_success = load.succeeded > 0;
+    Ok(Some(Metrics {
+        requests: load.succeeded,
+        errors: load.failed,
+        rps: any_success.then(|| round(load.succeeded as f64 / load.seconds)),
+        p50: latency(0.50).filter(|_| any_success),
+        p90: latency(0.90).filter(|_| any_success),
+        p99: latency(0.99).filter(|_| any_success),
+        cpu: meter
+            .and_then(|meter| cpu_per_request(meter, &load))
+            .map(round_time),
+        memory,
+        memory_source,
+        generator_cpu_share: generator_cpu_share(document, window).map(round),
+        throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+    }))
+}
+
+fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
+    let requests = load.succeeded + load.failed;
+    (requests > 0).then(|| meter.cpu_nanoseconds as f64 / 1e3 / requests as f64)
+}
+
+fn memory(meter: &Meter) -> (u64, MemorySource) {
+    match (meter.memory_peak_bytes, meter.memory_working_set_bytes) {
+        (Some(peak), _) => (peak, MemorySource::Peak),
+        (None, Some(set)) => (set, MemorySource::WorkingSet),
+        (None, None) => (meter.memory_bytes, MemorySource::Usage),
+    }
+}
+
+fn generator_cpu_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
+    let cpus: f64 = document
+        .environment
+        .facts
+        .get("cpus")?
+        .trim()
+        .parse()
+        .ok()?;
+    let available = window.duration_nanoseconds as f64 * cpus;
+    let used = window.generator_cpu_nanoseconds? as f64;
+    (available > 0.0).then(|| used / available)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter() -> Meter {
+        Meter {
+            cpu_nanoseconds: 6_000_000,
+            memory_bytes: 30,
+            ..Meter::default()
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_shared_by_all_requests_of_the_window() {
+        let load = fortio::Load {
+            seconds: 1.0,
+            succeeded: 20,
+            failed: 10,
+            latency: crate::results::histogram::Histogram::default(),
+        };
+        assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));
+    }
+
+    #[test]
+    fn memory_is_the_peak_where_the_kernel_offers_it() {
+        let mut meter = meter();
+        assert_eq!(memory(&meter), (30, MemorySource::Usage));
+        meter.memory_working_set_bytes = Some(20);
+        assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
+        meter.memory_peak_bytes = Some(50);
+        assert_eq!(memory(&meter), (50, MemorySource::Peak));
+    }
+
+    #[test]
+    fn p99_is_carried_from_a_thousand_requests_on() {
+        assert!(!carries(999, 100));
+        assert!(carries(1000, 100));
+    }
+}

@@ -1,0 +1,184 @@
+//! The result in one line, with a number: what `kubectl get` shows.
+
+use super::compare::{Comparison, Metric, peak};
+use super::rows;
+use super::summary::{Summary, Sweep};
+use super::units;
+use super::words::cut;
+
+/// Longest verdict, in characters.
+pub const MAX_VERDICT_CHARS: usize = 200;
+
+/// The line: the most telling ratios first, then what fits, then how much more there is.
+pub fn verdict(summary: &Summary) -> String {
+    let mut statements = comparisons(summary);
+    if statements.is_empty() {
+        statements = absolutes(summary);
+    }
+    if statements.is_empty() {
+        return nothing(summary);
+    }
+    let skipped: Vec<String> = rows::skipped_variants(summary)
+        .iter()
+        .map(|skipped| format!("{} not measured ({})", skipped.variant, skipped.reason))
+        .collect();
+    fit(&statements, &skipped)
+}
+
+/// The metric that a run is about: throughput if it was swept, else warm latency.
+fn headline(summary: &Summary) -> Metric {
+    let throughput = summary
+        .cells
+        .iter()
+        .any(|cell| cell.sweep == Sweep::Throughput);
+    if throughput {
+        Metric::ThroughputRps
+    } else {
+        Metric::WarmP50
+    }
+}
+
+/// One statement per ratio of the headline metric. The first variant of a workload names metric,
+/// baseline and spread; the others follow as bare numbers.
+fn comparisons(summary: &Summary) -> Vec<String> {
+    let metric = headline(summary);
+    let mut statements: Vec<String> = vec![];
+    let mut named = false;
+    for workload in &summary.compared.workloads {
+        let of_workload = |c: &&Comparison| c.metric == metric && c.workload == workload.name;
+        for comparison in summary.comparisons.iter().filter(of_workload) {
+            statements.push(if named {
+                short(comparison)
+            } else {
+                long(summary, comparison)
+            });
+            named = true;
+        }
+    }
+    statements
+}
+
+fn long(summary: &Summary, comparison: &Comparison) -> String {
+    let Comparison {
+        variant,
+        workload,
+        metric,
+        ratio,
+        blocks,
+        ..
+    } = comparison;
+    let over = if *blocks == 1 {
+        "1 block".to_owned()
+    } else {
+        let (low, high) = (
+            units::ratio_number(ratio.low),
+            units::ratio_number(ratio.high),
+        );
+        format!("{low}-{high} over {blocks} blocks")
+    };
+    let median = units::ratio(ratio.median);
+    format!(
+        "{variant}: {median} {}'s {} on {workload} ({over})",
+        summary.baseline,
+        metric.noun()
+    )
+}
+
+fn short(comparison: &Comparison) -> String {
+    let Comparison {
+        variant,
+        workload,
+        ratio,
+        ..
+    } = comparison;
+    format!("{variant}: {} on {workload}", units::ratio(ratio.median))
+}
+
+/// Without a comparison: what each variant does by itself.
+fn absolutes(summary: &Summary) -> Vec<String> {
+    let mut statements = vec![];
+    for workload in &summary.compared.workloads {
+        for variant in &summary.compared.variants {
+            let (variant, workload) = (variant.name.as_str(), workload.name.as_str());
+            let warm = summary.cells.iter().find(|c| {
+                c.ranked
+                    && c.sweep == Sweep::WarmLatency
+                    && c.variant == variant
+                    && c.workload == workload
+            });
+            let rps = peak(&summary.cells, variant, workload).and_then(|cell| {
+                let rate = units::rate(cell.rps?.median);
+                Some(format!(
+                    "{rate} requests/s at {} connections",
+                    cell.connections
+                ))
+            });
+            let p50 = warm.and_then(|cell| cell.p50_microseconds);
+            let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
+            let found: Vec<String> = rps.into_iter().chain(p50).collect();
+            if !found.is_empty() {
+                statements.push(format!("{variant} on {workload}: {}", found.join(", ")));
+            }
+        }
+    }
+    if !statements.is_empty() && summary.compared.variants.len() > 1 {
+        statements.insert(0, format!("no comparison: {}", why_no_comparison(summary)));
+    }
+    statements
+}
+
+fn why_no_comparison(summary: &Summary) -> String {
+    let baseline = &summary.baseline;
+    let ranked = summary
+        .cells
+        .iter()
+        .any(|cell| cell.ranked && cell.variant == *baseline);
+    if ranked {
+        format!("nothing valid beside {baseline}")
+    } else {
+        format!("the baseline {baseline} has no valid point")
+    }
+}
+
+fn nothing(summary: &Summary) -> String {
+    let counts = summary.trials;
+    let most = summary.failures.first();
+    let why = most.map(|group| format!(", mostly {} of {}", group.reason, group.variant));
+    let lost = counts.invalid + counts.failed + counts.skipped;
+    let line = if lost == 0 {
+        format!(
+            "nothing measured yet: 0 of {} trials recorded",
+            counts.planned
+        )
+    } else {
+        let (invalid, failed, skipped) = (counts.invalid, counts.failed, counts.skipped);
+        format!(
+            "nothing measured: {invalid} trials invalid, {failed} failed, {skipped} skipped{}; \
+             see report",
+            why.unwrap_or_default()
+        )
+    };
+    cut(&line, MAX_VERDICT_CHARS)
+}
+
+/// As many statements as fit, then the variants that were not measured, then how many are left.
+fn fit(statements: &[String], skipped: &[String]) -> String {
+    let all: Vec<&String> = statements
+        .iter()
+        .take(1)
+        .chain(skipped)
+        .chain(&statements[1..])
+        .collect();
+    let suffix = |left: usize| match left {
+        0 => String::new(),
+        left => format!("; +{left} more, see report"),
+    };
+    let line = |shown: usize| {
+        let shown_statements: Vec<&str> = all.iter().take(shown).map(|s| s.as_str()).collect();
+        shown_statements.join("; ") + &suffix(all.len() - shown)
+    };
+    let fitting = (1..=all.len())
+        .rev()
+        .find(|shown| line(*shown).len() <= MAX_VERDICT_CHARS);
+    cut(&line(fitting.unwrap_or(1)), MAX_VERDICT_CHARS)
+}

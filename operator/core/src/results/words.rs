@@ -1,0 +1,104 @@
+//! The spec in words, for people who read a report without the run beside it.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::{Expectation, Variant, Workload};
+
+use super::summary::{Compared, Named};
+
+/// Longest description of a variant or workload, in characters.
+const MAX_WHAT_CHARS: usize = 160;
+
+/// The first `limit` characters of a text, with dots where something is missing.
+pub fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(limit.saturating_sub(3)).collect();
+    kept + "..."
+}
+
+/// The variants, workloads and sweeps in words.
+pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
+    let named = |name: &str, what: String| Named {
+        name: name.to_owned(),
+        what: cut(&what, MAX_WHAT_CHARS),
+    };
+    let warm = spec.sweeps.warm_latency.map(|w| {
+        format!(
+            "warm latency: {} requests per trial over {} connection(s), after {} discarded ones",
+            w.requests, w.connections, w.warmup_requests
+        )
+    });
+    let throughput = spec.sweeps.throughput.as_ref().map(|t| {
+        let connections: Vec<String> = t.connections.iter().map(u32::to_string).collect();
+        let reuse: &str = t.connection_reuse.into();
+        format!(
+            "throughput: {} s per trial after {} discarded seconds, at {} connections ({reuse})",
+            t.duration_seconds,
+            t.warmup_seconds,
+            connections.join(", ")
+        )
+    });
+    Compared {
+        variants: spec
+            .variants
+            .iter()
+            .map(|v| named(&v.name, variant_words(v)))
+            .collect(),
+        workloads: spec
+            .workloads
+            .iter()
+            .map(|w| named(&w.name, workload_words(w)))
+            .collect(),
+        sweeps: warm.into_iter().chain(throughput).collect(),
+        blocks: spec.blocks,
+    }
+}
+
+fn variant_words(variant: &Variant) -> String {
+    let preset = variant
+        .preset
+        .map(|preset| format!("preset {}", <&str>::from(preset)));
+    let engine = variant.engine.map(|engine| {
+        let allocator: &str = engine.allocator.into();
+        format!(", allocator {allocator}")
+    });
+    let own = variant.container.as_ref().map(|own| {
+        let class = own
+            .runtime_class_name
+            .as_ref()
+            .map(|class| format!(" under {class}"));
+        format!("container {}{}", own.image, class.unwrap_or_default())
+    });
+    format!(
+        "{}{}",
+        preset.or(own).unwrap_or_default(),
+        engine.unwrap_or_default()
+    )
+}
+
+fn workload_words(workload: &Workload) -> String {
+    let Expectation {
+        status,
+        body,
+        body_prefix,
+        body_suffix,
+        same_across_variants,
+    } = &workload.expect;
+    let parts = [
+        body.as_ref().map(|body| format!("body '{body}'")),
+        body_prefix
+            .as_ref()
+            .map(|prefix| format!("body begins with '{prefix}'")),
+        body_suffix
+            .as_ref()
+            .map(|suffix| format!("body ends with '{suffix}'")),
+        same_across_variants.then(|| "the same body from all variants".to_owned()),
+    ];
+    let parts: String = parts
+        .into_iter()
+        .flatten()
+        .map(|part| format!(", {part}"))
+        .collect();
+    format!("GET {} must answer {status}{parts}", workload.path)
+}
