@@ -1,0 +1,331 @@
+//! The whole probe with the real fortio against a server on the loopback.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::json;
+use support::server::{Server, answer};
+use support::{probe, probe_with, request};
+use wasmbench_core::wire::document::{LOAD_SCHEMA, ProbeFailureReason as Reason};
+
+fn hello() -> Server {
+    Server::start(|_, _| answer(200, "hello"))
+}
+
+#[test]
+fn a_correct_service_is_measured_and_told_in_one_line() {
+    let server = hello();
+    let run = probe(&request(server.address.port()));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 1);
+    let document = run.document;
+    assert_eq!(document.schema, LOAD_SCHEMA);
+    assert_eq!(document.failure, None);
+    assert!(
+        document.fortio_version.starts_with("1."),
+        "{}",
+        document.fortio_version
+    );
+    assert_eq!(document.answer_before, document.answer_after);
+    assert_eq!(document.answer_before.unwrap().excerpt, "hello");
+    assert_eq!(document.warmup.unwrap().requests, 20);
+    let timed = document.timed.unwrap();
+    assert_eq!(timed.fortio["RetCodes"], json!({"200": 100}));
+    assert_eq!(timed.subject, None, "no meter was asked for");
+    assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
+    assert!(timed.start_unix_nanoseconds > 1_700_000_000_000_000_000);
+    assert!(document.environment.facts.contains_key("kernel"));
+    // One request before, 20 to warm up, 100 timed (again if the first window did not fit), one after.
+    assert_eq!(server.count(), 122 + 100 * u64::from(timed.repeats));
+}
+
+#[test]
+fn a_known_latency_is_found_over_every_kind_of_connection() {
+    for reuse in ["KeepAlive", "PerRequest"] {
+        let server = Server::start(|_, _| {
+            sleep(Duration::from_millis(5));
+            answer(200, "hello")
+        });
+        let mut request = request(server.address.port());
+        request["connectionReuse"] = json!(reuse);
+        request["connections"] = json!(2);
+        let run = probe(&request);
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        let p50 = run.percentile(50.0);
+        assert!((0.005..0.005 * 1.25).contains(&p50), "{reuse}: {p50}");
+        let resolution = run.document.timed.unwrap().resolution_seconds;
+        assert!((5e-6..=1.25e-3).contains(&resolution), "{resolution}");
+    }
+}
+
+#[test]
+fn a_window_lasts_as_long_as_asked_for_and_little_is_added() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(4);
+    request["load"] = json!({"kind": "duration", "seconds": 1, "warmupSeconds": 1});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let timed = run.document.timed.unwrap();
+    let length = Duration::from_nanos(timed.duration_nanoseconds);
+    assert!((0.99..1.2).contains(&length.as_secs_f64()), "{length:?}");
+    let warmup = run.document.warmup.unwrap();
+    assert!(warmup.rps > 100.0 && warmup.requests > 100, "{warmup:?}");
+    let waited = Duration::from_micros(run.document.readiness.waited_microseconds);
+    let warm = Duration::from_nanos(warmup.duration_nanoseconds);
+    let added = run
+        .took
+        .saturating_sub(waited + warm + length * (1 + timed.repeats));
+    println!("outside of waiting, warm-up and window: {added:?}");
+    assert!(added < Duration::from_millis(500), "{added:?}");
+}
+
+#[test]
+fn a_warm_up_of_nothing_still_finds_the_resolution() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "requests", "requests": 50, "warmupRequests": 0});
+    let run = probe(&request);
+    assert_eq!(run.document.warmup.unwrap().requests, 50);
+    let timed = run.document.timed.as_ref().unwrap();
+    let (low, high) = (
+        4.0 * timed.resolution_seconds,
+        1000.0 * timed.resolution_seconds,
+    );
+    assert!((low..high).contains(&run.percentile(50.0)), "{low} {high}");
+}
+
+#[test]
+fn a_window_with_latencies_of_another_size_is_measured_once_more() {
+    // Fast until the warm-up is over, then a thousand times slower.
+    let server = Server::start(|number, _| {
+        if number > 20 {
+            sleep(Duration::from_millis(30));
+        }
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "requests", "requests": 20, "warmupRequests": 20});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.timed.as_ref().unwrap().repeats, 1);
+    let p50 = run.percentile(50.0);
+    assert!((0.03..0.03 * 1.25).contains(&p50), "{p50}");
+}
+
+#[test]
+fn a_wrong_answer_is_told_after_a_short_grace() {
+    let server = Server::start(|_, _| answer(200, "goodbye"));
+    let run = probe(&request(server.address.port()));
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::WrongAnswer));
+    assert!(
+        run.message().contains("expected the body 'hello'"),
+        "{}",
+        run.message()
+    );
+    assert!(run.message().contains("'goodbye'"), "{}", run.message());
+    assert!(
+        (3.0..4.5).contains(&run.took.as_secs_f64()),
+        "{:?}",
+        run.took
+    );
+    assert_eq!(run.document.answer_before.unwrap().excerpt, "goodbye");
+    assert!(run.document.timed.is_none() && !run.document.fortio_version.is_empty());
+}
+
+#[test]
+fn a_service_that_answers_503_while_it_starts_is_waited_for() {
+    let server = Server::start(|number, _| answer(if number < 50 { 503 } else { 200 }, "hello"));
+    let run = probe(&request(server.address.port()));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.readiness.attempts, 51);
+}
+
+#[test]
+fn a_port_where_nothing_listens_is_asked_every_millisecond_until_the_timeout() {
+    // A port of the system that nothing uses; a free one could be taken by another test.
+    let mut request = request(1);
+    request["readyTimeoutSeconds"] = json!(1);
+    let run = probe(&request);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::NeverListened));
+    assert!(
+        run.message().contains("no answer within 1 s"),
+        "{}",
+        run.message()
+    );
+    let readiness = run.document.readiness;
+    assert!(
+        (1_000_000..1_300_000).contains(&readiness.waited_microseconds),
+        "{readiness:?}"
+    );
+    // A thousand on a free machine.
+    assert!(readiness.attempts > 300, "{readiness:?}");
+}
+
+#[test]
+fn a_service_that_dies_under_load_has_no_answer_after_it() {
+    let server = Server::start(|number, _| {
+        if number < 80 {
+            answer(200, "hello")
+        } else {
+            None
+        }
+    });
+    let run = probe_with(&request(server.address.port()), &[]);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::AnswerChanged));
+    assert!(
+        run.message().contains("no answer after the load"),
+        "{}",
+        run.message()
+    );
+    let timed = run.document.timed.unwrap();
+    assert!(
+        timed.fortio["RetCodes"]["-1"].as_u64().unwrap() > 0,
+        "the failures are kept"
+    );
+}
+
+#[test]
+fn answers_that_change_are_told() {
+    let server =
+        Server::start(|number, _| answer(200, if number < 100 { "hello a" } else { "hello b" }));
+    let mut request = request(server.address.port());
+    request["expect"] = json!({"status": 200, "bodyPrefix": "hello"});
+    let run = probe(&request);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::AnswerChanged));
+    assert!(
+        run.message()
+            .contains("'hello a' before the load, 'hello b' after")
+    );
+}
+
+#[test]
+fn a_window_in_which_every_request_fails_is_told() {
+    let server = Server::start(|number, _| answer(if number <= 20 { 200 } else { 500 }, "hello"));
+    let run = probe(&request(server.address.port()));
+    assert_eq!(
+        (run.exit, run.failed()),
+        (Some(1), Reason::NoSuccessfulRequest)
+    );
+    assert!(
+        run.message().ends_with("100 with status 500"),
+        "{}",
+        run.message()
+    );
+    assert!(run.document.timed.is_some());
+}
+
+#[test]
+fn the_expected_status_may_be_one_that_fortio_takes_for_an_error() {
+    let server = Server::start(|_, _| answer(404, "hello"));
+    let mut request = request(server.address.port());
+    request["expect"]["status"] = json!(404);
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn chunks_and_a_variants_prefix_are_understood() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+        5\r\nwasm:\r\n5\r\nhello\r\n0\r\n\r\n";
+    let server = Server::start(|_, _| Some(chunked.to_vec()));
+    let mut request = request(server.address.port());
+    request["bodyPrefix"] = json!("wasm:");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.answer_before.unwrap().body_bytes, 10);
+}
+
+#[test]
+fn probe_and_fortio_ask_for_the_same_path() {
+    let lines = Arc::new(Mutex::new(BTreeSet::new()));
+    let seen = Arc::clone(&lines);
+    let server = Server::start(move |_, line| {
+        seen.lock().unwrap().insert(line.to_owned());
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["path"] = json!("/a/{uuid}/%2F/\"x\"?q=%zz&r=a+b#c");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let lines: Vec<_> = lines.lock().unwrap().iter().cloned().collect();
+    assert_eq!(
+        lines,
+        ["GET /a/%7Buuid%7D/%2F/%22x%22?q=%25zz&r=a+b%23c HTTP/1.1"]
+    );
+}
+
+#[test]
+fn more_connections_than_requests_come_to_an_end() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(64);
+    request["load"] = json!({"kind": "requests", "requests": 10, "warmupRequests": 3});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(
+        run.document.timed.unwrap().fortio["RetCodes"],
+        json!({"200": 10})
+    );
+}
+
+#[test]
+fn an_address_of_version_6_is_measured() {
+    let Ok(server) = Server::start_at("[::1]:0", |_, _| answer(200, "hello")) else {
+        println!("left out: this machine has no IPv6");
+        return;
+    };
+    let mut request = request(server.address.port());
+    request["address"] = json!("::1");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn a_fortio_that_does_not_work_is_told() {
+    let server = hello();
+    for (fortio, expected) in [
+        ("/nowhere/fortio", "could not start fortio"),
+        ("/bin/false", "fortio ended with exit status: 1"),
+        ("/bin/echo", "fortio printed something else than a result"),
+    ] {
+        let run = probe_with(
+            &request(server.address.port()),
+            &[("WASMBENCH_FORTIO", fortio)],
+        );
+        assert_eq!((run.exit, run.failed()), (Some(1), Reason::LoadFailed));
+        assert!(run.message().contains(expected), "{}", run.message());
+    }
+}
+
+#[test]
+fn a_request_of_another_version_is_told() {
+    let run = probe(&json!({"target": "http://example.invalid/"}));
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::BadRequest));
+    let mut request = request(1);
+    request["path"] = json!("/a b");
+    assert_eq!(probe(&request).failed(), Reason::BadRequest);
+}
+
+#[test]
+fn help_and_version_are_printed() {
+    for (argument, expected) in [
+        ("--help", "load"),
+        (
+            "--version",
+            concat!("wasmbench-probe ", env!("CARGO_PKG_VERSION")),
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wasmbench-probe"))
+            .arg(argument)
+            .output();
+        let output = output.unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stdout).unwrap().contains(expected));
+    }
+}

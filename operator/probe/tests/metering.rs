@@ -1,0 +1,178 @@
+//! Are the subject's counters right? A server in a cgroup of its own notes its own CPU time at
+//! every request; the meter must agree with it over exactly the timed window.
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use support::cgroup::Pod;
+use support::server::{Server, answer};
+use support::{Run, probe_with, request};
+
+/// What the meter may differ from the process' own account.
+const TOLERANCE: f64 = 0.02;
+
+/// Set where this program is to be the server.
+const SERVER: &str = "WASMBENCH_TEST_SERVER";
+
+/// CPU time of the server process at a moment of the wall clock, both in nanoseconds.
+type Sample = (u64, u64);
+
+#[test]
+#[ignore = "the server process of the tests below, which start it"]
+fn server_process() {
+    if std::env::var_os(SERVER).is_none() {
+        return;
+    }
+    let samples = Arc::new(Mutex::new(Vec::<Sample>::new()));
+    let server = Server::start(move |_, line| {
+        samples.lock().unwrap().push(sample());
+        if line.contains("/samples") {
+            return answer(
+                200,
+                &serde_json::to_string(&*samples.lock().unwrap()).unwrap(),
+            );
+        }
+        let until = Instant::now() + Duration::from_micros(150);
+        while Instant::now() < until {}
+        samples.lock().unwrap().push(sample());
+        answer(200, "hello")
+    });
+    println!("\nport {}", server.address.port());
+    // The test that started it closes this pipe, also when it fails.
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+fn sample() -> Sample {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let cpu = Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap());
+    (
+        u64::try_from(wall.as_nanos()).unwrap(),
+        u64::try_from(cpu.as_nanos()).unwrap(),
+    )
+}
+
+struct ServerProcess {
+    child: Child,
+    port: u16,
+}
+
+impl ServerProcess {
+    fn start(pod: &Pod) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "server_process", "--ignored", "--nocapture"])
+            .env(SERVER, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        pod.add(child.id());
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| {
+            line.strip_prefix("port ")
+                .and_then(|port| port.parse().ok())
+        });
+        Self {
+            child,
+            port: port.unwrap(),
+        }
+    }
+
+    fn samples(&self) -> Vec<Sample> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream
+            .write_all(b"GET /samples HTTP/1.1\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// CPU time at a moment: on the line between the samples around it.
+fn cpu_at(samples: &[Sample], moment: u64) -> f64 {
+    let after = samples
+        .partition_point(|(wall, _)| *wall <= moment)
+        .clamp(1, samples.len() - 1);
+    let ((wall, cpu), (next_wall, next_cpu)) = (samples[after - 1], samples[after]);
+    let share = (moment as f64 - wall as f64) / (next_wall - wall).max(1) as f64;
+    cpu as f64 + share.clamp(0.0, 1.0) * (next_cpu as f64 - cpu as f64)
+}
+
+/// Runs the probe against a server in a cgroup; gives the relative error of its CPU time.
+fn measured(number: u32, load: &Value, connections: u32) -> Option<(Run, f64)> {
+    if !nix::unistd::geteuid().is_root() {
+        println!("left out: only root may make the cgroup that this test reads");
+        return None;
+    }
+    let pod = Pod::create(number).expect("could not make a cgroup below /sys/fs/cgroup");
+    let server = ServerProcess::start(&pod);
+    let mut request = request(server.port);
+    request["podUid"] = json!(pod.uid);
+    request["meter"] = json!("cgroup");
+    request["load"] = load.clone();
+    request["connections"] = json!(connections);
+    let run = probe_with(&request, &[("WASMBENCH_CGROUP_ROOT", "/sys/fs/cgroup")]);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let mut samples = server.samples();
+    samples.sort_unstable();
+    drop(server);
+
+    let timed = run.document.timed.as_ref().unwrap();
+    let subject = timed
+        .subject
+        .as_ref()
+        .unwrap_or_else(|| panic!("no counters:\n{}", run.stderr));
+    let start = u64::try_from(timed.start_unix_nanoseconds).unwrap();
+    let own = cpu_at(&samples, start + timed.duration_nanoseconds) - cpu_at(&samples, start);
+    let error = subject.cpu_nanoseconds as f64 / own - 1.0;
+    println!(
+        "{load}: own {own:.0} ns, metered {} ns, {:+.3} %",
+        subject.cpu_nanoseconds,
+        100.0 * error
+    );
+    println!("{}", run.stderr);
+    Some((run, error))
+}
+
+#[test]
+fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
+    let load = json!({"kind": "duration", "seconds": 2, "warmupSeconds": 1});
+    let Some((run, error)) = measured(1, &load, 4) else {
+        return;
+    };
+    assert!(error.abs() < TOLERANCE, "{error}");
+    let subject = run.document.timed.unwrap().subject.unwrap();
+    assert!(subject.memory_bytes > 100_000, "{subject:?}");
+    assert!(
+        subject
+            .memory_peak_bytes
+            .is_none_or(|peak| peak >= subject.memory_bytes)
+    );
+    assert!(subject.memory_working_set_bytes.unwrap() <= subject.memory_bytes);
+    let parts = subject.cpu_user_nanoseconds.unwrap() + subject.cpu_system_nanoseconds.unwrap();
+    let whole = subject.cpu_nanoseconds as f64;
+    assert!((parts as f64 / whole - 1.0).abs() < 0.1, "{subject:?}");
+}
+
+#[test]
+fn cpu_time_over_a_few_hundred_requests_agrees_with_the_process_itself() {
+    let load = json!({"kind": "requests", "requests": 2000, "warmupRequests": 50});
+    let Some((_, error)) = measured(2, &load, 1) else {
+        return;
+    };
+    assert!(error.abs() < TOLERANCE, "{error}");
+}
