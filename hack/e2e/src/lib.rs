@@ -1,1 +1,42 @@
-//! End-to-end tests on a real cluster.
+//! Helpers of the end-to-end tests: a namespace per test, runs from YAML, and waiting with a limit.
+//! The tests need a cluster in which the chart is installed; `make e2e` prepares one.
+
+pub mod evidence;
+pub mod kubectl;
+pub mod namespace;
+pub mod runs;
+
+use std::time::Duration;
+
+use kube::Client;
+
+/// Namespace of the operator.
+pub fn operator_namespace() -> String {
+    std::env::var("WASMBENCH_NAMESPACE").unwrap_or_else(|_| "wasmbench-system".into())
+}
+
+/// A client for the cluster that KUBECONFIG names.
+pub async fn client() -> Client {
+    Client::try_default()
+        .await
+        .expect("KUBECONFIG names no cluster: run 'make e2e'")
+}
+
+/// Asks again and again until `check` answers; panics after `limit` with what was waited for.
+pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Option<T>>,
+{
+    let deadline = tokio::time::Instant::now() + limit;
+    loop {
+        if let Some(found) = check().await {
+            return found;
+        }
+        assert!(
+            tokio::time::Instant::now() < deadline,
+            "not within {limit:?}: {what}"
+        );
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}

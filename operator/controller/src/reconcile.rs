@@ -64,6 +64,10 @@ async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error>
                 .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             Err(Error::Panicked(text.unwrap_or_default()))
         }
+        Ok(Ok(Err(error @ Error::NameTaken { .. }))) => {
+            report::stalled(context, run, &error.to_string()).await?;
+            Err(error)
+        }
         Ok(Ok(result)) => result,
     }
 }
@@ -86,9 +90,14 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     };
     let seen = observe::observe(context, &valid).await?;
     let plan = plan(&valid, &seen, Timestamp::now());
-    // Before the steps: the last of them may start a timed window, and then nothing is written.
-    report::report(context, run, &valid, &seen, &plan).await?;
-    act::act(context, &valid, &seen, &plan).await?;
+    // A probe starts a timed window, in which nothing is written: its status goes first.
+    if plan.starts_probe() {
+        report::report(context, run, &valid, &seen, &plan).await?;
+        act::act(context, &valid, &seen, &plan).await?;
+    } else {
+        act::act(context, &valid, &seen, &plan).await?;
+        report::report(context, run, &valid, &seen, &plan).await?;
+    }
     Ok(action_of(&plan))
 }
 

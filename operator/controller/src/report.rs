@@ -40,6 +40,17 @@ pub async fn report(
     write(context, run, new).await
 }
 
+/// Says that `run` cannot go on without help, and which help; the rest of its status stays.
+pub async fn stalled(context: &Context, run: &BenchmarkRun, message: &str) -> Result<(), Error> {
+    let Some(mut status) = run.status.clone() else { return Ok(()) };
+    let draft = conditions::yes(conditions::STALLED, "NameTaken", message);
+    let (generation, now) = (run.metadata.generation, Timestamp::now());
+    let merged = conditions::merge(&status.conditions, vec![draft], generation, now);
+    status.conditions.retain(|condition| condition.type_ != conditions::STALLED);
+    status.conditions.extend(merged);
+    write(context, run, status).await
+}
+
 /// Says that `run` was refused.
 pub async fn rejected(
     context: &Context,

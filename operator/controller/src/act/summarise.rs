@@ -54,13 +54,14 @@ async fn read_summary(
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
     let mut params = ListParams::default().labels(&selector).limit(PAGE);
-    let mut collector = Collector::new(RunInput {
+    let input = RunInput {
         namespace: run.namespace.clone(),
         name: run.name.clone(),
         uid: run.uid.clone(),
         seed: run.seed,
         spec: run.spec.clone(),
-    });
+    };
+    let mut collector = Collector::new(input.without_mutable_fields());
     let mut names = vec![];
     loop {
         let page = api.list(&params).await.map_err(failed("read the records"))?;

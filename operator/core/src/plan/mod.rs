@@ -109,6 +109,13 @@ pub struct Plan {
     pub wake: Wake,
 }
 
+impl Plan {
+    /// Whether a probe is started: from then on until it ends the node is left in peace.
+    pub fn starts_probe(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::LaunchProbe { .. }))
+    }
+}
+
 /// Where a run is. Derived each time, never read back.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 pub enum Stage {

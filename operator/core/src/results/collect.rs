@@ -39,6 +39,15 @@ impl RunInput {
             seed,
             spec: run.spec.clone(),
         }
+        .without_mutable_fields()
+    }
+
+    /// Without what may change after creation: a report must not change when a run expires sooner.
+    #[must_use]
+    pub fn without_mutable_fields(mut self) -> Self {
+        self.spec.suspend = false;
+        self.spec.ttl_seconds_after_finished = None;
+        self
     }
 
     /// Name of the variant that the others are compared with.
@@ -170,7 +179,9 @@ impl Collector {
         };
         let doubts = doubts::doubts(&evidence);
         let mut trials = TrialCounts::default();
-        cells.iter().for_each(|cell| trials.add(cell.counts));
+        for cell in &cells {
+            trials.add(cell.counts);
+        }
         let (failures, failures_not_listed) = failures::failures(&run.spec, observations);
         let mut summary = Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
@@ -201,7 +212,9 @@ impl Collector {
 /// The summary of a run's records, in any order.
 pub fn summarize(run: &RunInput, records: &[Record]) -> Summary {
     let mut collector = Collector::new(run.clone());
-    records.iter().for_each(|record| collector.add(record));
+    for record in records {
+        collector.add(record);
+    }
     collector.finish()
 }
 

@@ -1,0 +1,86 @@
+//! Runs: created from YAML, waited for, read.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client};
+use wasmbench_api::{BenchmarkRun, conditions, labels};
+use wasmbench_core::build::component_selector;
+use wasmbench_core::store;
+use wasmbench_core::wire::record::{Outcome, Record};
+
+use crate::eventually;
+
+/// Creates the run that `spec` (YAML) describes.
+pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) -> BenchmarkRun {
+    let spec = serde_yaml::from_str(spec).expect("the spec is YAML");
+    let run = BenchmarkRun::new(name, spec);
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    api.create(&PostParams::default(), &run)
+        .await
+        .expect("the run is created")
+}
+
+/// The run as it is now.
+pub async fn get(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    api.get(name).await.expect("the run exists")
+}
+
+/// Waits until the run has ended, however.
+pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64) -> BenchmarkRun {
+    eventually(Duration::from_secs(seconds), "the run finishes", || async {
+        let run = get(client, namespace, name).await;
+        condition(&run, conditions::FINISHED).filter(|c| c.status == "True")?;
+        Some(run)
+    })
+    .await
+}
+
+/// Waits until at least `count` trials have a record.
+pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) {
+    eventually(Duration::from_secs(120), "trials are recorded", || async {
+        let progress = get(client, namespace, name).await.status?.progress?;
+        (progress.completed_trials >= count).then_some(())
+    })
+    .await;
+}
+
+/// A condition of the run.
+pub fn condition(run: &BenchmarkRun, type_: &str) -> Option<Condition> {
+    run.status
+        .as_ref()?
+        .conditions
+        .iter()
+        .find(|c| c.type_ == type_)
+        .cloned()
+}
+
+/// Every stored record of the run, in whichever `ConfigMap` it is.
+pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
+    let namespace = run.metadata.namespace.as_deref().expect("a namespace");
+    let uid = run.metadata.uid.as_deref().expect("a uid");
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let params = ListParams::default().labels(&component_selector(uid, labels::COMPONENT_RECORDS));
+    let maps = api.list(&params).await.expect("records are listed").items;
+    let entries = maps.iter().flat_map(|map| map.binary_data.iter().flatten());
+    entries
+        .map(|(_, bytes)| store::decode(&bytes.0).expect("a record unpacks"))
+        .collect()
+}
+
+/// `Measured`, or the reason of a failed or skipped trial, by trial.
+pub fn outcomes(records: &[Record]) -> BTreeMap<String, String> {
+    let word = |record: &Record| match &record.outcome {
+        Outcome::Measured => "Measured".to_owned(),
+        Outcome::Failed { reason, .. } => format!("Failed {reason}"),
+        Outcome::Skipped { reason, .. } => format!("Skipped {reason}"),
+    };
+    records
+        .iter()
+        .map(|record| (record.trial.to_string(), word(record)))
+        .collect()
+}

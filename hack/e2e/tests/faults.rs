@@ -1,0 +1,206 @@
+//! What goes wrong is marked with its reason, and the rest of the run goes on.
+
+use wasmbench_api::conditions;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::{eventually, operator_namespace, runs};
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use wasmbench_core::config::OperatorConfig;
+
+async fn native_image(client: &kube::Client) -> String {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
+    let map = api
+        .get("wasmbench")
+        .await
+        .expect("the operator's configuration");
+    let config: OperatorConfig =
+        serde_yaml::from_str(&map.data.expect("data")["config.yaml"]).expect("it parses");
+    config.images.native
+}
+
+#[tokio::test]
+async fn broken_variants_are_marked_and_the_others_measured() {
+    with_namespace("faults", |client, namespace| async move {
+        let image = native_image(&client).await;
+        let spec = format!(
+            r"
+blocks: 2
+subjectReadyTimeoutSeconds: 8
+variants:
+- {{name: good, preset: native}}
+- {{name: no-image, container: {{image: localhost/wasmbench/does-not-exist:1}}}}
+- {{name: crashes, container: {{image: '{image}', args: [--no-such-flag]}}}}
+- {{name: deaf, container: {{image: '{image}', port: 9999}}}}
+- {{name: no-class, container: {{image: '{image}', runtimeClassName: no-such-class}}}}
+workloads:
+- {{name: hello, expect: {{body: hello}}}}
+- {{name: liar, expect: {{body: goodbye}}}}
+sweeps:
+  warmLatency: {{requests: 50, warmupRequests: 10}}
+"
+        );
+        runs::create(&client, &namespace, "broken", &spec).await;
+        let run = runs::finished(&client, &namespace, "broken", 300).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        assert_eq!(outcomes.len(), 20, "{outcomes:#?}");
+        let of = |prefix: &str| -> Vec<&str> {
+            let mine = outcomes
+                .iter()
+                .filter(|(trial, _)| trial.starts_with(prefix));
+            mine.map(|(_, outcome)| outcome.as_str()).collect()
+        };
+        assert_eq!(of("good/hello/"), ["Measured"; 2]);
+        assert_eq!(of("good/liar/"), ["Failed WrongAnswer"; 2]);
+        assert_eq!(of("no-class/"), ["Skipped RuntimeClassNotFound"; 4]);
+        for (prefix, reason) in [
+            ("no-image/", "ImageUnavailable"),
+            ("crashes/", "SubjectCrashed"),
+            ("deaf/", "NeverListened"),
+        ] {
+            let found = of(prefix);
+            assert!(
+                found.iter().all(|outcome| outcome.ends_with(reason)),
+                "{prefix} {found:?}"
+            );
+            assert!(
+                found.contains(&&*format!("Failed {reason}")),
+                "{prefix} {found:?}"
+            );
+        }
+        let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("set");
+        assert_eq!(
+            (&*succeeded.status, &*succeeded.reason),
+            ("False", "Incomplete")
+        );
+        let skipped = run.status.as_ref().expect("a status").skipped.iter();
+        let skipped: Vec<&str> = skipped.map(|s| s.variant.as_str()).collect();
+        for variant in ["no-image", "crashes", "deaf", "no-class"] {
+            assert!(skipped.contains(&variant), "{skipped:?}");
+        }
+        assert!(
+            left_of(&client, run.metadata.uid.as_deref().expect("uid"))
+                .await
+                .is_empty()
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_that_no_node_fits_ends_and_says_which_labels_it_wanted() {
+    with_namespace("nonode", |client, namespace| async move {
+        let spec = r"
+placement: {nodeSelector: {disk: made-of-cheese}}
+variants: [{name: native, preset: native}]
+workloads: [{name: hello}]
+sweeps: {warmLatency: {requests: 50}}
+";
+        runs::create(&client, &namespace, "nowhere", spec).await;
+        let run = runs::finished(&client, &namespace, "nowhere", 15).await;
+        let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("set");
+        assert_eq!(
+            (&*succeeded.status, &*succeeded.reason),
+            ("False", "NoMatchingNode")
+        );
+        assert!(
+            succeeded.message.contains("disk=made-of-cheese"),
+            "{}",
+            succeeded.message
+        );
+        let stalled = runs::condition(&run, conditions::STALLED).expect("set");
+        assert_eq!(stalled.status, "True");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_probe_that_hangs_is_stopped_at_its_deadline_and_the_run_goes_on() {
+    with_namespace("hang", |client, namespace| async move {
+        let spec = r"
+blocks: 2
+subjectReadyTimeoutSeconds: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
+";
+        runs::create(&client, &namespace, "hanging", spec).await;
+        let frozen = eventually(Duration::from_secs(60), "a probe runs", || async {
+            freeze_one("wasmbench-probe")
+        })
+        .await;
+        let run = runs::finished(&client, &namespace, "hanging", 180).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        let mut words: Vec<&String> = outcomes.values().collect();
+        words.sort();
+        assert_eq!(
+            words,
+            ["Failed ProbeDeadlineExceeded", "Measured"],
+            "pid {frozen}"
+        );
+    })
+    .await;
+}
+
+/// Stops a process of the node with SIGSTOP, as a kernel bug or a full disk would. The node's
+/// processes are visible from the host.
+fn freeze_one(name: &str) -> Option<u32> {
+    let pids = std::fs::read_dir("/proc").ok()?.flatten();
+    let pid = pids
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .find(|pid| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0)
+                .next()
+                .is_some_and(|first| first.ends_with(name.as_bytes()))
+        })?;
+    let stopped = std::process::Command::new("kill")
+        .args(["-STOP", &pid.to_string()])
+        .status();
+    stopped.ok()?.success().then_some(pid)
+}
+
+#[tokio::test]
+async fn a_foreign_report_of_the_same_name_is_not_overwritten_and_the_run_says_so() {
+    with_namespace("taken", |client, namespace| async move {
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+        let foreign = serde_json::from_value(serde_json::json!({
+            "metadata": {"name": "busy-report"}, "data": {"diary": "do not touch"}
+        }));
+        maps.create(&kube::api::PostParams::default(), &foreign.expect("a map"))
+            .await
+            .expect("ok");
+        let spec = r"
+blocks: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello}]
+sweeps: {warmLatency: {requests: 50}}
+";
+        runs::create(&client, &namespace, "busy", spec).await;
+        eventually(
+            Duration::from_secs(60),
+            "the run says that the name is taken",
+            || async {
+                let run = runs::get(&client, &namespace, "busy").await;
+                let stalled = runs::condition(&run, conditions::STALLED)?;
+                (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
+            },
+        )
+        .await;
+        let kept = maps
+            .get("busy-report")
+            .await
+            .expect("still there")
+            .data
+            .expect("data");
+        assert_eq!(kept["diary"], "do not touch");
+        maps.delete("busy-report", &kube::api::DeleteParams::default())
+            .await
+            .expect("deleted");
+        runs::finished(&client, &namespace, "busy", 60).await;
+    })
+    .await;
+}

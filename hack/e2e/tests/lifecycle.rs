@@ -1,0 +1,215 @@
+//! Kill, delete, suspend, queue, expire: nothing is lost, repeated or left behind.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::{Api, Client};
+use serde_json::json;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::{eventually, operator_namespace, runs};
+
+const SHORT: &str = r"
+blocks: 5
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps:
+  warmLatency: {requests: 100}
+  throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
+";
+
+async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_json::Value) {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let patch = Patch::Merge(json!({ "spec": spec }));
+    api.patch(name, &PatchParams::default(), &patch)
+        .await
+        .expect("the patch is accepted");
+}
+
+#[tokio::test]
+async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
+    with_namespace("kill", |client, namespace| async move {
+        runs::create(&client, &namespace, "survivor", SHORT).await;
+        let operator = operator_namespace();
+        let selector = "app.kubernetes.io/component=operator";
+        let kill = [
+            "delete",
+            "pod",
+            "-n",
+            &operator,
+            "-l",
+            selector,
+            "--grace-period=0",
+            "--force",
+        ];
+        // Odd pauses, so that the kills fall into every part of a trial.
+        for pause in [900, 2300, 3700, 1100, 4900, 2900, 600, 5300, 3100, 1700] {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            assert!(kubectl(&kill).await.ok);
+        }
+        let run = runs::finished(&client, &namespace, "survivor", 300).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!((records.len(), outcomes.len()), (20, 20), "{outcomes:#?}");
+        assert!(
+            outcomes.values().all(|outcome| outcome == "Measured"),
+            "{outcomes:#?}"
+        );
+        let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
+        for record in &records {
+            *blocks.entry(record.trial.block).or_default() += 1;
+        }
+        assert!(
+            blocks.len() == 5 && blocks.values().all(|cells| *cells == 4),
+            "{blocks:?}"
+        );
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_deleted_halfway_is_gone_within_ten_seconds() {
+    with_namespace("delete", |client, namespace| async move {
+        let run = runs::create(&client, &namespace, "halfway", SHORT).await;
+        runs::recorded(&client, &namespace, "halfway", 2).await;
+        let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
+        api.delete("halfway", &DeleteParams::default())
+            .await
+            .expect("deleted");
+        let uid = run.metadata.uid.expect("a uid");
+        eventually(
+            Duration::from_secs(10),
+            "everything of the run is gone",
+            || async { left_of(&client, &uid).await.is_empty().then_some(()) },
+        )
+        .await;
+        let maps = kubectl(&["get", "configmaps", "-n", &namespace, "-o", "name"])
+            .await
+            .stdout;
+        assert!(!maps.contains("halfway"), "{maps}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_suspended_run_stops_within_five_seconds_and_goes_on_later() {
+    with_namespace("suspend", |client, namespace| async move {
+        let run = runs::create(&client, &namespace, "pausing", SHORT).await;
+        runs::recorded(&client, &namespace, "pausing", 3).await;
+        patch_spec(&client, &namespace, "pausing", json!({"suspend": true})).await;
+        let uid = run.metadata.uid.expect("a uid");
+        eventually(
+            Duration::from_secs(5),
+            "pods and claim are gone",
+            || async { left_of(&client, &uid).await.is_empty().then_some(()) },
+        )
+        .await;
+        let paused = runs::get(&client, &namespace, "pausing").await;
+        assert_eq!(
+            runs::condition(&paused, conditions::SUCCEEDED)
+                .expect("set")
+                .reason,
+            "Suspended"
+        );
+        let before = runs::records(&client, &paused).await;
+        patch_spec(&client, &namespace, "pausing", json!({"suspend": false})).await;
+        let run = runs::finished(&client, &namespace, "pausing", 200).await;
+        let after = runs::records(&client, &run).await;
+        assert_eq!(after.len(), 20);
+        for record in &before {
+            assert!(
+                after.contains(record),
+                "the record of {} changed",
+                record.trial
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_second_run_for_a_node_queues_and_says_so() {
+    with_namespace("queue", |client, namespace| async move {
+        let one = SHORT.replace("blocks: 5", "blocks: 1");
+        runs::create(&client, &namespace, "first", &one).await;
+        eventually(
+            Duration::from_secs(20),
+            "the first run measures",
+            || async {
+                let run = runs::get(&client, &namespace, "first").await;
+                (runs::condition(&run, conditions::SUCCEEDED)?.reason == "Measuring").then_some(())
+            },
+        )
+        .await;
+        runs::create(&client, &namespace, "second", &one).await;
+        let message = eventually(Duration::from_secs(10), "the second run queues", || async {
+            let run = runs::get(&client, &namespace, "second").await;
+            let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
+            (succeeded.reason == "Queued").then_some(succeeded.message)
+        })
+        .await;
+        assert!(message.contains(&format!("{namespace}/first")), "{message}");
+        assert!(message.contains("number 2 in the queue"), "{message}");
+        let first = runs::finished(&client, &namespace, "first", 90).await;
+        let second = runs::finished(&client, &namespace, "second", 90).await;
+        let end = first
+            .status
+            .expect("status")
+            .completion_time
+            .expect("ended");
+        let start = second.status.expect("status").start_time.expect("started");
+        assert!(
+            start.0 >= end.0,
+            "the second began at {start:?}, before the first ended at {end:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_finished_run_expires_and_its_spec_cannot_change() {
+    with_namespace("ttl", |client, namespace| async move {
+        let one = SHORT.replace("blocks: 5", "blocks: 1");
+        runs::create(&client, &namespace, "brief", &one).await;
+        let change = [
+            "patch",
+            "brun",
+            "brief",
+            "-n",
+            &namespace,
+            "--type=merge",
+            "-p",
+        ];
+        let refused = kubectl(&[&change[..], &[r#"{"spec":{"blocks":9}}"#]].concat()).await;
+        assert!(
+            !refused.ok && refused.stderr.contains("create a new BenchmarkRun"),
+            "{refused:?}"
+        );
+        runs::finished(&client, &namespace, "brief", 90).await;
+        patch_spec(
+            &client,
+            &namespace,
+            "brief",
+            json!({"ttlSecondsAfterFinished": 0}),
+        )
+        .await;
+        let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
+        eventually(Duration::from_secs(10), "the run expires", || async {
+            api.get_opt("brief")
+                .await
+                .expect("the API answers")
+                .is_none()
+                .then_some(())
+        })
+        .await;
+    })
+    .await;
+}

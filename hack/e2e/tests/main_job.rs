@@ -1,0 +1,254 @@
+//! The main job: apply a run, read the result.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use wasmbench_api::conditions;
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::{operator_namespace, runs};
+
+/// The gateway's image as the operator knows it: here it plays the user's own container.
+async fn native_image(client: &kube::Client) -> String {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
+    let map = api
+        .get("wasmbench")
+        .await
+        .expect("the operator's configuration");
+    let text = &map.data.expect("data")["config.yaml"];
+    let config: OperatorConfig = serde_yaml::from_str(text).expect("it parses");
+    config.images.native
+}
+
+fn all_workloads(own_image: &str) -> String {
+    format!(
+        r"
+blocks: 1
+seed: 1
+variants:
+- {{name: native, preset: native}}
+- {{name: embedded, preset: wasmtime-embedded, engine: {{allocator: Pooling}}}}
+- {{name: mine, container: {{image: '{own_image}'}}}}
+workloads:
+- {{name: hello, path: /, expect: {{body: hello}}}}
+- {{name: compute, path: '/compute?iters=20000', expect: {{sameAcrossVariants: true}}}}
+- {{name: state, path: /state}}
+- {{name: proxy, path: /elsewhere, expect: {{body: upstream}}, upstream: true}}
+sweeps:
+  warmLatency: {{requests: 200}}
+  throughput: {{connections: [8], durationSeconds: 1, warmupSeconds: 1}}
+"
+    )
+}
+
+#[tokio::test]
+async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
+    with_namespace("main", |client, namespace| async move {
+        let spec = all_workloads(&native_image(&client).await);
+        runs::create(&client, &namespace, "tour", &spec).await;
+        let run = runs::finished(&client, &namespace, "tour", 420).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!(records.len(), 24, "{outcomes:#?}");
+        assert_eq!(outcomes.len(), 24, "a trial has two records");
+        assert!(
+            outcomes.values().all(|outcome| outcome == "Measured"),
+            "{outcomes:#?}"
+        );
+
+        check_conditions(&run);
+        check_numbers(&run);
+        check_what_kubectl_shows(&namespace).await;
+        check_report(&client, &namespace).await;
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+fn check_conditions(run: &wasmbench_api::BenchmarkRun) {
+    let state = |type_| runs::condition(run, type_).map(|c| (c.status, c.reason));
+    let is = |status: &str, reason: &str| Some((status.to_owned(), reason.to_owned()));
+    assert_eq!(state(conditions::ACCEPTED), is("True", "Valid"));
+    assert_eq!(state(conditions::FINISHED), is("True", "Completed"));
+    assert_eq!(state(conditions::SUCCEEDED), is("True", "Completed"));
+    assert_eq!(state(conditions::RECONCILING).expect("set").0, "False");
+    assert_eq!(state(conditions::STALLED).expect("set").0, "False");
+    assert!(state(conditions::TRUSTWORTHY).is_some());
+    let status = run.status.as_ref().expect("a status");
+    assert_eq!(status.observed_generation, run.metadata.generation);
+    assert!(
+        status
+            .conditions
+            .iter()
+            .all(|c| c.observed_generation == run.metadata.generation)
+    );
+}
+
+fn check_numbers(run: &wasmbench_api::BenchmarkRun) {
+    let status = run.status.as_ref().expect("a status");
+    let rows: BTreeSet<(&str, &str)> = status
+        .summary
+        .iter()
+        .map(|row| (&*row.variant, &*row.workload))
+        .collect();
+    assert_eq!(rows.len(), 12, "{rows:?}");
+    for row in &status.summary {
+        let what = format!("{}/{}", row.variant, row.workload);
+        let warm = row
+            .warm_latency
+            .as_ref()
+            .unwrap_or_else(|| panic!("{what}: no warm latency"));
+        assert!(warm.p50_microseconds > 1.0 && warm.p50_microseconds <= warm.p99_microseconds);
+        let load = row
+            .throughput
+            .as_ref()
+            .unwrap_or_else(|| panic!("{what}: no throughput"));
+        assert!(load.peak_rps > 10.0, "{what}: {load:?}");
+        let cpu = load.points[0]
+            .cpu_microseconds_per_request
+            .unwrap_or_default();
+        // One core for one second at this rate is the most that a single thread can use.
+        assert!(
+            cpu > 0.5 && cpu < 1.3e6 / load.peak_rps,
+            "{what}: {cpu} us at {load:?}"
+        );
+        assert!(
+            load.points[0].memory_bytes.unwrap_or_default() > 100_000,
+            "{what}: {load:?}"
+        );
+        let ratios = row.versus_baseline.len();
+        assert!(
+            if row.variant == "native" {
+                ratios == 0
+            } else {
+                ratios >= 3
+            },
+            "{row:?}"
+        );
+    }
+    assert!(
+        status
+            .verdict
+            .as_ref()
+            .is_some_and(|v| v.chars().any(|c| c.is_ascii_digit()))
+    );
+    assert!(
+        status
+            .node
+            .as_ref()
+            .is_some_and(|node| node.fingerprint.is_some())
+    );
+}
+
+async fn check_what_kubectl_shows(namespace: &str) {
+    let wait = [
+        "wait",
+        "--for=condition=Finished",
+        "brun/tour",
+        "-n",
+        namespace,
+        "--timeout=5s",
+    ];
+    assert!(kubectl(&wait).await.ok);
+    let table = kubectl(&["get", "benchmarkruns", "-n", namespace])
+        .await
+        .stdout;
+    for word in [
+        "STATE",
+        "PROGRESS",
+        "VERDICT",
+        "TRUSTWORTHY",
+        "AGE",
+        "Completed",
+        "24/24",
+    ] {
+        assert!(table.contains(word), "{word} is missing:\n{table}");
+    }
+    let wide = kubectl(&["get", "brun", "-n", namespace, "-o", "wide"])
+        .await
+        .stdout;
+    for word in [
+        "NODE",
+        "BASELINE",
+        "BLOCKS",
+        "MESSAGE",
+        "kubectl wasmbench report",
+    ] {
+        assert!(wide.contains(word), "{word} is missing:\n{wide}");
+    }
+    let text = kubectl(&["explain", "benchmarkrun.spec.blocks"])
+        .await
+        .stdout;
+    assert!(text.contains("Repetitions of every cell"), "{text}");
+}
+
+async fn check_report(client: &kube::Client, namespace: &str) {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let files = api
+        .get("tour-report")
+        .await
+        .expect("the report")
+        .data
+        .expect("files");
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "environment.json",
+            "report.md",
+            "summary.csv",
+            "summary.json"
+        ]
+    );
+    for variant in ["native", "embedded", "mine"] {
+        assert!(
+            files["report.md"].contains(variant),
+            "{}",
+            files["report.md"]
+        );
+    }
+    let again = kubectl(&["wasmbench", "report", "tour", "-n", namespace, "--check"]).await;
+    assert!(
+        again.ok,
+        "the report does not follow from the records:\n{again:?}"
+    );
+}
+
+#[tokio::test]
+async fn samples_are_accepted_and_wrong_manifests_refused_with_the_remedy() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifests");
+    let files = |sub: &str| {
+        let all = std::fs::read_dir(folder.join(sub)).expect("the folder exists");
+        let paths: Vec<_> = all.map(|entry| entry.expect("an entry").path()).collect();
+        assert!(!paths.is_empty(), "{sub} is empty");
+        paths
+    };
+    for path in files("samples") {
+        let path = path.display().to_string();
+        let answer = kubectl(&["apply", "--dry-run=server", "-f", &path]).await;
+        assert!(answer.ok, "{path}: {}", answer.stderr);
+    }
+    for path in files("invalid") {
+        let text = std::fs::read_to_string(&path).expect("a manifest");
+        let path = path.display().to_string();
+        let expected: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# expect: "))
+            .collect();
+        assert!(!expected.is_empty(), "{path} does not say what to expect");
+        let answer = kubectl(&["apply", "--dry-run=server", "-f", &path]).await;
+        assert!(!answer.ok, "{path} was accepted");
+        for part in expected {
+            assert!(
+                answer.stderr.contains(part),
+                "{path}: '{part}' is not in {}",
+                answer.stderr
+            );
+        }
+    }
+}
