@@ -154,7 +154,7 @@ mod tests {
             let occupied = || histogram.buckets.iter().filter(|b| b.count > 0);
             prop_assert!(at(low) <= at(high) + 1e-9);
             prop_assert!(occupied().next().unwrap().start <= at(low) + 1e-9);
-            prop_assert!(at(high) <= occupied().last().unwrap().end + 1e-9);
+            prop_assert!(at(high) <= occupied().next_back().unwrap().end + 1e-9);
         }
 
         #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::quality::Doubt;
 use super::summary::Summary;
-use super::table::{Align, Table, ascii, escape};
+use super::table::{Align, Table, ascii, escape, lines};
 use super::tables;
 use super::words::cut;
 
@@ -129,7 +129,7 @@ fn compared(summary: &Summary) -> String {
         } else {
             ""
         };
-        variants.row(vec![
+        variants.row(&[
             format!("{}{mark}", variant.name),
             variant.what.clone(),
             joined(images.map(|i| &i.runtime_classes)),
@@ -138,14 +138,12 @@ fn compared(summary: &Summary) -> String {
     }
     let mut workloads = Table::new(&[("Workload", Align::Left), ("Request", Align::Left)]);
     for workload in &summary.compared.workloads {
-        workloads.row(vec![workload.name.clone(), workload.what.clone()]);
+        workloads.row(&[workload.name.clone(), workload.what.clone()]);
     }
-    let sweeps: String = summary
-        .compared
-        .sweeps
-        .iter()
-        .map(|sweep| format!("- {}\n", escape(sweep)))
-        .collect();
+    let sweeps = lines(
+        "- ",
+        summary.compared.sweeps.iter().map(|sweep| escape(sweep)),
+    );
     format!(
         "## What was compared\n\n{}\n{}\n{sweeps}- {} block(s): each repeats every cell once with \
          a fresh pod, in an order shuffled with seed {}\n",
@@ -192,7 +190,7 @@ fn failures(summary: &Summary) -> String {
         ("Message", Align::Left),
     ]);
     for group in &summary.failures {
-        table.row(vec![
+        table.row(&[
             group.variant.clone(),
             group.reason.clone(),
             group.failed.to_string(),
@@ -223,20 +221,20 @@ fn environment(summary: &Summary) -> String {
     ];
     for (name, versions) in versions {
         let all: Vec<&str> = versions.iter().map(String::as_str).collect();
-        table.row(vec![name.to_owned(), all.join(", ")]);
+        table.row(&[name.to_owned(), all.join(", ")]);
     }
     let sources: Vec<&str> = environment
         .memory_sources
         .iter()
         .map(|s| (*s).into())
         .collect();
-    table.row(vec!["memory numbers".to_owned(), sources.join(", ")]);
+    table.row(&["memory numbers".to_owned(), sources.join(", ")]);
     for (scope, facts) in [
         ("probe", &environment.facts),
         ("node", &environment.node_facts),
     ] {
         for (key, value) in facts {
-            table.row(vec![format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
+            table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
         }
     }
     format!(
@@ -286,7 +284,7 @@ fn reproduce(summary: &Summary) -> String {
     spec.seed = Some(summary.seed);
     // A spec that serialised as JSON does so as YAML too; an empty block would show if not.
     let yaml = serde_yaml::to_string(&spec).unwrap_or_default();
-    let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
+    let indented = lines("  ", yaml.lines());
     let fence = fence_for(&indented);
     format!(
         "## How to reproduce\n\nOn a node with the same fingerprint, with the same images:\n\n\

@@ -8,7 +8,7 @@ use wasmbench_api::status::{PointSummary, Ratio, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
 use super::stats::Spread;
-use super::table::{Align, Table, ascii};
+use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, ratio_with_range};
 use super::{trial, units};
 
@@ -113,7 +113,7 @@ fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Tab
         ("MEMORY", Align::Right),
     ]);
     for row in rows {
-        table.row(number_cells(row, baseline, spec));
+        table.row(&number_cells(row, baseline, spec));
     }
     table.drop_columns_of(NOTHING);
     table
@@ -208,7 +208,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
             .map(|ratio| ratio.blocks)
             .min()
             .unwrap_or_default();
-        table.row(vec![
+        table.row(&[
             row.variant.clone(),
             ratio("throughputRps"),
             ratio("warmP50"),
@@ -225,11 +225,7 @@ fn doubts(conditions: &[Condition]) -> String {
     let Some(condition) = conditions.iter().find(|c| c.type_ == TRUSTWORTHY) else {
         return String::new();
     };
-    let lines: String = condition
-        .message
-        .lines()
-        .map(|line| format!("  {}\n", ascii(line)))
-        .collect();
+    let lines = lines("  ", condition.message.lines().map(ascii));
     match condition.status.as_str() {
         "True" => format!("\nTrustworthy: yes\n{lines}"),
         "False" => format!("\nTrustworthy: NO ({})\n{lines}", ascii(&condition.reason)),

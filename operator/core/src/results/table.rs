@@ -31,7 +31,7 @@ impl Table {
     }
 
     /// Adds a row. Cells beyond the header are left out, missing ones are empty.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: &[String]) {
         let mut cells: Vec<String> = cells.iter().map(|cell| ascii(cell)).collect();
         cells.resize(self.header.len(), String::new());
         self.rows.push(cells);
@@ -63,52 +63,35 @@ impl Table {
 
     /// The table for a terminal: two spaces between columns, no lines.
     pub fn plain(&self) -> String {
-        let titles: Vec<String> = self.header.iter().map(|(title, _)| title.clone()).collect();
-        let widths = self.widths(|cell| cell.len());
-        let lines = std::iter::once(&titles).chain(&self.rows);
-        lines
-            .map(|row| self.line(row, &widths, "  ").trim_end().to_owned() + "\n")
-            .collect()
+        let titles = self.titles(str::to_owned);
+        let widths = widths(&titles, &self.rows, 0);
+        let rows = std::iter::once(&titles).chain(&self.rows);
+        lines(
+            "",
+            rows.map(|row| self.line(row, &widths, "  ").trim_end().to_owned()),
+        )
     }
 
     /// The table in Markdown, aligned as text as well. What could be Markdown or HTML in a cell is
     /// escaped.
     pub fn markdown(&self) -> String {
-        let escaped = |row: &[String]| row.iter().map(|cell| escape(cell)).collect::<Vec<_>>();
-        let titles: Vec<String> = self.header.iter().map(|(title, _)| escape(title)).collect();
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| escaped(row)).collect();
-        // A column of dashes needs three of them.
-        let widths: Vec<usize> = (0..self.header.len())
-            .map(|c| {
-                rows.iter()
-                    .chain([&titles])
-                    .map(|row| row[c].len())
-                    .max()
-                    .unwrap_or(0)
-                    .max(3)
-            })
-            .collect();
-        let rule = self
-            .header
-            .iter()
-            .zip(&widths)
-            .map(|((_, align), width)| match align {
-                Align::Left => "-".repeat(*width),
-                Align::Right => "-".repeat(width - 1) + ":",
-            });
+        let titles = self.titles(escape);
+        let escaped = |row: &Vec<String>| row.iter().map(|cell| escape(cell)).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(escaped).collect();
+        // The rule under a title needs three characters.
+        let widths = widths(&titles, &rows, 3);
+        let columns = self.header.iter().zip(&widths);
+        let rule = columns.map(|((_, align), width)| match align {
+            Align::Left => "-".repeat(*width),
+            Align::Right => "-".repeat(width - 1) + ":",
+        });
         let rule: Vec<String> = rule.collect();
-        let lines = [&titles, &rule].into_iter().chain(&rows);
-        lines
-            .map(|row| format!("| {} |\n", self.line(row, &widths, " | ")))
-            .collect()
+        let all = [&titles, &rule].into_iter().chain(&rows);
+        lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
 
-    fn widths(&self, width: impl Fn(&str) -> usize) -> Vec<usize> {
-        let widest = |(column, (title, _)): (usize, &(String, Align))| {
-            let cells = self.rows.iter().map(|row| width(&row[column]));
-            cells.chain([width(title)]).max().unwrap_or_default()
-        };
-        self.header.iter().enumerate().map(widest).collect()
+    fn titles(&self, change: impl Fn(&str) -> String) -> Vec<String> {
+        self.header.iter().map(|(title, _)| change(title)).collect()
     }
 
     fn line(&self, row: &[String], widths: &[usize], between: &str) -> String {
@@ -119,6 +102,22 @@ impl Table {
         });
         cells.collect::<Vec<_>>().join(between)
     }
+}
+
+fn widths(titles: &[String], rows: &[Vec<String>], least: usize) -> Vec<usize> {
+    let widest = |(column, title): (usize, &String)| {
+        let cells = rows.iter().map(|row| row[column].len());
+        cells.chain([title.len(), least]).max().unwrap_or_default()
+    };
+    titles.iter().enumerate().map(widest).collect()
+}
+
+/// Lines of text, each with `before` in front of it and a line break behind.
+pub fn lines(before: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    lines.into_iter().fold(String::new(), |mut text, line| {
+        text.extend([before, line.as_ref(), "\n"]);
+        text
+    })
 }
 
 /// `text` in printable ASCII on one line: line breaks and tabs become spaces, other characters
@@ -156,8 +155,8 @@ mod tests {
 
     fn table() -> Table {
         let mut table = Table::new(&[("NAME", Align::Left), ("RPS", Align::Right)]);
-        table.row(vec!["native".into(), "12.3k".into()]);
-        table.row(vec!["a".into(), "7".into()]);
+        table.row(&["native".into(), "12.3k".into()]);
+        table.row(&["a".into(), "7".into()]);
         table
     }
 
@@ -179,7 +178,7 @@ mod tests {
     #[test]
     fn hostile_cells_stay_in_their_cell() {
         let mut table = Table::new(&[("WHAT", Align::Left)]);
-        table.row(vec!["a|b\n<img src=x>`[x](y)\u{202e}\u{e9}".into()]);
+        table.row(&["a|b\n<img src=x>`[x](y)\u{202e}\u{e9}".into()]);
         let line = table.markdown().lines().nth(2).unwrap().to_owned();
         assert_eq!(
             line,
@@ -190,7 +189,7 @@ mod tests {
     #[test]
     fn columns_without_content_can_be_left_out() {
         let mut table = Table::new(&[("A", Align::Left), ("B", Align::Left)]);
-        table.row(vec!["-".into(), "1".into()]);
+        table.row(&["-".into(), "1".into()]);
         table.drop_columns_of("-");
         assert_eq!(table.plain(), "B\n1\n");
     }

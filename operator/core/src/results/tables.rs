@@ -36,7 +36,7 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         };
         let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
         let fewest = found.iter().map(|c| c.blocks).min().unwrap_or_default();
-        table.row(vec![
+        table.row(&[
             variant.name.clone(),
             ratio(Metric::ThroughputRps),
             ratio(Metric::WarmP50),
@@ -86,7 +86,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .iter()
         .filter(|cell| cell.workload == workload)
     {
-        table.row(point(cell));
+        table.row(&point(cell));
     }
     table.drop_columns_of(NOTHING);
     table
@@ -168,7 +168,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
         .iter()
         .flat_map(|cell| cell.trials.iter().map(move |t| (cell, t)));
     for (cell, trial) in all.take(limit) {
-        table.row(trial_row(cell, trial));
+        table.row(&trial_row(cell, trial));
     }
     table.drop_columns_of(NOTHING);
     table

@@ -85,7 +85,9 @@ fn workload_words(workload: &Workload) -> String {
         body_suffix,
         same_across_variants,
     } = &workload.expect;
+    let status = Some(format!("GET {} must answer {status}", workload.path));
     let parts = [
+        status,
         body.as_ref().map(|body| format!("body '{body}'")),
         body_prefix
             .as_ref()
@@ -95,10 +97,5 @@ fn workload_words(workload: &Workload) -> String {
             .map(|suffix| format!("body ends with '{suffix}'")),
         same_across_variants.then(|| "the same body from all variants".to_owned()),
     ];
-    let parts: String = parts
-        .into_iter()
-        .flatten()
-        .map(|part| format!(", {part}"))
-        .collect();
-    format!("GET {} must answer {status}{parts}", workload.path)
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,7 @@
 //! A synthetic run for the tests of results: the spec of a realistic comparison, and records whose
 //! windows are real output of fortio, stretched by a factor per variant and block.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::expect_used, reason = "a broken fixture must stop the test")]
 
 use std::collections::BTreeMap;
 
