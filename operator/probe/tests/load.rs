@@ -1,5 +1,12 @@
 //! The whole probe with the real fortio against a server on the loopback.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "every function of this file belongs to a test"
+)]
+
 mod support;
 
 use std::collections::BTreeSet;
@@ -48,7 +55,7 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
 fn a_known_latency_is_found_over_every_kind_of_connection() {
     for reuse in ["KeepAlive", "PerRequest"] {
         let server = Server::start(|_, _| {
-            sleep(Duration::from_millis(5));
+            sleep(Duration::from_millis(10));
             answer(200, "hello")
         });
         let mut request = request(server.address.port());
@@ -57,9 +64,9 @@ fn a_known_latency_is_found_over_every_kind_of_connection() {
         let run = probe(&request);
         assert_eq!(run.exit, Some(0), "{}", run.stderr);
         let p50 = run.percentile(50.0);
-        assert!((0.005..0.005 * 1.25).contains(&p50), "{reuse}: {p50}");
+        assert!((0.01..0.01 * 1.25).contains(&p50), "{reuse}: {p50}");
         let resolution = run.document.timed.unwrap().resolution_seconds;
-        assert!((5e-6..=1.25e-3).contains(&resolution), "{resolution}");
+        assert!((1e-5..=2.5e-3).contains(&resolution), "{resolution}");
     }
 }
 

@@ -1,6 +1,14 @@
 //! Are the subject's counters right? A server in a cgroup of its own notes its own CPU time at
 //! every request; the meter must agree with it over exactly the timed window.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "every function of this file belongs to a test"
+)]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -163,9 +171,10 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
             .is_none_or(|peak| peak >= subject.memory_bytes)
     );
     assert!(subject.memory_working_set_bytes.unwrap() <= subject.memory_bytes);
+    // The kernel divides time into user and system by samples at its ticks: only a rough check.
     let parts = subject.cpu_user_nanoseconds.unwrap() + subject.cpu_system_nanoseconds.unwrap();
-    let whole = subject.cpu_nanoseconds as f64;
-    assert!((parts as f64 / whole - 1.0).abs() < 0.1, "{subject:?}");
+    let share = parts as f64 / subject.cpu_nanoseconds as f64;
+    assert!((0.3..1.5).contains(&share), "{subject:?}");
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! What the tests of the whole probe share: fortio, a server on the loopback, a run of the binary.
 #![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper that fails fails its test"
+)]
 
 pub mod cgroup;
 pub mod server;

@@ -24,6 +24,10 @@ struct State {
 }
 
 /// An answer with a length.
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "what a closure for `Server::start` gives back"
+)]
 pub fn answer(status: u16, body: &str) -> Option<Vec<u8>> {
     let head = format!(
         "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n",
