@@ -1,3 +1,0 @@
-//! Prints the CRD.
-use kube::CustomResourceExt;
-fn main() { println!("{}", serde_yaml::to_string(&wasmbench_api::BenchmarkRun::crd()).unwrap()); }

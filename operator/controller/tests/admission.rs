@@ -1,0 +1,268 @@
+//! The chart's admission policies, evaluated without a cluster: what the operator really creates
+//! passes, and everything more is refused. The one expression that asks the API server for the
+//! requester's rights (`authorizer`) needs a cluster; here only the question when it is asked.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on panics"
+)]
+
+#[path = "support/chart.rs"]
+mod chart;
+#[path = "support/policy.rs"]
+mod policy;
+#[path = "support/runs.rs"]
+mod runs;
+
+use chart::NAMESPACE;
+use kube_cel::{AdmissionRequest, VapEvaluator};
+use policy::{Policy, by};
+use serde_json::{Value, json};
+
+/// `object` with `value` at a JSON pointer.
+fn with(object: &Value, pointer: &str, value: Value) -> Value {
+    let mut changed = object.clone();
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    let parent = changed
+        .pointer_mut(parent)
+        .unwrap_or_else(|| panic!("{pointer}"));
+    match parent {
+        Value::Array(items) => items.push(value),
+        other => other[name] = value,
+    }
+    changed
+}
+
+/// Ways out of a pod, relative to its spec, each with a word of the refusal.
+fn ways_out() -> Vec<(&'static str, Value, &'static str)> {
+    vec![
+        ("/automountServiceAccountToken", json!(true), "no token"),
+        ("/serviceAccountName", json!("wasmbench"), "no token"),
+        ("/hostNetwork", json!(true), "the node's network"),
+        ("/hostPID", json!(true), "the node's network"),
+        ("/hostIPC", json!(true), "the node's network"),
+        (
+            "/containers/0/ports",
+            json!([{ "containerPort": 80, "hostPort": 80 }]),
+            "network",
+        ),
+        ("/securityContext", json!({}), "run as non-root"),
+        (
+            "/securityContext/runAsNonRoot",
+            json!(false),
+            "run as non-root",
+        ),
+        ("/securityContext/runAsUser", json!(0), "run as non-root"),
+        (
+            "/securityContext/seccompProfile",
+            json!({ "type": "Unconfined" }),
+            "seccomp",
+        ),
+        (
+            "/securityContext/sysctls",
+            json!([{ "name": "a", "value": "b" }]),
+            "sysctls",
+        ),
+        ("/containers/0/securityContext", json!({}), "not privileged"),
+        (
+            "/containers/0/securityContext/privileged",
+            json!(true),
+            "not privileged",
+        ),
+        (
+            "/containers/0/securityContext/allowPrivilegeEscalation",
+            json!(true),
+            "not privileged",
+        ),
+        (
+            "/containers/0/securityContext/capabilities",
+            json!({ "drop": [] }),
+            "drop ALL",
+        ),
+        (
+            "/containers/0/securityContext/capabilities/add",
+            json!(["NET_RAW"]),
+            "drop ALL",
+        ),
+        (
+            "/containers/0/securityContext/runAsUser",
+            json!(0),
+            "non-root",
+        ),
+        (
+            "/containers/0/securityContext/procMount",
+            json!("Unmasked"),
+            "not privileged",
+        ),
+        (
+            "/containers/0/env",
+            json!([{ "name": "A", "valueFrom": { "secretKeyRef": { "name": "a", "key": "b" } } }]),
+            "literal values only",
+        ),
+        (
+            "/containers/0/envFrom",
+            json!([{ "secretRef": { "name": "a" } }]),
+            "literal values only",
+        ),
+        (
+            "/initContainers",
+            json!([{ "name": "a", "image": "b" }]),
+            "not privileged",
+        ),
+    ]
+}
+
+#[test]
+fn pods_that_the_operator_creates_are_admitted() {
+    let policy = Policy::named("pods", &[]);
+    for pod in runs::pods() {
+        assert_eq!(
+            policy.refusals(&pod, "team-a"),
+            Vec::<String>::new(),
+            "{pod:#}"
+        );
+    }
+}
+
+#[test]
+fn a_pod_that_asks_for_more_is_refused() {
+    let policy = Policy::named("pods", &[]);
+    let pod = runs::pods().remove(0);
+    let host_path = json!([{ "name": "a", "hostPath": { "path": "/proc" } }]);
+    let secret = json!([{ "name": "a", "secret": { "secretName": "b" } }]);
+    let mut cases = ways_out();
+    cases.push(("/volumes", host_path, "mount nothing"));
+    cases.push(("/volumes", secret, "mount nothing"));
+    for (pointer, value, word) in cases {
+        let refused = policy.refusals(&with(&pod, &format!("/spec{pointer}"), value), "team-a");
+        assert!(
+            refused.iter().any(|m| m.contains(word)),
+            "{pointer}: {refused:#?}"
+        );
+    }
+}
+
+#[test]
+fn probes_that_the_operator_creates_are_admitted() {
+    let cgroup = Policy::named("probes", &[]);
+    let none = Policy::named("probes", &["--set", "meter.level=none"]);
+    for job in runs::jobs(wasmbench_core::wire::request::MeterLevel::Cgroup) {
+        assert_eq!(
+            cgroup.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+        let refused = none.refusals(&job, NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains("meter.level is none")),
+            "{refused:#?}"
+        );
+    }
+    for job in runs::jobs(wasmbench_core::wire::request::MeterLevel::None) {
+        assert_eq!(
+            none.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+        assert_eq!(
+            cgroup.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+    }
+}
+
+#[test]
+fn a_job_that_is_more_than_a_probe_is_refused() {
+    let policy = Policy::named("probes", &[]);
+    let job = runs::jobs(wasmbench_core::wire::request::MeterLevel::Cgroup).remove(0);
+    let root = json!([{ "name": "root", "hostPath": { "path": "/" } }]);
+    let writable = json!([{ "name": "proc", "mountPath": "/host/proc" }]);
+    let second = json!({ "name": "b", "image": "c" });
+    let mut cases = ways_out();
+    cases.push(("/volumes", root, "only to read"));
+    cases.push(("/containers/0/volumeMounts", writable, "only to read"));
+    cases.push((
+        "/containers/0/image",
+        json!("evil"),
+        "probe image and nothing else",
+    ));
+    cases.push((
+        "/containers/0/command",
+        json!(["sh"]),
+        "probe image and nothing else",
+    ));
+    cases.push(("/containers/1", second, "probe image and nothing else"));
+    cases.push(("/restartPolicy", json!("OnFailure"), "measure once"));
+    for (pointer, value, word) in cases {
+        let pointer = format!("/spec/template/spec{pointer}");
+        let refused = policy.refusals(&with(&job, &pointer, value), NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains(word)),
+            "{pointer}: {refused:#?}"
+        );
+    }
+    let repeated = with(&job, "/spec/backoffLimit", json!(3));
+    assert_eq!(policy.refusals(&repeated, NAMESPACE).len(), 1);
+    let elsewhere = policy.refusals(&job, "team-a");
+    assert!(
+        elsewhere[0].contains("in its own namespace only"),
+        "{elsewhere:#?}"
+    );
+}
+
+#[test]
+fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
+    for name in ["pods", "probes"] {
+        let policy = Policy::named(name, &[]);
+        for other in ["admin", "system:serviceaccount:wasmbench-system:default"] {
+            let evaluator = VapEvaluator::builder()
+                .object(json!({}))
+                .request(by(other, NAMESPACE))
+                .build();
+            assert!(
+                !policy.matches(&evaluator),
+                "{name} looks at what {other} does"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
+    let policy = Policy::named("requester", &[]);
+    let asked = |operation: &str, old: Option<Value>, new: Value| {
+        let request = AdmissionRequest {
+            operation: operation.into(),
+            ..by("alice", "team-a")
+        };
+        let mut evaluator = VapEvaluator::builder().object(new).request(request);
+        if let Some(old) = old {
+            evaluator = evaluator.old_object(old);
+        }
+        policy.matches(&evaluator.build())
+    };
+    let running = json!({ "spec": {} });
+    let suspended = json!({ "spec": { "suspend": true } });
+    let resumed = json!({ "spec": { "suspend": false } });
+    assert!(asked("CREATE", None, running.clone()));
+    assert!(asked("CREATE", None, suspended.clone()));
+    assert!(asked("UPDATE", Some(suspended.clone()), resumed));
+    assert!(asked("UPDATE", Some(suspended.clone()), running.clone()));
+    assert!(
+        !asked("UPDATE", Some(running.clone()), suspended),
+        "stopping is free"
+    );
+    assert!(
+        !asked("UPDATE", Some(running.clone()), running),
+        "so are labels and finalizers"
+    );
+    let check = policy.spec["validations"][0]["expression"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        check,
+        "authorizer.group('').resource('pods').namespace(request.namespace).check('create').allowed()"
+    );
+}

@@ -1,0 +1,203 @@
+//! Every sample is legal, and every file in `manifests/invalid` is refused for the reason that its
+//! first line names. Checked here without a cluster, over the CRD as it is installed;
+//! the same files and the same expectations serve on a real API server.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on panics"
+)]
+
+#[path = "support/structural.rs"]
+mod structural;
+
+use std::path::{Path, PathBuf};
+
+use kube_cel::{Validator, apply_defaults};
+use serde::Deserialize as _;
+use serde_json::Value;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::validate::validate;
+use wasmbench_core::wire::request::MeterLevel;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn schema() -> Value {
+    let path = repository().join("crds/wasmbench.dev_benchmarkruns.yaml");
+    let crd: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
+}
+
+/// Name and text of every manifest in a folder.
+fn manifests(folder: &str) -> Vec<(String, String)> {
+    let folder = repository().join("manifests").join(folder);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "yaml"));
+    files.sort();
+    let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    files
+        .iter()
+        .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    serde_yaml::Deserializer::from_str(text)
+        .map(|doc| Value::deserialize(doc).unwrap())
+        .collect()
+}
+
+/// What the API server says of an object, or of the update from `old` to it.
+fn refusals(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<String> {
+    let object = apply_defaults(schema, object);
+    let mut found = structural::violations(schema, &object);
+    // The API server runs CEL rules on objects of the right shape only.
+    if found.is_empty() {
+        let old = old.map(|old| apply_defaults(schema, old));
+        let cel = Validator::new().validate(schema, &object, old.as_ref());
+        found.extend(
+            cel.err()
+                .into_iter()
+                .flat_map(kube_cel::ValidationErrors::into_vec)
+                .map(|e| e.to_string()),
+        );
+    }
+    found
+}
+
+/// Refusals of a file: each document after the first is an update of the one before.
+fn refusals_of_file(schema: &Value, text: &str) -> Vec<String> {
+    let documents = documents(text);
+    let mut found = vec![];
+    for (index, object) in documents.iter().enumerate() {
+        let old = index.checked_sub(1).map(|before| &documents[before]);
+        let refused = refusals(schema, object, old);
+        let last = index + 1 == documents.len();
+        assert!(
+            last || refused.is_empty(),
+            "an earlier document is refused: {refused:#?}"
+        );
+        found = refused;
+    }
+    found
+}
+
+fn config() -> OperatorConfig {
+    OperatorConfig {
+        operator_namespace: "wasmbench-system".into(),
+        images: Images {
+            probe: "registry.example.com/probe:1".into(),
+            native: "registry.example.com/native:1".into(),
+            embedded: "registry.example.com/embedded:1".into(),
+            upstream: "registry.example.com/upstream:1".into(),
+            pull_policy: "IfNotPresent".into(),
+        },
+        meter: MeterLevel::Cgroup,
+        limits: Limits::default(),
+        probe: ProbeConfig::default(),
+    }
+}
+
+#[test]
+fn every_sample_passes_the_crd_and_the_operator() {
+    let schema = schema();
+    let samples = manifests("samples");
+    assert!(samples.len() >= 3);
+    for (name, text) in samples {
+        let documents = documents(&text);
+        assert_eq!(documents.len(), 1, "{name}: one run per file");
+        let refused = refusals(&schema, &documents[0], None);
+        assert!(refused.is_empty(), "{name}: {refused:#?}");
+        let run: BenchmarkRun = serde_json::from_value(documents[0].clone()).unwrap();
+        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+        assert_eq!(
+            run.metadata.name.as_deref(),
+            Some(name.as_str()),
+            "named like its file"
+        );
+    }
+}
+
+#[test]
+fn the_quickstart_ends_in_a_few_minutes() {
+    let (_, text) = manifests("samples")
+        .into_iter()
+        .find(|(name, _)| name == "quickstart")
+        .unwrap();
+    let run: BenchmarkRun = serde_yaml::from_str(&text).unwrap();
+    let valid = validate(&run, &config()).unwrap();
+    let seconds: u64 = valid
+        .order
+        .iter()
+        .map(|trial| expected_trial_seconds(&valid, trial))
+        .sum();
+    assert!(valid.order.len() <= 36, "{} trials", valid.order.len());
+    assert!(seconds <= 5 * 60, "{seconds} s");
+}
+
+#[test]
+fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
+    let schema = schema();
+    let files = manifests("invalid");
+    assert!(files.len() > 30);
+    for (name, text) in files {
+        let first = text.lines().next().unwrap_or_default();
+        let expected = first.strip_prefix("# expect: ").unwrap_or_else(|| {
+            panic!("{name}: the first line must be '# expect: <part of the message>'")
+        });
+        let refused = refusals_of_file(&schema, &text);
+        assert!(
+            !refused.is_empty(),
+            "{name}: accepted, though it should say '{expected}'"
+        );
+        assert!(
+            refused.iter().any(|message| message.contains(expected)),
+            "{name}: refused without '{expected}': {refused:#?}"
+        );
+    }
+}
+
+/// A rule without an invalid manifest is a rule that nobody has seen refuse anything.
+#[test]
+fn every_cel_rule_has_an_invalid_manifest() {
+    let mut rules = vec![];
+    collect_messages(&schema()["properties"]["spec"], &mut rules);
+    assert!(rules.len() >= 9, "{rules:?}");
+    let files = manifests("invalid");
+    for message in rules {
+        let shown = files.iter().any(|(_, text)| {
+            let first = text.lines().next().unwrap_or_default();
+            first
+                .strip_prefix("# expect: ")
+                .is_some_and(|expected| message.contains(expected))
+        });
+        assert!(
+            shown,
+            "add a file to manifests/invalid that is refused with: {message}"
+        );
+    }
+}
+
+fn collect_messages(schema: &Value, messages: &mut Vec<String>) {
+    for rule in schema["x-kubernetes-validations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        messages.push(rule["message"].as_str().unwrap_or_default().to_owned());
+    }
+    let fields = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.values());
+    for inner in fields.chain(schema.get("items")) {
+        collect_messages(inner, messages);
+    }
+}

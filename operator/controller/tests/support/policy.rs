@@ -1,0 +1,107 @@
+//! One admission policy of the chart, evaluated without a cluster.
+
+use kube_cel::{AdmissionRequest, VapEvaluator, VapExpression};
+use serde_json::{Value, json};
+
+use super::chart::{of_kind, render};
+
+/// The operator as the API server knows it.
+const OPERATOR: &str = "system:serviceaccount:wasmbench-system:wasmbench";
+
+pub struct Policy {
+    pub spec: Value,
+}
+
+impl Policy {
+    /// A policy of the chart by the end of its name, under these further Helm arguments.
+    pub fn named(suffix: &str, arguments: &[&str]) -> Self {
+        let objects = render(arguments);
+        let name = format!("wasmbench-{suffix}");
+        let find = |kind: &str| {
+            let mut found = of_kind(&objects, kind).into_iter();
+            found
+                .find(|object| object["metadata"]["name"] == name.as_str())
+                .cloned()
+        };
+        let binding = find("ValidatingAdmissionPolicyBinding").unwrap();
+        assert_eq!(binding["spec"]["policyName"], name.as_str());
+        assert_eq!(binding["spec"]["validationActions"], json!(["Deny"]));
+        let policy = find("ValidatingAdmissionPolicy").unwrap();
+        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        Self {
+            spec: policy["spec"].clone(),
+        }
+    }
+
+    /// An expression with the policy's variables put in, because the evaluator has none.
+    fn expression(&self, text: &str) -> VapExpression {
+        let mut text = text.to_owned();
+        let variables = self.spec["variables"].as_array();
+        for variable in variables.into_iter().flatten().rev() {
+            let name = format!("variables.{}", variable["name"].as_str().unwrap());
+            let value = variable["expression"].as_str().unwrap();
+            let plain = value.chars().all(|c| c.is_alphanumeric() || c == '.');
+            let value = if plain {
+                value.to_owned()
+            } else {
+                format!("({value})")
+            };
+            text = text.replace(&name, &value);
+        }
+        VapExpression {
+            expression: text,
+            message: None,
+            message_expression: None,
+        }
+    }
+
+    fn expressions(&self, list: &str) -> Vec<VapExpression> {
+        let all = self.spec[list].as_array().unwrap().iter();
+        all.map(|one| self.expression(one["expression"].as_str().unwrap()))
+            .collect()
+    }
+
+    /// Whether the policy looks at this request at all.
+    pub fn matches(&self, evaluator: &VapEvaluator) -> bool {
+        let results = evaluator.evaluate(&self.expressions("matchConditions"));
+        results.iter().all(|result| result.passed)
+    }
+
+    /// Messages of the rules that refuse `object`.
+    pub fn refusals(&self, object: &Value, namespace: &str) -> Vec<String> {
+        let evaluator = VapEvaluator::builder()
+            .object(object.clone())
+            .request(by(OPERATOR, namespace))
+            .build();
+        assert!(
+            self.matches(&evaluator),
+            "the policy must look at what the operator creates"
+        );
+        let results = evaluator.evaluate(&self.expressions("validations"));
+        let rules = self.spec["validations"].as_array().unwrap();
+        rules
+            .iter()
+            .zip(results)
+            .filter(|(_, result)| !result.passed)
+            .map(|(rule, result)| {
+                assert_eq!(rule["reason"], "Forbidden");
+                let details = result.message.unwrap_or_default();
+                assert!(
+                    !details.contains("error"),
+                    "{details}: {}",
+                    result.expression
+                );
+                rule["message"].as_str().unwrap().to_owned()
+            })
+            .collect()
+    }
+}
+
+pub fn by(username: &str, namespace: &str) -> AdmissionRequest {
+    AdmissionRequest {
+        operation: "CREATE".into(),
+        username: username.into(),
+        namespace: namespace.into(),
+        ..AdmissionRequest::default()
+    }
+}

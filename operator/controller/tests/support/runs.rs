@@ -1,0 +1,84 @@
+//! The objects that the operator creates for the samples, as the API server sees them.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use serde_json::Value;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::upstream_pod::upstream_pod;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_core::wire::record::{Point, TrialId};
+use wasmbench_core::wire::request::MeterLevel;
+
+use super::chart::{NAMESPACE, repository};
+
+/// The configuration that the chart renders by default.
+fn config(meter: MeterLevel) -> OperatorConfig {
+    let image = |name: &str| format!("localhost/wasmbench/{name}:{}", env!("CARGO_PKG_VERSION"));
+    OperatorConfig {
+        operator_namespace: NAMESPACE.into(),
+        images: Images {
+            probe: image("probe"),
+            native: image("native"),
+            embedded: image("embedded"),
+            upstream: image("upstream"),
+            pull_policy: "IfNotPresent".into(),
+        },
+        meter,
+        limits: Limits::default(),
+        probe: ProbeConfig::default(),
+    }
+}
+
+fn samples(config: &OperatorConfig) -> Vec<ValidatedRun> {
+    let read = |name: &str| {
+        let path = repository().join(format!("manifests/samples/{name}.yaml"));
+        let run: BenchmarkRun =
+            serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        validate(&run, config).unwrap()
+    };
+    ["quickstart", "gateway-overhead", "own-container"]
+        .map(read)
+        .into()
+}
+
+/// Subjects of all variants, and echo servers.
+pub fn pods() -> Vec<Value> {
+    let config = config(MeterLevel::Cgroup);
+    let mut found = vec![];
+    for run in samples(&config) {
+        let warm = |trial: &&TrialId| trial.block == 1 && trial.cell.point == Point::WarmLatency;
+        for trial in run.order.iter().filter(warm) {
+            let variant = run.variant(trial).unwrap();
+            let subject = subject_pod(&run, variant, trial, "node-1", Some("10.0.0.9:8080"));
+            found.push(serde_json::to_value(subject).unwrap());
+        }
+        let upstream = upstream_pod(&run, &config.images, "node-1");
+        found.push(serde_json::to_value(upstream).unwrap());
+    }
+    found
+}
+
+/// Probes of all workloads and points.
+pub fn jobs(meter: MeterLevel) -> Vec<Value> {
+    let config = config(meter);
+    let mut found = vec![];
+    for run in samples(&config) {
+        let baseline = |trial: &&TrialId| trial.block == 1 && trial.cell.variant == run.baseline;
+        for trial in run.order.iter().filter(baseline) {
+            let variant = run.variant(trial).unwrap();
+            let workload = run.workload(trial).unwrap();
+            let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 8));
+            let target = Target {
+                node: "node-1",
+                subject_uid: "uid",
+                address,
+            };
+            let job = probe_job(&run, variant, workload, trial, target, &config);
+            found.push(serde_json::to_value(job).unwrap());
+        }
+    }
+    found
+}
