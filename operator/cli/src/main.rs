@@ -1,3 +1,7 @@
-//! kubectl plugin: plan, get, report.
+//! `kubectl wasmbench`: see [`kubectl_wasmbench`].
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kubectl_wasmbench::main(std::env::args_os())
+}

@@ -1,0 +1,170 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+/// Results of BenchmarkRuns: compare ways to execute a service on one node.
+#[derive(Parser, Debug)]
+#[command(name = "kubectl-wasmbench", version)]
+pub struct Cli {
+    /// Which cluster.
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Which cluster and namespace, as for kubectl.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ClusterArgs {
+    /// Namespace of the run. Default: that of the context
+    #[arg(short, long, global = true)]
+    pub namespace: Option<String>,
+    /// Context of the kubeconfig
+    #[arg(long, global = true)]
+    pub context: Option<String>,
+    /// Path of the kubeconfig
+    #[arg(long, global = true)]
+    pub kubeconfig: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Show runs, or the results of one
+    Get(GetArgs),
+    /// Compute a run's report again from its records
+    Report(ReportArgs),
+    /// Show what a run would do, without a cluster
+    Plan(PlanArgs),
+}
+
+/// Arguments of `get`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit code with --watch: 0 the run succeeded and its numbers are trustworthy, 1 it failed or \
+something went wrong, 3 it succeeded but its numbers are not trustworthy, 130 interrupted.")]
+pub struct GetArgs {
+    /// Name of the run. Without it: a list of runs
+    pub name: Option<String>,
+    /// Follow the run until it is finished
+    #[arg(short, long, requires = "name")]
+    pub watch: bool,
+    /// List the runs of all namespaces
+    #[arg(short = 'A', long, conflicts_with = "name")]
+    pub all_namespaces: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Everything is computed from the run and its records; the stored report is read for --check only. \
+Records can be kept without a cluster:\n  \
+kubectl get brun,configmap -n NAMESPACE -o json > saved/run.json\n  \
+kubectl wasmbench report NAME --records-from saved")]
+pub struct ReportArgs {
+    /// Name of the run
+    pub name: String,
+    /// Read run and records from the .json and .yaml files of this directory, not from a cluster
+    #[arg(long, value_name = "DIR")]
+    pub records_from: Option<PathBuf>,
+    /// Which file of the report to print
+    #[arg(short, long, value_enum, default_value_t = Output::Md)]
+    pub output: Output,
+    /// Compare with the stored report byte for byte, and print no file
+    #[arg(long, conflicts_with_all = ["output", "partial"])]
+    pub check: bool,
+    /// Report on a run that is not finished
+    #[arg(long)]
+    pub partial: bool,
+}
+
+/// A file of the report.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// report.md, for people
+    Md,
+    /// summary.json
+    Json,
+    /// summary.csv
+    Csv,
+    /// environment.json
+    Environment,
+}
+
+/// Arguments of `plan`.
+#[derive(Args, Debug)]
+pub struct PlanArgs {
+    /// File with a BenchmarkRun; - reads standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub filename: PathBuf,
+    /// Show every trial in the order in which it will be measured
+    #[arg(long)]
+    pub order: bool,
+}
+
+/// The arguments, or what is wrong with them (which may be a request for help).
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut command = Cli::command();
+    if arguments
+        .first()
+        .is_some_and(|name| is_plugin(Path::new(name)))
+    {
+        // As kubectl shows it: people type a space, not a dash.
+        command = command.bin_name("kubectl wasmbench");
+    }
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+fn is_plugin(program: &Path) -> bool {
+    program
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("kubectl-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        super::parse(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_reads_as_it_is_typed_through_kubectl() {
+        let usage = |program| {
+            parse(&format!("{program} get --help"))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(usage("/usr/bin/kubectl-wasmbench").contains("Usage: kubectl wasmbench get"));
+        assert!(usage("wasmbench").contains("Usage: wasmbench get"));
+    }
+
+    #[test]
+    fn a_namespace_may_stand_behind_the_command() {
+        let cli = parse("kubectl-wasmbench get fast -n bench").unwrap();
+        assert_eq!(cli.cluster.namespace.as_deref(), Some("bench"));
+    }
+
+    #[test]
+    fn only_one_run_can_be_followed() {
+        let error = parse("kubectl-wasmbench get -w").unwrap_err().to_string();
+        assert!(error.contains("<NAME>"), "{error}");
+    }
+
+    #[test]
+    fn a_check_prints_no_file() {
+        assert!(parse("kubectl-wasmbench report fast --check -o json").is_err());
+        assert!(parse("kubectl-wasmbench report fast --check").is_ok());
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs, records and reports from a cluster.
+
+use std::time::Duration;
+
+use futures::Stream;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, ListParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Client, Config, ResourceExt};
+use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::build::{component_selector, names};
+
+use crate::args::ClusterArgs;
+use crate::error::{Error, root_cause};
+
+/// `ConfigMaps` with records that are read at a time: each may be a megabyte.
+const PAGE: u32 = 4;
+/// An API server that takes longer for one request is not there for people.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A cluster, and the namespace to look in.
+#[derive(Clone)]
+pub struct Cluster {
+    client: Client,
+    namespace: String,
+}
+
+impl Cluster {
+    /// The cluster that the arguments name.
+    pub async fn connect(args: &ClusterArgs) -> Result<Self, Error> {
+        let mut config = config(args).await?;
+        config.connect_timeout = Some(Duration::from_secs(5));
+        // A person waits: one clear sentence now is better than a minute of retries.
+        config.default_retry = false;
+        let namespace = args.namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        let client = Client::try_from(config);
+        let client = client.map_err(|error| Error::NoCluster(root_cause(&error)))?;
+        Ok(Self::new(client, namespace))
+    }
+
+    /// The cluster behind `client`.
+    pub fn new(client: Client, namespace: String) -> Self {
+        Self { client, namespace }
+    }
+
+    fn runs(&self) -> Api<BenchmarkRun> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    fn config_maps(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// The run of this name.
+    pub async fn run(&self, name: &str) -> Result<BenchmarkRun, Error> {
+        let run = patiently("read the run", self.runs().get_opt(name)).await?;
+        if let Some(run) = run {
+            return Ok(run);
+        }
+        // Without the CRD every name is missing: a list tells the two cases apart.
+        let any = ListParams::default().limit(1);
+        patiently("read the runs", self.runs().list(&any)).await?;
+        let (name, namespace) = (name.to_owned(), self.namespace.clone());
+        Err(Error::NoSuchRun { name, namespace })
+    }
+
+    /// All runs, of one namespace or of all, by namespace and name.
+    pub async fn all_runs(&self, all_namespaces: bool) -> Result<Vec<BenchmarkRun>, Error> {
+        let api = if all_namespaces {
+            Api::all(self.client.clone())
+        } else {
+            self.runs()
+        };
+        let mut runs = patiently("read the runs", api.list(&ListParams::default()))
+            .await?
+            .items;
+        runs.sort_by_key(|run| (run.namespace(), run.name_any()));
+        Ok(runs)
+    }
+
+    /// The run as it changes; `None` once it is deleted.
+    pub fn follow(
+        &self,
+        name: &str,
+    ) -> impl Stream<Item = Result<Option<BenchmarkRun>, watcher::Error>> + use<> {
+        watcher::watch_object(self.runs(), name).default_backoff()
+    }
+
+    /// Passes every `ConfigMap` with records of `run` to `take`, a few at a time.
+    pub async fn each_record_map(
+        &self,
+        run: &BenchmarkRun,
+        mut take: impl FnMut(&ConfigMap) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let selector = selector(run, labels::COMPONENT_RECORDS);
+        let mut params = ListParams::default().labels(&selector).limit(PAGE);
+        loop {
+            let page = patiently("read the records", self.config_maps().list(&params)).await?;
+            page.items.iter().try_for_each(&mut take)?;
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(&token),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The stored report of `run`.
+    pub async fn report(&self, run: &BenchmarkRun) -> Result<ConfigMap, Error> {
+        let name = names::report(&run.name_any());
+        let found = patiently("read the report", self.config_maps().get_opt(&name)).await?;
+        let uid = run.uid().unwrap_or_default();
+        // A ConfigMap of the same name may belong to a run that had the name before.
+        found
+            .filter(|map| map.labels().get(labels::RUN_UID) == Some(&uid))
+            .ok_or_else(|| Error::NoReport(run.name_any()))
+    }
+}
+
+fn selector(run: &BenchmarkRun, component: &str) -> String {
+    component_selector(&run.uid().unwrap_or_default(), component)
+}
+
+async fn patiently<T>(
+    what: &'static str,
+    request: impl Future<Output = kube::Result<T>>,
+) -> Result<T, Error> {
+    match tokio::time::timeout(PATIENCE, request).await {
+        Ok(result) => result.map_err(|error| Error::from_kube(what, error)),
+        Err(_) => Err(Error::Unreachable(format!(
+            "no answer in {} s",
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+async fn config(args: &ClusterArgs) -> Result<Config, Error> {
+    let failed = |error: &dyn std::error::Error| Error::NoCluster(root_cause(error));
+    if args.kubeconfig.is_none() && args.context.is_none() {
+        return Config::infer().await.map_err(|error| failed(&error));
+    }
+    let kubeconfig = match &args.kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
+    };
+    let kubeconfig = kubeconfig.map_err(|error| failed(&error))?;
+    let options = KubeConfigOptions {
+        context: args.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .map_err(|error| failed(&error))
+}

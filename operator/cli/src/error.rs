@@ -1,0 +1,180 @@
+//! What can go wrong, each as one sentence with what to do about it.
+
+use std::path::PathBuf;
+
+/// Why a command did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such run.
+    #[error(
+        "there is no BenchmarkRun '{name}' in namespace '{namespace}'; list all of them with: \
+         kubectl wasmbench get -A"
+    )]
+    NoSuchRun {
+        /// Name that was asked for.
+        name: String,
+        /// Namespace that was looked in.
+        namespace: String,
+    },
+    /// The run was deleted while it was followed.
+    #[error("BenchmarkRun '{0}' was deleted, and its records with it")]
+    Deleted(String),
+    /// The run goes on.
+    #[error(
+        "BenchmarkRun '{name}' is not finished yet ({state}); wait with: kubectl wasmbench get {name} -n \
+         {namespace} -w, or report on what there is with --partial"
+    )]
+    NotFinished {
+        /// Name of the run.
+        name: String,
+        /// Its namespace.
+        namespace: String,
+        /// What it is doing.
+        state: String,
+    },
+    /// The operator has not seen the run.
+    #[error(
+        "BenchmarkRun '{0}' has no seed in its status, so that the operator has not accepted it yet; is \
+         the operator running?"
+    )]
+    NotAccepted(String),
+    /// The CRD is missing.
+    #[error(
+        "this cluster does not know BenchmarkRuns; install wasmbench first, or choose another \
+         cluster with --context"
+    )]
+    NotInstalled,
+    /// The kubeconfig does not work.
+    #[error("no cluster is configured ({0}); set KUBECONFIG, or use --kubeconfig and --context")]
+    NoCluster(String),
+    /// The API server does not answer.
+    #[error(
+        "the cluster does not answer ({0}); check that it runs, and the context with: kubectl config \
+         get-contexts"
+    )]
+    Unreachable(String),
+    /// The API server refuses.
+    #[error(
+        "the cluster refuses to {what} ({message}); ask its administrator for the right to do so"
+    )]
+    Refused {
+        /// What was tried.
+        what: &'static str,
+        /// What the API server says.
+        message: String,
+    },
+    /// The API server has another problem.
+    #[error("the cluster could not {what} ({message}); try again")]
+    Api {
+        /// What was tried.
+        what: &'static str,
+        /// What the API server says.
+        message: String,
+    },
+    /// A file cannot be read.
+    #[error("could not read {path}: {source}; check the path")]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not what it should be.
+    #[error(
+        "{path} is neither JSON nor YAML of Kubernetes objects ({message}); write it with: kubectl get ... -o json"
+    )]
+    NotObjects {
+        /// Which one.
+        path: PathBuf,
+        /// What the parser says.
+        message: String,
+    },
+    /// No file holds the run.
+    #[error(
+        "no file in {directory} holds the BenchmarkRun '{name}'; save it with: kubectl get \
+         brun,configmap -o json > {directory}/run.json"
+    )]
+    NotSaved {
+        /// Where was looked.
+        directory: String,
+        /// Name that was asked for.
+        name: String,
+    },
+    /// More than one run has the name.
+    #[error("{directory} holds runs '{name}' of several namespaces; choose one with -n")]
+    Ambiguous {
+        /// Where was looked.
+        directory: String,
+        /// Name that was asked for.
+        name: String,
+    },
+    /// There is nothing to compute from.
+    #[error(
+        "BenchmarkRun '{0}' has no records; it may have been refused: see kubectl describe brun {0}"
+    )]
+    NoRecords(String),
+    /// A record was changed.
+    #[error(
+        "entry {entry} of ConfigMap {map} does not match its checksum, so that it was changed after it \
+         was stored; restore the ConfigMap from a backup, or run again"
+    )]
+    Changed {
+        /// Which entry.
+        entry: String,
+        /// Where it is.
+        map: String,
+    },
+    /// There is no report to compare with.
+    #[error(
+        "BenchmarkRun '{0}' has no stored report to compare with; leave out --check to compute it"
+    )]
+    NoReport(String),
+    /// The reports differ.
+    #[error("the stored report is not the one that the records give: {0}")]
+    Differs(String),
+    /// The report could not be written.
+    #[error(transparent)]
+    Report(#[from] wasmbench_core::results::report::Error),
+    /// The file holds no run.
+    #[error("{0} holds no BenchmarkRun; give a file with one")]
+    NoRunInFile(PathBuf),
+    /// The run would be refused.
+    #[error("the run would be refused: {0}")]
+    Invalid(#[from] wasmbench_core::validate::Invalid),
+    /// Output cannot be written.
+    #[error("could not write the output: {0}")]
+    Output(#[source] std::io::Error),
+}
+
+impl Error {
+    /// What it means that the API server could not `what`.
+    pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,
+            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Self::Refused {
+                what,
+                message: status.message.clone(),
+            },
+            kube::Error::Api(status) => Self::Api {
+                what,
+                message: status.message.clone(),
+            },
+            kube::Error::Service(_) | kube::Error::HyperError(_) => {
+                Self::Unreachable(root_cause(&error))
+            }
+            other => Self::Api {
+                what,
+                message: root_cause(&other),
+            },
+        }
+    }
+}
+
+/// The innermost cause: the outer ones only repeat that a request failed.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

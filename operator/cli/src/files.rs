@@ -1,0 +1,160 @@
+//! Runs, records and reports from files that `kubectl get ... -o json` or `-o yaml` wrote.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt;
+use serde::Deserialize;
+use serde_json::Value;
+use wasmbench_api::{BenchmarkRun, labels};
+
+use crate::error::Error;
+
+/// A run with everything that was saved of it.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The run.
+    pub run: BenchmarkRun,
+    /// Its `ConfigMaps` with records, by name.
+    pub records: Vec<ConfigMap>,
+    /// Its stored report.
+    pub report: Option<ConfigMap>,
+}
+
+/// What the files of `directory` hold of the run `name`; `namespace` chooses between runs of the
+/// same name.
+pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Saved, Error> {
+    let (mut runs, mut maps) = (vec![], vec![]);
+    for path in object_files(directory)? {
+        let objects = objects(&read(&path)?).map_err(|message| Error::NotObjects {
+            path: path.clone(),
+            message,
+        })?;
+        for object in objects {
+            sort_in(object, &mut runs, &mut maps).map_err(|error| Error::NotObjects {
+                path: path.clone(),
+                message: error,
+            })?;
+        }
+    }
+    let run = choose(runs, directory, name, namespace)?;
+    let uid = run.uid().unwrap_or_default();
+    maps.retain(|map: &ConfigMap| map.labels().get(labels::RUN_UID) == Some(&uid));
+    maps.sort_by_key(ResourceExt::name_any);
+    // The same object may have been saved twice.
+    maps.dedup_by_key(|map| map.name_any());
+    let is = |map: &ConfigMap, component: &str| {
+        map.labels()
+            .get(labels::COMPONENT)
+            .is_some_and(|value| value == component)
+    };
+    let report = maps
+        .iter()
+        .find(|map| is(map, labels::COMPONENT_REPORT))
+        .cloned();
+    maps.retain(|map| is(map, labels::COMPONENT_RECORDS));
+    Ok(Saved {
+        run,
+        records: maps,
+        report,
+    })
+}
+
+/// The objects in a text of JSON or of YAML documents; lists are taken apart.
+pub fn objects(text: &str) -> Result<Vec<Value>, String> {
+    // JSON first: it is faster, and its errors are clearer.
+    let documents: Vec<Value> = if text.trim_start().starts_with('{') {
+        vec![serde_json::from_str(text).map_err(|error| error.to_string())?]
+    } else {
+        let documents = serde_yaml::Deserializer::from_str(text).map(Value::deserialize);
+        documents
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())?
+    };
+    let mut objects = vec![];
+    for mut document in documents.into_iter().filter(|document| !document.is_null()) {
+        match document.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => objects.extend(items),
+            _ if document.get("kind").is_some() => objects.push(document),
+            _ => return Err("an object has no kind".to_owned()),
+        }
+    }
+    Ok(objects)
+}
+
+/// The text of a file; `-` is standard input.
+pub fn read(path: &Path) -> Result<String, Error> {
+    let text = if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        fs::read_to_string(path)
+    };
+    text.map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn object_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::File {
+        path: directory.to_owned(),
+        source,
+    };
+    let mut paths = vec![];
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let known = ["json", "yaml", "yml"];
+        if path
+            .extension()
+            .is_some_and(|e| known.iter().any(|known| e == *known))
+        {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn sort_in(
+    object: Value,
+    runs: &mut Vec<BenchmarkRun>,
+    maps: &mut Vec<ConfigMap>,
+) -> Result<(), String> {
+    let kind = object
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    match kind.as_str() {
+        "BenchmarkRun" => {
+            runs.push(serde_json::from_value(object).map_err(|error| error.to_string())?);
+        }
+        "ConfigMap" => {
+            maps.push(serde_json::from_value(object).map_err(|error| error.to_string())?);
+        }
+        // Whatever else was saved beside them.
+        _ => {}
+    }
+    Ok(())
+}
+
+fn choose(
+    mut runs: Vec<BenchmarkRun>,
+    directory: &Path,
+    name: &str,
+    namespace: Option<&str>,
+) -> Result<BenchmarkRun, Error> {
+    runs.retain(|run| {
+        run.name_any() == name
+            && namespace.is_none_or(|wanted| run.namespace().is_some_and(|found| found == wanted))
+    });
+    let (directory, name) = (directory.display().to_string(), name.to_owned());
+    if runs
+        .windows(2)
+        .any(|pair| pair[0].namespace() != pair[1].namespace())
+    {
+        return Err(Error::Ambiguous { directory, name });
+    }
+    runs.pop().ok_or(Error::NotSaved { directory, name })
+}

@@ -1,0 +1,203 @@
+//! `kubectl wasmbench get`: runs as a list, one run with its results, or one run as it goes on.
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use kube::ResourceExt;
+use kube::runtime::watcher;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_core::results::status_table::status_text;
+use wasmbench_core::results::table::{Align, Table};
+use wasmbench_core::results::units;
+
+use crate::args::{ClusterArgs, GetArgs};
+use crate::cluster::Cluster;
+use crate::error::{Error, root_cause};
+use crate::{live, print};
+
+/// Exit code of an interrupted command, as shells have it.
+const INTERRUPTED: u8 = 130;
+/// Failures of a watch in a row after which it is given up; with its back-off about two minutes.
+const FAILURES_ALLOWED: u32 = 10;
+/// The estimate on a terminal counts down this often.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Shows what the arguments ask for.
+pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
+    let cluster = Cluster::connect(cluster).await?;
+    let Some(name) = &args.name else {
+        let runs = cluster.all_runs(args.all_namespaces).await?;
+        print(&list(&runs, args.all_namespaces, Timestamp::now()))?;
+        return Ok(0);
+    };
+    // Also before following: a wrong name is an error now, not a wait for ever.
+    let run = cluster.run(name).await?;
+    if args.watch {
+        return follow(&cluster, run).await;
+    }
+    print(&one(&run, Timestamp::now()))?;
+    Ok(0)
+}
+
+/// One run: its results, and its progress while it has not ended.
+pub fn one(run: &BenchmarkRun, now: Timestamp) -> String {
+    if live::exit_code(run).is_some() {
+        return status_text(run);
+    }
+    live::frame(run, now)
+}
+
+/// Runs as a table.
+pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> String {
+    if runs.is_empty() {
+        return "No BenchmarkRuns found.\n".to_owned();
+    }
+    let namespace = if with_namespace {
+        Some(("NAMESPACE", Align::Left))
+    } else {
+        None
+    };
+    let columns = [
+        ("NAME", Align::Left),
+        ("STATE", Align::Left),
+        ("PROGRESS", Align::Right),
+        ("TRUSTWORTHY", Align::Left),
+        ("AGE", Align::Right),
+        ("VERDICT", Align::Left),
+    ];
+    let columns: Vec<_> = namespace.into_iter().chain(columns).collect();
+    let mut table = Table::new(&columns);
+    for run in runs {
+        let status = run.status.clone().unwrap_or_default();
+        let trust = status.conditions.iter().find(|c| c.type_ == TRUSTWORTHY);
+        let age = run.creation_timestamp().map(|created| {
+            let seconds = now.duration_since(created.0).as_secs().max(0);
+            units::duration(seconds.unsigned_abs())
+        });
+        let namespace = with_namespace.then(|| run.namespace().unwrap_or_default());
+        let cells = [
+            run.name_any(),
+            live::state(run).to_owned(),
+            status
+                .progress
+                .map(|progress| progress.text)
+                .unwrap_or_default(),
+            trust
+                .map(|condition| condition.status.clone())
+                .unwrap_or_default(),
+            age.unwrap_or_default(),
+            status.verdict.unwrap_or_default(),
+        ];
+        table.row(&namespace.into_iter().chain(cells).collect::<Vec<_>>());
+    }
+    table.plain()
+}
+
+async fn follow(cluster: &Cluster, run: BenchmarkRun) -> Result<u8, Error> {
+    let name = run.name_any();
+    let mut screen = Screen::new(io::stdout().is_terminal());
+    let mut events = std::pin::pin!(cluster.follow(&name));
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut tick = tokio::time::interval(TICK);
+    let mut failures = 0;
+    let mut run = run;
+    loop {
+        if let Some(code) = live::exit_code(&run) {
+            screen.finish(&status_text(&run))?;
+            return Ok(code);
+        }
+        screen.show(&run, Timestamp::now())?;
+        tokio::select! {
+            _ = &mut interrupt => return Ok(INTERRUPTED),
+            _ = tick.tick(), if screen.is_terminal => {}
+            event = events.next() => match event {
+                Some(Ok(Some(latest))) => {
+                    failures = 0;
+                    run = latest;
+                }
+                Some(Ok(None)) => return Err(Error::Deleted(name)),
+                Some(Err(error)) => {
+                    failures += 1;
+                    give_up_or_wait(error, failures)?;
+                }
+                None => return Err(Error::Unreachable("the watch ended".to_owned())),
+            },
+        }
+    }
+}
+
+/// A refusal stays one; a broken connection may come back.
+fn give_up_or_wait(error: watcher::Error, failures: u32) -> Result<(), Error> {
+    let cause = root_cause(&error);
+    let error = match error {
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => Error::from_kube("follow the run", error),
+        _ => Error::Unreachable(cause),
+    };
+    let stays = matches!(error, Error::Refused { .. } | Error::NotInstalled);
+    if stays || failures > FAILURES_ALLOWED {
+        Err(error)
+    } else {
+        Ok(())
+    }
+}
+
+/// What has been shown so far. Each frame leaves the terminal as it was but for its text, so that
+/// an interrupt at any moment needs no repair.
+struct Screen {
+    is_terminal: bool,
+    shown: String,
+}
+
+impl Screen {
+    fn new(is_terminal: bool) -> Self {
+        Self {
+            is_terminal,
+            shown: String::new(),
+        }
+    }
+
+    fn show(&mut self, run: &BenchmarkRun, now: Timestamp) -> Result<(), Error> {
+        let text = if self.is_terminal {
+            live::frame(run, now)
+        } else {
+            live::line(run)
+        };
+        if text == self.shown {
+            return Ok(());
+        }
+        print(&if self.is_terminal {
+            self.replace(&text)
+        } else {
+            text.clone()
+        })?;
+        self.shown = text;
+        Ok(())
+    }
+
+    fn finish(&mut self, text: &str) -> Result<(), Error> {
+        print(&if self.is_terminal {
+            self.erase() + text
+        } else {
+            text.to_owned()
+        })
+    }
+
+    /// Up to the first line of the last frame, and away with everything below.
+    fn erase(&self) -> String {
+        match self.shown.lines().count() {
+            0 => String::new(),
+            lines => format!("\x1b[{lines}A\r\x1b[J"),
+        }
+    }
+
+    /// Without line wrap for the moment of writing: a line that is too long is cut, and the count
+    /// of lines stays right whatever the width.
+    fn replace(&self, text: &str) -> String {
+        format!("{}\x1b[?7l{text}\x1b[?7h", self.erase())
+    }
+}

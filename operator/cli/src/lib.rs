@@ -1,0 +1,62 @@
+//! `kubectl wasmbench`: what `kubectl get` cannot show of a `BenchmarkRun`.
+//!
+//! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
+//! come from), [`recompute`] (records to a report), then the commands: [`get`], [`report`],
+//! [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
+//! prints and exits.
+
+pub mod args;
+pub mod cluster;
+pub mod error;
+pub mod files;
+pub mod get;
+pub mod live;
+pub mod plan;
+pub mod recompute;
+pub mod report;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use args::Command;
+use error::Error;
+
+/// Runs the plugin with these arguments, the first of which is its own name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match args::parse(arguments) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let result = match (runtime, cli.command) {
+        (Err(error), _) => Err(Error::Output(error)),
+        (Ok(runtime), Command::Get(args)) => runtime.block_on(get::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Report(args)) => runtime.block_on(report::run(&cli.cluster, &args)),
+        (Ok(_), Command::Plan(args)) => plan::run(&args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        // The reader of a pipe went away, e.g. `head`: nothing is wrong.
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes `text` to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Error::Output)
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}

@@ -1,0 +1,88 @@
+//! A run while it goes on, as text. Pure: run and time in, text out.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use kube::ResourceExt;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions::{FINISHED, SUCCEEDED, TRUSTWORTHY};
+use wasmbench_core::results::table::ascii;
+use wasmbench_core::results::units;
+
+/// Characters of the progress bar.
+const BAR: u32 = 30;
+/// Exit code of a run that succeeded and whose numbers are not trustworthy.
+const NOT_TRUSTWORTHY: u8 = 3;
+
+/// What the run is doing, as one word.
+pub fn state(run: &BenchmarkRun) -> &str {
+    condition(run, SUCCEEDED).map_or("Pending", |(_, reason)| reason)
+}
+
+fn condition<'a>(run: &'a BenchmarkRun, type_: &str) -> Option<(&'a str, &'a str)> {
+    let conditions = &run.status.as_ref()?.conditions;
+    let found = conditions
+        .iter()
+        .find(|condition| condition.type_ == type_)?;
+    Some((&found.status, &found.reason))
+}
+
+/// Exit code for a run that has ended; `None` while it goes on.
+pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
+    let is = |type_, value| condition(run, type_).is_some_and(|(status, _)| status == value);
+    if !is(FINISHED, "True") {
+        return None;
+    }
+    Some(match (is(SUCCEEDED, "True"), is(TRUSTWORTHY, "False")) {
+        (true, false) => 0,
+        (true, true) => NOT_TRUSTWORTHY,
+        (false, _) => 1,
+    })
+}
+
+/// A few lines that replace themselves on a terminal: state, bar with an estimate, what happens.
+pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
+    let namespace = run.namespace().unwrap_or_default();
+    let node = run.status.as_ref().and_then(|status| status.node.as_ref());
+    let node = node
+        .map(|node| format!(" on {}", ascii(&node.name)))
+        .unwrap_or_default();
+    let state = ascii(state(run));
+    let mut text = format!("{namespace}/{}: {state}{node}\n", run.name_any());
+    let Some(progress) = run
+        .status
+        .as_ref()
+        .and_then(|status| status.progress.as_ref())
+    else {
+        return text + "waiting for the operator to see the run\n";
+    };
+    let (done, all) = (progress.completed_trials, progress.total_trials.max(1));
+    let filled = (BAR * done.min(all) / all) as usize;
+    let bar = "#".repeat(filled) + &".".repeat(BAR as usize - filled);
+    let left = progress.estimated_completion_time.as_ref().map(|time| {
+        let seconds = time.0.duration_since(now).as_secs().max(0);
+        format!(", about {} left", units::duration(seconds.unsigned_abs()))
+    });
+    let left = left.unwrap_or_default();
+    let (total, message) = (progress.total_trials, ascii(&progress.message));
+    let _ = write!(text, "[{bar}] {done} of {total} trials{left}\n{message}\n");
+    text
+}
+
+/// One line for a log, without an estimate that would change every second.
+pub fn line(run: &BenchmarkRun) -> String {
+    let state = ascii(state(run));
+    match run
+        .status
+        .as_ref()
+        .and_then(|status| status.progress.as_ref())
+    {
+        None => format!("{state}: waiting for the operator to see the run\n"),
+        Some(progress) => format!(
+            "{state}: {} of {} trials: {}\n",
+            progress.completed_trials,
+            progress.total_trials,
+            ascii(&progress.message)
+        ),
+    }
+}

@@ -1,0 +1,133 @@
+//! `kubectl wasmbench plan`: what a run would do, from its file alone.
+
+use std::fmt::Write as _;
+
+use kube::ResourceExt;
+use serde_json::Value;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::results::table::{Align, Table};
+use wasmbench_core::results::{units, words};
+use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
+use wasmbench_core::wire::request::MeterLevel;
+
+use crate::args::PlanArgs;
+use crate::error::Error;
+use crate::{files, print};
+
+/// Prints what every run of the file would do.
+pub fn run(args: &PlanArgs) -> Result<u8, Error> {
+    let path = &args.filename;
+    let objects = files::objects(&files::read(path)?);
+    let failed = |message| Error::NotObjects {
+        path: path.clone(),
+        message,
+    };
+    let is_run = |object: &Value| {
+        object
+            .get("kind")
+            .is_some_and(|kind| kind == "BenchmarkRun")
+    };
+    let mut texts = vec![];
+    for object in objects.map_err(failed)?.into_iter().filter(is_run) {
+        let run: BenchmarkRun = serde_json::from_value(object)
+            .map_err(|error| failed(format!("not a BenchmarkRun: {error}")))?;
+        texts.push(describe(&run, args.order)?);
+    }
+    if texts.is_empty() {
+        return Err(Error::NoRunInFile(path.clone()));
+    }
+    print(&texts.join("\n"))?;
+    Ok(0)
+}
+
+/// What `run` would do, or why it would be refused.
+pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
+    let valid = validate(run, &config())?;
+    let (trials, cells) = (valid.order.len(), cells_of(&valid.spec).len());
+    let seconds: u64 = valid
+        .order
+        .iter()
+        .map(|trial| expected_trial_seconds(&valid, trial))
+        .sum();
+    let mut text = format!(
+        "{}: {cells} cells x {} block(s) = {trials} trials, about {}\n",
+        run.name_any(),
+        valid.spec.blocks,
+        units::duration(seconds),
+    );
+    text.push_str(&compared(&valid));
+    let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
+    if known_seed {
+        let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
+    } else {
+        text.push_str(
+            "\nSeed of the order: derived from the run's uid when it is created; set spec.seed to \
+             fix it\n",
+        );
+    }
+    if with_order && known_seed {
+        text.push_str(&order(&valid));
+    }
+    text.push_str(
+        "\nThe limits of the CRD were checked; the cluster's administrator may set lower ones.\n",
+    );
+    Ok(text)
+}
+
+fn compared(valid: &ValidatedRun) -> String {
+    let compared = words::compared(&valid.spec);
+    let mut text = String::new();
+    for (title, list) in [
+        ("Variants", &compared.variants),
+        ("Workloads", &compared.workloads),
+    ] {
+        let mut table = Table::new(&[(title, Align::Left), ("", Align::Left)]);
+        for named in list {
+            let baseline = title == "Variants" && named.name == valid.baseline;
+            let mark = if baseline { " (baseline)" } else { "" };
+            table.row(&[format!("{}{mark}", named.name), named.what.clone()]);
+        }
+        let _ = write!(text, "\n{}", table.plain());
+    }
+    text.push_str("\nSweeps\n");
+    for sweep in &compared.sweeps {
+        let _ = writeln!(text, "{sweep}");
+    }
+    text
+}
+
+fn order(valid: &ValidatedRun) -> String {
+    let mut table = Table::new(&[
+        ("Order", Align::Right),
+        ("Trial", Align::Left),
+        ("Takes", Align::Right),
+    ]);
+    for (position, trial) in valid.order.iter().enumerate() {
+        table.row(&[
+            (position + 1).to_string(),
+            trial.to_string(),
+            units::duration(expected_trial_seconds(valid, trial)),
+        ]);
+    }
+    format!("\n{}", table.plain())
+}
+
+/// A configuration without the images, which no plan shows, and with the limits of the CRD.
+fn config() -> OperatorConfig {
+    let none = String::new;
+    OperatorConfig {
+        operator_namespace: none(),
+        images: Images {
+            probe: none(),
+            native: none(),
+            embedded: none(),
+            upstream: none(),
+            pull_policy: none(),
+        },
+        meter: MeterLevel::default(),
+        limits: Limits::default(),
+        probe: ProbeConfig::default(),
+    }
+}

@@ -1,0 +1,200 @@
+//! What people see: lists, live frames, plans, and the sentences for what goes wrong.
+#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
+
+use std::process::Command;
+
+use jiff::Timestamp;
+use kubectl_wasmbench::{get, live, plan};
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+
+fn now() -> Timestamp {
+    "2026-01-01T01:00:00Z".parse().unwrap()
+}
+
+fn run(conditions: &[(&str, &str, &str)], progress: Value) -> BenchmarkRun {
+    let condition = |(type_, status, reason): &(&str, &str, &str)| {
+        json!({
+            "type": type_, "status": status, "reason": reason, "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    let conditions: Vec<Value> = conditions.iter().map(condition).collect();
+    serde_json::from_value(json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {
+            "name": "gateway-overhead", "namespace": "default",
+            "creationTimestamp": "2026-01-01T00:30:00Z",
+        },
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {"throughput": {"connections": [50]}},
+        },
+        "status": {
+            "conditions": conditions,
+            "progress": progress,
+            "node": {"name": "bench-1"},
+            "verdict": "native on hello: 12.2k requests/s at 50 connections",
+        },
+    }))
+    .unwrap()
+}
+
+fn measuring() -> BenchmarkRun {
+    let progress = json!({
+        "completedTrials": 24, "totalTrials": 60, "text": "24/60 (~12m left)",
+        "message": "measuring embedded/hello/throughput-c50, block 3",
+        "estimatedCompletionTime": "2026-01-01T01:12:10Z",
+    });
+    run(
+        &[
+            ("Finished", "False", "Measuring"),
+            ("Succeeded", "Unknown", "Measuring"),
+        ],
+        progress,
+    )
+}
+
+fn finished(succeeded: &str, trustworthy: &str) -> BenchmarkRun {
+    let progress =
+        json!({"completedTrials": 60, "totalTrials": 60, "text": "60/60", "message": "done"});
+    let conditions = [
+        ("Finished", "True", "Completed"),
+        ("Succeeded", succeeded, "Completed"),
+        ("Trustworthy", trustworthy, "Reason"),
+    ];
+    run(&conditions, progress)
+}
+
+#[test]
+fn a_run_that_goes_on_shows_a_bar_and_an_estimate() {
+    insta::assert_snapshot!(live::frame(&measuring(), now()), @r"
+    default/gateway-overhead: Measuring on bench-1
+    [############..................] 24 of 60 trials, about 12 min left
+    measuring embedded/hello/throughput-c50, block 3
+    ");
+}
+
+#[test]
+fn a_log_line_does_not_change_with_the_clock() {
+    insta::assert_snapshot!(
+        live::line(&measuring()),
+        @"Measuring: 24 of 60 trials: measuring embedded/hello/throughput-c50, block 3"
+    );
+}
+
+#[test]
+fn a_run_that_the_operator_has_not_seen_says_so() {
+    let mut run = measuring();
+    run.status = None;
+    insta::assert_snapshot!(live::frame(&run, now()), @r"
+    default/gateway-overhead: Pending
+    waiting for the operator to see the run
+    ");
+    assert_eq!(live::exit_code(&run), None);
+}
+
+#[test]
+fn the_exit_code_tells_success_failure_and_doubt_apart() {
+    assert_eq!(live::exit_code(&measuring()), None);
+    assert_eq!(live::exit_code(&finished("True", "True")), Some(0));
+    assert_eq!(live::exit_code(&finished("True", "False")), Some(3));
+    assert_eq!(live::exit_code(&finished("False", "False")), Some(1));
+    assert_eq!(live::exit_code(&finished("False", "Unknown")), Some(1));
+}
+
+#[test]
+fn a_list_of_runs_is_aligned() {
+    let mut other = finished("True", "True");
+    other.metadata.name = Some("b".into());
+    insta::assert_snapshot!(get::list(&[measuring(), other], true, now()), @r"
+    NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY     AGE  VERDICT
+    default    gateway-overhead  Measuring  24/60 (~12m left)               30 min  native on hello: 12.2k requests/s at 50 connections
+    default    b                 Completed              60/60  True         30 min  native on hello: 12.2k requests/s at 50 connections
+    ");
+    assert_eq!(get::list(&[], false, now()), "No BenchmarkRuns found.\n");
+}
+
+#[test]
+fn a_plan_says_what_a_run_will_do() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 2
+          seed: 7
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello, expect: {body: hello}}]
+          sweeps:
+            throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 1}
+        ",
+    )
+    .unwrap();
+    insta::assert_snapshot!(plan::describe(&run, true).unwrap());
+}
+
+#[test]
+fn every_sample_has_a_plan() {
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests/samples");
+    for sample in std::fs::read_dir(samples).unwrap() {
+        let path = sample.unwrap().path();
+        let output = kubectl_wasmbench(&["plan", "-f", path.to_str().unwrap()]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{}: {error}", path.display());
+    }
+}
+
+#[test]
+fn a_plan_for_a_run_that_would_be_refused_says_why() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../manifests/invalid/baseline-unknown.yaml"
+    );
+    let output = kubectl_wasmbench(&["plan", "-f", file]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains("the run would be refused: spec.baseline"),
+        "{error}"
+    );
+}
+
+fn kubectl_wasmbench(arguments: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    // Port 1 of the loopback interface: nothing listens there.
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    });
+    std::fs::write(&path, kubeconfig.to_string()).unwrap();
+    let kubeconfig = path.to_str().unwrap();
+    let output = kubectl_wasmbench(&["get", "fast", "--kubeconfig", kubeconfig]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains("error: the cluster does not answer ("),
+        "{error}"
+    );
+    assert!(error.contains("kubectl config get-contexts"), "{error}");
+    let output = kubectl_wasmbench(&["get", "--kubeconfig", kubeconfig, "--context", "elsewhere"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.contains("no cluster is configured") && error.contains("elsewhere"),
+        "{error}"
+    );
+}
