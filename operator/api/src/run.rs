@@ -1,6 +1,9 @@
 //! The `BenchmarkRun`: one comparison of variants of a service on one node.
 
-#![expect(clippy::duplicated_attributes, reason = "the columns of #[kube(printcolumn)] share keys")]
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "the columns of #[kube(printcolumn)] share keys"
+)]
 
 use std::collections::BTreeMap;
 
