@@ -303,3 +303,6 @@ fn rejection(fault: Fault) -> Rejection {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! A server in a thread, and a client that reads one answer at a time.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use gateway_http::{Config, Server, Unchanged, Workloads};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Starts the workloads with a configuration; the thread ends with the test process.
+pub fn start(config: Config) -> SocketAddr {
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        ..config
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let server = Server::bind(config, Workloads::new(Unchanged)).unwrap();
+        sender.send(server.local_addr().unwrap()).unwrap();
+        server.run()
+    });
+    receiver.recv().unwrap()
+}
+
+/// An answer, as it came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// A connection that keeps what it read beyond an answer.
+pub struct Client {
+    pub stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        Self {
+            stream,
+            read: Vec::new(),
+        }
+    }
+
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+        self
+    }
+
+    pub fn get(&mut self, target: &str) -> Answer {
+        self.send(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"))
+            .answer()
+    }
+
+    /// Reads one answer to a request with a body in the answer.
+    pub fn answer(&mut self) -> Answer {
+        let head = self.head();
+        let length = field(&head, "content-length").map_or(0, |value| value.parse().unwrap());
+        while self.read.len() < length {
+            assert!(self.fill() > 0, "the body ends too early: {head}");
+        }
+        let body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
+        Answer {
+            status: head[9..12].parse().unwrap(),
+            head,
+            body,
+        }
+    }
+
+    /// Reads a head only.
+    pub fn head(&mut self) -> String {
+        loop {
+            if let Some(end) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                return String::from_utf8(self.read.drain(..end + 4).collect()).unwrap();
+            }
+            assert!(self.fill() > 0, "the connection ended without an answer");
+        }
+    }
+
+    /// What comes until the server ends the connection.
+    pub fn rest(&mut self) -> Vec<u8> {
+        while self.fill() > 0 {}
+        std::mem::take(&mut self.read)
+    }
+
+    fn fill(&mut self) -> usize {
+        let mut bytes = [0; 16 * 1024];
+        let count = self.stream.read(&mut bytes).unwrap();
+        self.read.extend_from_slice(&bytes[..count]);
+        count
+    }
+}
+
+/// The value of a header field.
+pub fn field(head: &str, name: &str) -> Option<String> {
+    head.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.eq_ignore_ascii_case(name)
+            .then(|| value.trim().to_owned())
+    })
+}
