@@ -1,6 +1,7 @@
 //! Waits for the first correct answer: asks again and again without back-off, because the moment
 //! of the first correct answer is itself a result.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
@@ -15,6 +16,10 @@ use crate::target::Target;
 const GAP: Duration = Duration::from_micros(900);
 /// A starting service may answer 503 at first; after this time it is not starting any more.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// A port that refuses connections for this long after a load has nobody behind it: a backlog
+/// makes an answer late, but never refused.
+const GONE: Duration = Duration::from_secs(1);
 
 /// What is asked, and what the answer must be.
 #[derive(Clone, Debug)]
@@ -91,10 +96,8 @@ impl Question<'_> {
                 over.then(|| Err(given_up(timeout, first_wrong, &last_wrong, &last_nothing)))
             });
             if let Some(outcome) = outcome {
-                let waited_microseconds =
-                    u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
                 let readiness = Readiness {
-                    waited_microseconds,
+                    waited_microseconds: microseconds(began.elapsed()),
                     attempts,
                 };
                 let wrong_answer = wrong_answer.filter(|_| outcome.is_err());
@@ -116,11 +119,14 @@ impl Question<'_> {
     pub fn ask_again(&self, patience: Duration) -> Result<Judged, String> {
         let began = Instant::now();
         loop {
-            let why = match http::get(self.target) {
+            let (why, patience) = match http::get(self.target) {
                 Ok(response) => {
                     return Ok(answer::judge(&response, self.expect, self.variant_prefix));
                 }
-                Err(error) => error.to_string(),
+                Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+                    (Error::Connect(error).to_string(), GONE.min(patience))
+                }
+                Err(error) => (error.to_string(), patience),
             };
             if began.elapsed() >= patience {
                 return Err(why);
@@ -128,6 +134,10 @@ impl Question<'_> {
             std::thread::sleep(GAP);
         }
     }
+}
+
+fn microseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn wrong(why: &str) -> ProbeFailure {

@@ -2,8 +2,14 @@
 //!
 //! fortio prints `Starting at` immediately before it takes its start time and `Ended after`
 //! immediately after it has taken its end time, both unbuffered on its standard error. A thread
-//! waits for these two lines and lets the caller read counters at each. Its start, its connections
-//! and, with `-t`, its one warm-up request per connection lie before the first line.
+//! waits for these two lines and lets the caller read counters at each. The start of the process
+//! and, with `-t`, its connections and one warm-up request on each lie before the first line. With
+//! `-n` fortio connects within the timed part: the first request of each connection includes the
+//! handshake.
+//!
+//! The reading at the first line can come before fortio's own start time, while the subject is
+//! idle, or some 0.1 ms after it (milliseconds when the node's processors are all busy); what the
+//! subject uses in that time is missing. The one at the last line finds the subject idle again.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -93,11 +99,7 @@ pub fn run(
         let said = said.join().unwrap_or_default();
         let output = output.join().unwrap_or(Ok(None));
         match status {
-            Ok(Some(status)) if status.success() => match output {
-                Ok(Some(output)) if output.len() < MAX_OUTPUT => Ok(output),
-                Ok(_) => Err(Error::Output("its output is larger than 4 MiB".to_owned())),
-                Err(error) => Err(Error::Output(error.to_string())),
-            },
+            Ok(Some(status)) if status.success() => whole(output),
             Ok(Some(status)) => Err(Error::Ended {
                 status: status.to_string(),
                 said,
@@ -106,6 +108,14 @@ pub fn run(
             Err(error) => Err(Error::Start(error)),
         }
     })
+}
+
+fn whole(output: io::Result<Option<Vec<u8>>>) -> Result<Vec<u8>, Error> {
+    match output {
+        Ok(Some(output)) if output.len() < MAX_OUTPUT => Ok(output),
+        Ok(_) => Err(Error::Output("its output is larger than 4 MiB".to_owned())),
+        Err(error) => Err(Error::Output(error.to_string())),
+    }
 }
 
 /// Waits until both pipes are closed and the child has exited; kills it at the deadline.

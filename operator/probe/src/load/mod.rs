@@ -12,6 +12,7 @@ use wasmbench_core::wire::document::{
 };
 use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
+use crate::answer::Judged;
 use crate::fortio::args::Load;
 use crate::meter::PodMeter;
 use crate::output::progress;
@@ -65,16 +66,7 @@ fn measure(
         variant_prefix: &request.body_prefix,
     };
 
-    progress(&format!("waiting for {}", target.url()));
-    let waited = question.wait(Duration::from_secs(request.ready_timeout_seconds.into()));
-    document.readiness = waited.readiness;
-    document.answer_before = waited.wrong_answer;
-    let before = waited.outcome?;
-    document.answer_before = Some(before.clone());
-    progress(&format!(
-        "correct answer after {} us",
-        waited.readiness.waited_microseconds
-    ));
+    let (before, answer_time) = wait(&question, request.ready_timeout_seconds, document)?;
 
     let amounts = Amounts::of(request.load);
     let bench = Bench {
@@ -89,27 +81,42 @@ fn measure(
         meter: find_meter(settings, &request),
         deadline: Instant::now() + amounts.budget,
     };
-    let warm = bench.warm_up(&amounts, waited.answer_time)?;
+    let warm = bench.warm_up(&amounts, answer_time)?;
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
     let (window, answered) = bench.timed(&amounts, &warm)?;
     document.timed = Some(window);
 
     let after = question.ask_again(PATIENCE);
-    if let Ok(judged) = &after {
-        document.answer_after = Some(judged.answer.clone());
-    }
-    if let Err(codes) = answered {
+    document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
+    answered.map_err(|codes| {
         let message = format!("no request of the timed window was answered as expected: {codes}");
-        return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
-    }
-    let after = after.map_err(|why| changed(&format!("no answer after the load: {why}")))?;
-    match after.wrong {
-        Some(why) => Err(changed(&format!(
-            "the answer after the load is wrong: {why}"
-        ))),
-        None => same(&before, &after.answer),
-    }
+        failure(ProbeFailureReason::NoSuccessfulRequest, message)
+    })?;
+    unchanged(&before, after)
+}
+
+/// The first correct answer, and the time it took by itself.
+fn wait(
+    question: &Question<'_>,
+    timeout_seconds: u32,
+    document: &mut LoadDocument,
+) -> Result<(Answer, Duration), ProbeFailure> {
+    progress(&format!("waiting for {}", question.target.url()));
+    let waited = question.wait(Duration::from_secs(timeout_seconds.into()));
+    document.readiness = waited.readiness;
+    document.answer_before = waited
+        .outcome
+        .as_ref()
+        .ok()
+        .cloned()
+        .or(waited.wrong_answer);
+    let answer = waited.outcome?;
+    progress(&format!(
+        "correct answer after {} us",
+        waited.readiness.waited_microseconds
+    ));
+    Ok((answer, waited.answer_time))
 }
 
 fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
@@ -137,19 +144,26 @@ fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
     }
 }
 
-fn same(before: &Answer, after: &Answer) -> Result<(), ProbeFailure> {
-    if before.body_sha256 == after.body_sha256 {
+/// The answer after the load is right, and the one before it.
+fn unchanged(before: &Answer, after: Result<Judged, String>) -> Result<(), ProbeFailure> {
+    let after = after.map_err(|why| changed(format!("no answer after the load: {why}")))?;
+    if let Some(why) = after.wrong {
+        return Err(changed(format!(
+            "the answer after the load is wrong: {why}"
+        )));
+    }
+    if before.body_sha256 == after.answer.body_sha256 {
         return Ok(());
     }
-    Err(changed(&format!(
+    Err(changed(format!(
         "the answer changed: '{}' before the load, '{}' after it; a service whose answers differ \
          from request to request cannot be compared",
-        before.excerpt, after.excerpt
+        before.excerpt, after.answer.excerpt
     )))
 }
 
-fn changed(message: &str) -> ProbeFailure {
-    failure(ProbeFailureReason::AnswerChanged, message.to_owned())
+fn changed(message: String) -> ProbeFailure {
+    failure(ProbeFailureReason::AnswerChanged, message)
 }
 
 fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
