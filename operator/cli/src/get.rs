@@ -201,3 +201,17 @@ impl Screen {
         format!("{}\x1b[?7l{text}\x1b[?7h", self.erase())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_replaces_the_one_before_and_leaves_line_wrap_on() {
+        let mut screen = Screen::new(true);
+        assert_eq!(screen.replace("a\nb\n"), "\x1b[?7la\nb\n\x1b[?7h");
+        screen.shown = "a\nb\n".to_owned();
+        assert_eq!(screen.replace("c\n"), "\x1b[2A\r\x1b[J\x1b[?7lc\n\x1b[?7h");
+        assert_eq!(screen.erase(), "\x1b[2A\r\x1b[J");
+    }
+}

@@ -12,7 +12,7 @@ fn now() -> Timestamp {
     "2026-01-01T01:00:00Z".parse().unwrap()
 }
 
-fn run(conditions: &[(&str, &str, &str)], progress: Value) -> BenchmarkRun {
+fn run(conditions: &[(&str, &str, &str)], progress: &Value) -> BenchmarkRun {
     let condition = |(type_, status, reason): &(&str, &str, &str)| {
         json!({
             "type": type_, "status": status, "reason": reason, "message": "",
@@ -53,7 +53,7 @@ fn measuring() -> BenchmarkRun {
             ("Finished", "False", "Measuring"),
             ("Succeeded", "Unknown", "Measuring"),
         ],
-        progress,
+        &progress,
     )
 }
 
@@ -65,7 +65,7 @@ fn finished(succeeded: &str, trustworthy: &str) -> BenchmarkRun {
         ("Succeeded", succeeded, "Completed"),
         ("Trustworthy", trustworthy, "Reason"),
     ];
-    run(&conditions, progress)
+    run(&conditions, &progress)
 }
 
 #[test]

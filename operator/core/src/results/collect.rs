@@ -95,7 +95,7 @@ pub struct Observation {
     pub metrics: Metrics,
     /// The answers that were seen.
     pub bodies: Bodies,
-    /// Index of the facts of node and subject in [`Collector::facts`].
+    /// Index of the facts of node and subject among those of the collector.
     pub facts: usize,
 }
 

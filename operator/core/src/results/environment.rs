@@ -19,13 +19,6 @@ pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
 /// Hex digits of a fingerprint: among a thousand nodes two agree by chance once in 500 million
 /// times, and it can still be read aloud.
 const FINGERPRINT_DIGITS: usize = 12;
-/// Facts that change from minute to minute on one node; they describe it but do not identify it.
-const CHANGING_FACTS: [&str; 4] = [
-    "loadAverage",
-    "uptimeSeconds",
-    "freeMemoryBytes",
-    "frequency",
-];
 /// Longest value of a fact that a report shows, in characters.
 const MAX_FACT_CHARS: usize = 512;
 /// Largest spec that a report repeats, in bytes of JSON: it appears twice, and a report must fit a
@@ -78,7 +71,7 @@ pub struct Environment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// First 12 hex digits of a SHA-256 over the lines `probe.KEY=VALUE` and `node.KEY=VALUE` of
-    /// the facts below, sorted, without those that change from minute to minute.
+    /// the facts below, sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// What the probe saw on the node.
@@ -181,12 +174,8 @@ pub fn fingerprint(
     node: &BTreeMap<String, String>,
 ) -> Option<String> {
     let lines = |scope: &'static str, facts: &BTreeMap<String, String>| {
-        let stable = facts
-            .iter()
-            .filter(|(key, _)| !CHANGING_FACTS.contains(&key.as_str()));
-        stable
-            .map(|(key, value)| format!("{scope}.{key}={value}\n"))
-            .collect::<Vec<_>>()
+        let line = |(key, value)| format!("{scope}.{key}={value}\n");
+        facts.iter().map(line).collect::<Vec<_>>()
     };
     let mut lines = [lines("node", node), lines("probe", probe)].concat();
     lines.sort();
@@ -217,32 +206,26 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
             .insert(cut(value, MAX_FACT_CHARS));
     };
     for (_, facts) in seen {
-        let both = [("probe", &facts.probe), ("node", &facts.api)];
-        for (scope, facts) in both {
-            let stable = facts
-                .iter()
-                .filter(|(key, _)| !CHANGING_FACTS.contains(&key.as_str()));
-            stable.for_each(|(key, value)| put(format!("{scope}.{key}"), value));
+        for (scope, facts) in [("probe", &facts.probe), ("node", &facts.api)] {
+            for (key, value) in facts {
+                put(format!("{scope}.{key}"), value);
+            }
         }
-        facts
-            .node
-            .iter()
-            .for_each(|node| put("name of the node".to_owned(), node));
-        facts
-            .fortio_version
-            .iter()
-            .for_each(|version| put("version of fortio".into(), version));
-        facts
-            .probe_version
-            .iter()
-            .for_each(|version| put("version of the probe".into(), version));
+        let others = [
+            ("name of the node", &facts.node),
+            ("version of fortio", &facts.fortio_version),
+            ("version of the probe", &facts.probe_version),
+        ];
+        for (fact, value) in others {
+            if let Some(value) = value {
+                put(fact.to_owned(), value);
+            }
+        }
     }
     for variant in variants {
-        let fact = format!("image of {}", variant.variant);
-        variant
-            .image_ids
-            .iter()
-            .for_each(|id| put(fact.clone(), id));
+        for id in &variant.image_ids {
+            put(format!("image of {}", variant.variant), id);
+        }
     }
     let changed = values.into_iter().filter(|(_, values)| values.len() > 1);
     changed

@@ -44,7 +44,7 @@ struct RunnerResults {
     actual_duration: Option<i64>,
     duration_histogram: Option<HistogramData>,
     errors_duration_histogram: Option<HistogramData>,
-    ret_codes: Option<BTreeMap<String, u64>>,
+    ret_codes: Option<BTreeMap<String, u32>>,
 }
 
 #[derive(Deserialize)]
@@ -105,7 +105,7 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
 
 fn histogram(data: &HistogramData, name: &str) -> Result<Histogram, Error> {
     let microseconds = |bucket: &BucketData| {
-        let count = u64::try_from(bucket.count).ok()?;
+        let count = u32::try_from(bucket.count).ok()?.into();
         Some(Bucket {
             start: bucket.start * 1e6,
             end: bucket.end * 1e6,
@@ -114,7 +114,7 @@ fn histogram(data: &HistogramData, name: &str) -> Result<Histogram, Error> {
     };
     let buckets: Option<Vec<Bucket>> = data.data.iter().flatten().map(microseconds).collect();
     let wrong = |what: &str| Error::Contradiction(format!("{name} {what}"));
-    let buckets = buckets.ok_or_else(|| wrong("has a negative count"))?;
+    let buckets = buckets.ok_or_else(|| wrong("has a count that is negative or too large"))?;
     let histogram = Histogram::new(buckets).map_err(|what| wrong(&what))?;
     if i64::try_from(histogram.count()).ok() == Some(data.count) {
         Ok(histogram)
@@ -129,7 +129,7 @@ fn histogram(data: &HistogramData, name: &str) -> Result<Histogram, Error> {
 /// Requests that were not answered with the expected status. Status codes decide, because fortio
 /// takes any 200, 201, 202 and 204 for a success.
 fn failed(
-    codes: Option<&BTreeMap<String, u64>>,
+    codes: Option<&BTreeMap<String, u32>>,
     errors: Option<&Histogram>,
     all: &Histogram,
     expected_status: u16,
@@ -138,18 +138,15 @@ fn failed(
         let errors = errors.ok_or(Error::Missing("RetCodes and no ErrorsDurationHistogram"))?;
         return Ok(errors.count());
     };
-    let answered: u64 = codes.values().sum();
+    let answered: u64 = codes.values().copied().map(u64::from).sum();
     if answered != all.count() {
         return Err(Error::Contradiction(format!(
             "RetCodes has {answered} requests and DurationHistogram {}",
             all.count()
         )));
     }
-    Ok(answered
-        - codes
-            .get(&expected_status.to_string())
-            .copied()
-            .unwrap_or_default())
+    let expected = codes.get(&expected_status.to_string()).copied();
+    Ok(answered - u64::from(expected.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -97,58 +97,19 @@ fn doubt(doubt: &Doubt) -> String {
 }
 
 fn compared(summary: &Summary) -> String {
-    let mut variants = Table::new(&[
-        ("Variant", Align::Left),
-        ("What", Align::Left),
-        ("RuntimeClass", Align::Left),
-        ("Image", Align::Left),
-    ]);
-    for variant in &summary.compared.variants {
-        let images = summary
-            .environment
-            .variants
-            .iter()
-            .find(|i| i.variant == variant.name);
-        let joined = |set: Option<&std::collections::BTreeSet<String>>| {
-            let all: Vec<&str> = set.into_iter().flatten().map(String::as_str).collect();
-            if all.is_empty() {
-                "-".to_owned()
-            } else {
-                all.join(", ")
-            }
-        };
-        let ids = images.map(|i| {
-            if i.image_ids.is_empty() {
-                &i.images
-            } else {
-                &i.image_ids
-            }
-        });
-        let mark = if variant.name == summary.baseline {
-            " (baseline)"
-        } else {
-            ""
-        };
-        variants.row(&[
-            format!("{}{mark}", variant.name),
-            variant.what.clone(),
-            joined(images.map(|i| &i.runtime_classes)),
-            joined(ids),
-        ]);
-    }
     let mut workloads = Table::new(&[("Workload", Align::Left), ("Request", Align::Left)]);
     for workload in &summary.compared.workloads {
         workloads.row(&[workload.name.clone(), workload.what.clone()]);
     }
-    let sweeps = lines(
-        "- ",
-        summary.compared.sweeps.iter().map(|sweep| escape(sweep)),
-    );
     format!(
-        "## What was compared\n\n{}\n{}\n{sweeps}- {} block(s): each repeats every cell once with \
-         a fresh pod, in an order shuffled with seed {}\n",
-        variants.markdown(),
+        "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
+         fresh pod, in an order shuffled with seed {}\n",
+        tables::variants(summary).markdown(),
         workloads.markdown(),
+        lines(
+            "- ",
+            summary.compared.sweeps.iter().map(|sweep| escape(sweep))
+        ),
         summary.compared.blocks,
         summary.seed,
     )

@@ -1,5 +1,7 @@
 //! The tables of a report: ratios, points and trials.
 
+use std::collections::BTreeSet;
+
 use super::compare::{Comparison, Metric};
 use super::stats::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
@@ -9,6 +11,51 @@ use super::units;
 
 /// What stands where there is no number.
 pub const NOTHING: &str = "-";
+
+/// The variants with what ran as each.
+pub fn variants(summary: &Summary) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("What", Align::Left),
+        ("RuntimeClass", Align::Left),
+        ("Image", Align::Left),
+    ]);
+    let joined = |set: Option<&BTreeSet<String>>| {
+        let all: Vec<&str> = set.into_iter().flatten().map(String::as_str).collect();
+        if all.is_empty() {
+            NOTHING.to_owned()
+        } else {
+            all.join(", ")
+        }
+    };
+    for variant in &summary.compared.variants {
+        let images = summary
+            .environment
+            .variants
+            .iter()
+            .find(|i| i.variant == variant.name);
+        let ids = images.map(|i| {
+            if i.image_ids.is_empty() {
+                &i.images
+            } else {
+                &i.image_ids
+            }
+        });
+        let mark = if variant.name == summary.baseline {
+            " (baseline)"
+        } else {
+            ""
+        };
+        table.row(&[
+            format!("{}{mark}", variant.name),
+            variant.what.clone(),
+            joined(images.map(|i| &i.runtime_classes)),
+            joined(ids),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
 
 /// Ratios to the baseline under one workload, one row per variant that could be compared.
 pub fn ratios(summary: &Summary, workload: &str) -> Table {

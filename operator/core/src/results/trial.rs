@@ -142,16 +142,23 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
 }
 
 fn generator_cpu_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
-    let cpus: f64 = document
-        .environment
-        .facts
-        .get("cpus")?
-        .trim()
-        .parse()
-        .ok()?;
-    let available = window.duration_nanoseconds as f64 * cpus;
+    let cpus = cpus(document.environment.facts.get("cpus")?)?;
+    let available = window.duration_nanoseconds as f64 * f64::from(cpus);
     let used = window.generator_cpu_nanoseconds? as f64;
     (available > 0.0).then(|| used / available)
+}
+
+/// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
+fn cpus(kernel_list: &str) -> Option<u32> {
+    let of_range = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    kernel_list
+        .split(',')
+        .map(of_range)
+        .try_fold(0_u32, |sum, cpus| sum.checked_add(cpus?))
 }
 
 #[cfg(test)]
@@ -185,6 +192,15 @@ mod tests {
         assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
         meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (50, MemorySource::Peak));
+    }
+
+    #[test]
+    fn cpus_are_counted_in_the_kernels_list() {
+        assert_eq!(
+            ["0", "0-3", "0-3,8-11", "1,3"].map(cpus),
+            [Some(1), Some(4), Some(8), Some(2)]
+        );
+        assert_eq!(["", "many", "3-0", "0-4294967295"].map(cpus), [None; 4]);
     }
 
     #[test]

@@ -196,7 +196,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
             facts: facts(&[
                 ("kernel", "6.12.41"),
                 ("cpuModel", "Example CPU @ 3.00GHz"),
-                ("cpus", "2"),
+                ("cpus", "0-1"),
                 ("governor", "performance"),
                 ("cgroupVersion", "2"),
             ]),
