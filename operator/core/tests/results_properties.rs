@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use results_support::{all_measured, failed, fortio, measured, record, run, run_with, trials};
 use serde_json::json;
 use wasmbench_core::results::quality::Reason;
-use wasmbench_core::results::{Collector, Summary, report_files, report_files_of, summarize};
+use wasmbench_core::results::{
+    Collector, RunInput, Summary, report_files, report_files_of, summarize,
+};
 use wasmbench_core::wire::record::{Outcome, Record};
 
 /// What may become of a trial.
@@ -163,4 +165,14 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
         .collect();
     assert!(bytes < 900_000, "{bytes} bytes: {sizes:?}");
     assert!(files["report.md"].contains("trials are left out here"));
+}
+
+#[test]
+fn fields_that_may_change_after_creation_do_not_change_the_report() {
+    let input = run();
+    let mut run = wasmbench_api::BenchmarkRun::new(&input.name, input.spec.clone());
+    let before = RunInput::new(&run, 42);
+    run.spec.suspend = true;
+    run.spec.ttl_seconds_after_finished = Some(60);
+    assert_eq!(RunInput::new(&run, 42), before);
 }
