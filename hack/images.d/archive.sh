@@ -44,12 +44,19 @@ assemble() { # NAME CONTENT ARCHIVE
       --build-arg "VERSION=$(version)" --build-arg "REVISION=$(revision)" \
       --file "$repository/${folder_of[$1]}/Containerfile" "$(stage_of "$1")"
   in_store push --quiet "$image" "oci-archive:$3:$(reference_of "$1")"
+  remove_old "$1" "$2"
+}
+
+# Of each image the newest content is kept, and archives of other tags for a day.
+remove_old() { # NAME CONTENT
+  in_store images --format '{{.Name}}:{{.Tag}}' | { grep -x "localhost/wasmbench/$1:content-.*" || true; } |
+    { grep -vx "localhost/wasmbench/$1:$2" || true; } | xargs -r buildah "${store_options[@]}" rmi
+  find "$store" -maxdepth 1 -name 'dev-*' -mtime +0 ! -name "$tag" -exec rm -rf {} +
 }
 
 # vfs needs nothing of the kernel, and the images are a few files each.
-in_store() {
-  buildah --root "$store/buildah" --runroot "$store/buildah-run" --storage-driver vfs "$@"
-}
+store_options=(--root "$store/buildah" --runroot "$store/buildah-run" --storage-driver vfs)
+in_store() { buildah "${store_options[@]}" "$@"; }
 
 version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$repository/Cargo.toml"; }
 

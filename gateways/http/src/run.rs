@@ -102,7 +102,9 @@ fn say(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// One line, whatever a library's message is made of.
 fn fail(name: &str, code: u8, sentence: &str) -> ExitCode {
+    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {sentence}");
     ExitCode::from(code)
 }

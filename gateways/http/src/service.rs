@@ -7,7 +7,7 @@ pub trait Service {
     /// Answers a request by filling `body`, which is empty, or has it forwarded to the upstream.
     fn handle(&mut self, request: &Request, body: &mut Vec<u8>) -> Outcome;
 
-    /// Changes the body of a forwarded answer of status 2xx. The default leaves it as it is.
+    /// Changes the body of a forwarded answer of status 2xx that has one. The default leaves it as it is.
     fn change_forwarded(&mut self, body: &mut Vec<u8>) -> Result<(), Failed> {
         let _ = body;
         Ok(())

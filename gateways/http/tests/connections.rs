@@ -1,5 +1,7 @@
 //! Many connections, slow ones, hostile ones: none of them disturbs the others.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 mod common;
 
 use common::{Client, start};

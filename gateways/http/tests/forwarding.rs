@@ -1,5 +1,7 @@
 //! Forwarding to an upstream that is well, slow, strange or missing.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 mod common;
 
 use common::{Client, field, start};
@@ -51,9 +53,9 @@ fn answering(answer: &'static str) -> (SocketAddr, Receiver<String>) {
     (address, receiver)
 }
 
-fn gateway(upstream: impl ToString) -> Client {
+fn gateway(upstream: impl std::fmt::Display) -> Client {
     Client::connect(start(Config {
-        upstream: Some(upstream.to_string()),
+        upstream: Some(format!("{upstream}")),
         upstream_timeout: Duration::from_millis(500),
         ..Config::default()
     }))
@@ -181,7 +183,7 @@ fn an_upstream_that_does_not_speak_http_or_breaks_off_is_a_bad_gateway() {
 #[test]
 fn a_slow_upstream_is_given_up_and_stalls_nobody() {
     let silent = upstream(|stream| {
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
         drop(stream);
     });
     let mut waiting = gateway(silent);

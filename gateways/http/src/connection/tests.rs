@@ -89,10 +89,9 @@ fn request() -> impl Strategy<Value = (Vec<u8>, String)> {
                     body,
                 ),
                 _ => {
-                    let coded: String = chunks
-                        .iter()
-                        .map(|chunk| format!("{:x};e=1\r\n{chunk}\r\n", chunk.len()))
-                        .collect();
+                    let coded = chunks.iter().fold(String::new(), |coded, chunk| {
+                        coded + &format!("{:x};e=1\r\n{chunk}\r\n", chunk.len())
+                    });
                     let fields = "Transfer-Encoding: chunked\r\n\r\n";
                     (format!("{head}{fields}{coded}0\r\nT: t\r\n\r\n"), body)
                 }

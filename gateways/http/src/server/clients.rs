@@ -2,8 +2,8 @@
 
 use super::Server;
 use crate::connection::{Connection, Wait};
-use crate::message::Status;
 use crate::message::response::{Answer, JSON, TEXT};
+use crate::message::{Method, Status};
 use crate::net::{Event, Interest, Stream};
 use crate::service::{Outcome, Service};
 use crate::slab::Key;
@@ -165,8 +165,10 @@ impl<S: Service> Server<S> {
             }
             Ok(mut forwarded) => {
                 let status = forwarded.status();
+                let has_body =
+                    client.connection.request().method() != Method::Head && !status.forbids_body();
                 if status.is_success()
-                    && !forwarded.body.is_empty()
+                    && has_body
                     && let Err(reason) = self.service.change_forwarded(&mut forwarded.body)
                 {
                     let status = Status::INTERNAL_SERVER_ERROR;

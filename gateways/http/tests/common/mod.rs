@@ -1,5 +1,6 @@
 //! A server in a thread, and a client that reads one answer at a time.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use gateway_http::{Config, Server, Unchanged, Workloads};
