@@ -13,7 +13,8 @@ prepare_cluster() {
   HELM=$(hack/tool helm)
   export KUBECONFIG KUBECTL HELM
   PATH=$(dirname "$KUBECTL"):$PATH
-  hack/images build
+  # Once: the tree may be edited meanwhile.
+  IMAGE_TAG=$(hack/images tag)
   hack/images load
 }
 
@@ -25,7 +26,7 @@ install_chart() {
   "$KUBECTL" label --overwrite namespace "$WASMBENCH_NAMESPACE" \
     pod-security.kubernetes.io/enforce=privileged >/dev/null
   "$HELM" upgrade --install wasmbench charts/wasmbench --namespace "$WASMBENCH_NAMESPACE" \
-    --set image.tag="$(hack/images tag)" --wait --timeout 120s "$@" >/dev/null
+    --set image.tag="${IMAGE_TAG:?}" --wait --timeout 120s "$@" >/dev/null
 }
 
 # The kubectl plugin, first on PATH.

@@ -136,9 +136,13 @@ impl World {
     }
 
     fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
-        assert!(self.seen.probes.is_empty(), "two probes on one node");
-        assert_eq!(self.seen.subjects.len(), 1, "another subject lives beside {trial}");
-        assert_eq!(self.seen.subjects[0].pod.state, PodState::Running);
+        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
+        let probes = self.seen.probes.iter().filter_map(|probe| probe.pod.as_ref());
+        assert!(probes.into_iter().all(ended), "two probes on one node");
+        for subject in self.seen.subjects.iter().filter(|subject| !ended(&subject.pod)) {
+            assert_eq!(subject.trial, *trial, "another subject lives beside {trial}");
+            assert_eq!(subject.pod.state, PodState::Running);
+        }
         assert!(!self.stored.contains_key(trial), "{trial} is measured twice");
         let pod = Some(self.new_pod("probe"));
         self.seen.probes.push(ProbeSeen {

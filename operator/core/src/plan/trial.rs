@@ -118,9 +118,11 @@ fn before_probe(
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(address)) => {
-            // Pods of the trial before must be gone: on their way out they still use the CPU.
-            let others = seen.subjects.iter().any(|other| other.trial != *trial)
-                || seen.probes.iter().any(|other| other.trial != *trial);
+            // Pods of the trial before must have ended: on their way out they still use the CPU.
+            let subjects = seen.subjects.iter().filter(|other| other.trial != *trial);
+            let probes = seen.probes.iter().filter(|other| other.trial != *trial);
+            let others = subjects.map(|other| &other.pod).any(works)
+                || probes.filter_map(|other| other.pod.as_ref()).any(works);
             if others {
                 return (None, format!("preparing {trial}"), Wake::OnChange);
             }
@@ -259,6 +261,11 @@ fn probe_running(
             fail(trial, Failure::new(FailureReason::ProbeNotStarted, message), Some(subject))
         }
     }
+}
+
+/// Whether a pod may still use the CPU.
+fn works(pod: &PodSeen) -> bool {
+    !matches!(pod.state, PodState::Ended { .. })
 }
 
 /// Whether a probe's pod ended by itself, so that its log is complete.

@@ -58,7 +58,7 @@ pub enum ProbeFailureReason {
     NeverListened,
     /// The subject answers, but not what is expected.
     WrongAnswer,
-    /// The answer after the load is not the one before it, or is wrong.
+    /// The answer after the load is wrong, or not the one before it where all must be the same.
     AnswerChanged,
     /// fortio did not run to its end or printed something else than a result.
     LoadFailed,
