@@ -46,7 +46,9 @@ compile() { # DIRECTORY NAME...
   target=$(rustc -vV | sed -n 's/^host: //p')
   for name in "$@"; do packages+=(--package "${package_of[$name]}"); done
   cd "$repository"
-  RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --release --target "$target" "${packages[@]}"
+  # Folders of this machine would make the binaries differ from those of another.
+  RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$repository=/wasmbench" \
+    cargo build --locked --release --target "$target" "${packages[@]}"
   built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release
   mkdir -p "$directory"
   for name in "$@"; do
