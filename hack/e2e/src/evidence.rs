@@ -16,12 +16,9 @@ pub async fn left_of(client: &Client, run_uid: &str) -> Vec<String> {
     let jobs: Api<Job> = Api::all(client.clone());
     let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
     let all = ListParams::default();
-    let (pods, jobs, leases) = futures::try_join!(
-        pods.list(&params),
-        jobs.list(&params),
-        leases.list(&all)
-    )
-    .expect("the cluster answers");
+    let (pods, jobs, leases) =
+        futures::try_join!(pods.list(&params), jobs.list(&params), leases.list(&all))
+            .expect("the cluster answers");
     let pods = pods
         .items
         .iter()

@@ -42,8 +42,9 @@ pub struct Context {
 impl Context {
     /// Connects to the cluster that the operator runs in, or that the kubeconfig names.
     pub async fn connect(config: OperatorConfig) -> anyhow::Result<Arc<Self>> {
-        let mut kubeconfig =
-            kube::Config::infer().await.context("neither in a cluster nor a kubeconfig")?;
+        let mut kubeconfig = kube::Config::infer()
+            .await
+            .context("neither in a cluster nor a kubeconfig")?;
         kubeconfig.connect_timeout = Some(CONNECT_TIMEOUT);
         let client = Client::try_from(kubeconfig).context("could not set up the client")?;
         Ok(Self::new(client, config))
@@ -51,7 +52,10 @@ impl Context {
 
     /// A context on `client`.
     pub fn new(client: Client, config: OperatorConfig) -> Arc<Self> {
-        let reporter = Reporter { controller: "wasmbench-operator".into(), instance: None };
+        let reporter = Reporter {
+            controller: "wasmbench-operator".into(),
+            instance: None,
+        };
         Arc::new(Self {
             events: Recorder::new(client.clone(), reporter),
             client,

@@ -91,16 +91,24 @@ pub struct Backoff {
 impl Backoff {
     /// Counts a failure and answers with the pause before the next attempt.
     pub fn failed(&self, uid: &str) -> Duration {
-        let mut failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut failures = self
+            .failures
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let count = failures.entry(uid.to_owned()).or_default();
-        let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(*count)).min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE
+            .saturating_mul(2u32.saturating_pow(*count))
+            .min(LONGEST_PAUSE);
         *count = count.saturating_add(1);
         pause
     }
 
     /// Forgets the failures of a run that got through or is gone.
     pub fn succeeded(&self, uid: &str) {
-        self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(uid);
+        self.failures
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .remove(uid);
     }
 }
 

@@ -30,7 +30,10 @@ async fn readyz(State(context): State<Arc<Context>>) -> impl IntoResponse {
     if context.ready.load(Ordering::Relaxed) {
         (StatusCode::OK, "ok\n")
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "the BenchmarkRuns have not been listed yet\n")
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the BenchmarkRuns have not been listed yet\n",
+        )
     }
 }
 
@@ -44,17 +47,28 @@ async fn metrics(State(context): State<Arc<Context>>) -> impl IntoResponse {
         }
         Err(error) => {
             let kind = "text/plain; charset=utf-8";
-            (StatusCode::INTERNAL_SERVER_ERROR, [(CONTENT_TYPE, kind)], error.to_string())
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                [(CONTENT_TYPE, kind)],
+                error.to_string(),
+            )
         }
     }
 }
 
 fn count_runs(context: &Context) {
     let runs = context.known_runs();
-    let finished = runs.iter().filter(|run| run.0.as_ref().is_ok_and(is_finished)).count();
+    let finished = runs
+        .iter()
+        .filter(|run| run.0.as_ref().is_ok_and(is_finished))
+        .count();
     let set = |state, count: usize| {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        context.metrics.runs.get_or_create(&StateLabel { state }).set(count);
+        context
+            .metrics
+            .runs
+            .get_or_create(&StateLabel { state })
+            .set(count);
     };
     set("finished", finished);
     set("active", runs.len() - finished);

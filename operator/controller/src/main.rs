@@ -9,7 +9,11 @@ use wasmbench_controller::{context::Context, controller, http};
 use wasmbench_core::config::OperatorConfig;
 
 #[derive(Parser)]
-#[command(name = "wasmbench-operator", version, about = "Measures BenchmarkRuns.")]
+#[command(
+    name = "wasmbench-operator",
+    version,
+    about = "Measures BenchmarkRuns."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -20,7 +24,11 @@ enum Command {
     /// Watch BenchmarkRuns and measure them.
     Run {
         /// The configuration that the chart renders.
-        #[arg(long, env = "WASMBENCH_CONFIG", default_value = "/etc/wasmbench/config.yaml")]
+        #[arg(
+            long,
+            env = "WASMBENCH_CONFIG",
+            default_value = "/etc/wasmbench/config.yaml"
+        )]
         config: PathBuf,
         /// Where /livez, /readyz and /metrics are served.
         #[arg(long, env = "WASMBENCH_LISTEN", default_value = "0.0.0.0:8080")]
@@ -62,8 +70,13 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
         .with_context(|| format!("could not read the configuration {}", config.display()))?;
     let config: OperatorConfig = serde_yaml::from_str(&text)
         .with_context(|| format!("the configuration {} is wrong", config.display()))?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), "wasmbench-operator starts");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        "wasmbench-operator starts"
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         let context = Context::connect(config).await?;
         let listener = tokio::net::TcpListener::bind(listen)

@@ -60,7 +60,9 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("wasmbench");
         // A reconcile is a handful of API calls: milliseconds, unless the API server suffers.
-        let buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+        let buckets = [
+            0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0,
+        ];
         let reconcile_seconds = Histogram::new(buckets);
         let failures = Family::default();
         let steps = Family::default();
@@ -77,12 +79,23 @@ impl Default for Metrics {
             "Times that looking after a run failed, by reason",
             failures.clone(),
         );
-        registry.register("steps", "Steps of plans carried out, by step", steps.clone());
+        registry.register(
+            "steps",
+            "Steps of plans carried out, by step",
+            steps.clone(),
+        );
         registry.register("trials", "Trials recorded, by outcome", trials.clone());
         registry.register("runs", "Runs in the cluster, by state", runs.clone());
         let build: Info<[(&str, &str); 1]> = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "Version of the operator", build);
-        Self { registry, reconcile_seconds, failures, steps, trials, runs }
+        Self {
+            registry,
+            reconcile_seconds,
+            failures,
+            steps,
+            trials,
+            runs,
+        }
     }
 }
 

@@ -75,7 +75,9 @@ async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error>
 /// The five verbs.
 async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     if run.metadata.deletion_timestamp.is_some() {
-        return sweep::run_is_gone(context, &uid(run)).await.map(|()| Action::await_change());
+        return sweep::run_is_gone(context, &uid(run))
+            .await
+            .map(|()| Action::await_change());
     }
     if is_finished(run) {
         return expire(run, context).await;
@@ -118,7 +120,9 @@ async fn expire(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> 
     match expires_at(run) {
         None => Ok(Action::await_change()),
         Some(time) if time > Timestamp::now() => Ok(Action::requeue(until(time))),
-        Some(_) => act::delete_run(context, run).await.map(|()| Action::await_change()),
+        Some(_) => act::delete_run(context, run)
+            .await
+            .map(|()| Action::await_change()),
     }
 }
 

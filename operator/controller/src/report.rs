@@ -42,11 +42,15 @@ pub async fn report(
 
 /// Says that `run` cannot go on without help, and which help; the rest of its status stays.
 pub async fn stalled(context: &Context, run: &BenchmarkRun, message: &str) -> Result<(), Error> {
-    let Some(mut status) = run.status.clone() else { return Ok(()) };
+    let Some(mut status) = run.status.clone() else {
+        return Ok(());
+    };
     let draft = conditions::yes(conditions::STALLED, "NameTaken", message);
     let (generation, now) = (run.metadata.generation, Timestamp::now());
     let merged = conditions::merge(&status.conditions, vec![draft], generation, now);
-    status.conditions.retain(|condition| condition.type_ != conditions::STALLED);
+    status
+        .conditions
+        .retain(|condition| condition.type_ != conditions::STALLED);
     status.conditions.extend(merged);
     write(context, run, status).await
 }
@@ -57,7 +61,12 @@ pub async fn rejected(
     run: &BenchmarkRun,
     invalid: &Invalid,
 ) -> Result<(), Error> {
-    write(context, run, status::rejected(run, invalid, Timestamp::now())).await
+    write(
+        context,
+        run,
+        status::rejected(run, invalid, Timestamp::now()),
+    )
+    .await
 }
 
 async fn write(
@@ -78,7 +87,10 @@ async fn write(
         "status": new,
     });
     let params = PatchParams::apply(MANAGER).force();
-    match api.patch_status(&run.name_any(), &params, &Patch::Apply(&patch)).await {
+    match api
+        .patch_status(&run.name_any(), &params, &Patch::Apply(&patch))
+        .await
+    {
         Ok(_) => {}
         // Deleted meanwhile, or deleted and made anew: nobody is left to read it.
         Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() => return Ok(()),
@@ -95,16 +107,24 @@ async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatu
     if before || !finished(&new.conditions) {
         return;
     }
-    let succeeded = new.conditions.iter().find(|c| c.type_ == conditions::SUCCEEDED);
-    let (reason, message) =
-        succeeded.map_or(("Finished", ""), |c| (c.reason.as_str(), c.message.as_str()));
+    let succeeded = new
+        .conditions
+        .iter()
+        .find(|c| c.type_ == conditions::SUCCEEDED);
+    let (reason, message) = succeeded.map_or(("Finished", ""), |c| {
+        (c.reason.as_str(), c.message.as_str())
+    });
     let good = succeeded.is_some_and(|c| c.status == "True");
     let note = match &new.verdict {
         Some(verdict) => format!("{message}. {verdict}"),
         None => message.to_owned(),
     };
     let event = Event {
-        type_: if good { EventType::Normal } else { EventType::Warning },
+        type_: if good {
+            EventType::Normal
+        } else {
+            EventType::Warning
+        },
         reason: reason.to_owned(),
         note: Some(note.chars().take(NOTE).collect()),
         action: "Measure".into(),
@@ -158,5 +178,9 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
 
 /// The time of the conditions: fixed, so that writing them again changes nothing.
 fn creation(invalid: &InvalidObject) -> Timestamp {
-    invalid.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0)
+    invalid
+        .metadata
+        .creation_timestamp
+        .as_ref()
+        .map_or(Timestamp::UNIX_EPOCH, |time| time.0)
 }

@@ -36,11 +36,17 @@ fn lease_params() -> ListParams {
 pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> {
     let probes = component_selector(run_uid, labels::COMPONENT_PROBE);
     let params = ListParams::default().labels(&probes);
-    let left = jobs(context).list_metadata(&params).await.map_err(failed("probe jobs"))?;
+    let left = jobs(context)
+        .list_metadata(&params)
+        .await
+        .map_err(failed("probe jobs"))?;
     for job in left.items {
         act::remove_probe(context, &job.name_any()).await?;
     }
-    let held = leases(context).list(&lease_params()).await.map_err(failed("claims on nodes"))?;
+    let held = leases(context)
+        .list(&lease_params())
+        .await
+        .map_err(failed("claims on nodes"))?;
     for lease in held.items {
         act::release_lease(context, run_uid, lease).await?;
     }
@@ -52,11 +58,23 @@ pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> 
 pub async fn orphans(context: &Context) -> Result<(), Error> {
     let probes = format!("{}={}", labels::COMPONENT, labels::COMPONENT_PROBE);
     let params = ListParams::default().labels(&probes);
-    let jobs = jobs(context).list_metadata(&params).await.map_err(failed("probe jobs"))?;
-    let leases = leases(context).list(&lease_params()).await.map_err(failed("claims on nodes"))?;
-    let owners = jobs.items.iter().map(|job| (job.labels(), job.annotations()));
+    let jobs = jobs(context)
+        .list_metadata(&params)
+        .await
+        .map_err(failed("probe jobs"))?;
+    let leases = leases(context)
+        .list(&lease_params())
+        .await
+        .map_err(failed("claims on nodes"))?;
+    let owners = jobs
+        .items
+        .iter()
+        .map(|job| (job.labels(), job.annotations()));
     // A Lease that was taken over carries the labels of its last holder.
-    let holders = leases.items.iter().map(|lease| (lease.labels(), lease.annotations()));
+    let holders = leases
+        .items
+        .iter()
+        .map(|lease| (lease.labels(), lease.annotations()));
     let mut runs = BTreeSet::new();
     for (labels, annotations) in owners.chain(holders) {
         let uid = labels.get(labels::RUN_UID);
@@ -68,7 +86,12 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
     }
     for (uid, namespace, name) in runs {
         if !lives(context, &uid, &namespace, &name).await? {
-            tracing::info!(uid, namespace, name, "sweeping what a deleted run left behind");
+            tracing::info!(
+                uid,
+                namespace,
+                name,
+                "sweeping what a deleted run left behind"
+            );
             run_is_gone(context, &uid).await?;
         }
     }

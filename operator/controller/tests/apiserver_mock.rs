@@ -66,7 +66,11 @@ fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<
         for (method, path, code, answer) in calls {
             let (request, send) = handle.next_request().await.expect("a call is missing");
             assert_eq!(request.method(), method, "{}", request.uri());
-            assert!(request.uri().path().ends_with(path), "{} is not {path}", request.uri());
+            assert!(
+                request.uri().path().ends_with(path),
+                "{} is not {path}",
+                request.uri()
+            );
             let bytes = request.into_body().collect_bytes().await.unwrap();
             bodies.push(serde_json::from_slice(&bytes).unwrap_or(Value::Null));
             let body = Body::from(serde_json::to_vec(&answer).unwrap());
@@ -75,7 +79,10 @@ fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<
         assert!(handle.next_request().await.is_none(), "a call too many");
         bodies
     });
-    (Context::new(Client::new(service, "default"), config()), server)
+    (
+        Context::new(Client::new(service, "default"), config()),
+        server,
+    )
 }
 
 fn status(code: u16, reason: &str, message: &str) -> Value {
@@ -86,17 +93,15 @@ fn status(code: u16, reason: &str, message: &str) -> Value {
 }
 
 fn owned_by(uid: &str) -> Value {
-    let owner = json!({"apiVersion": "x", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
+    let owner =
+        json!({"apiVersion": "x", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
     json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
         "metadata": {"name": "taken", "ownerReferences": [owner]},
     })
 }
 
-async fn carry_out(
-    calls: Vec<Call>,
-    step: Step,
-) -> (Result<(), Error>, Vec<Value>) {
+async fn carry_out(calls: Vec<Call>, step: Step) -> (Result<(), Error>, Vec<Value>) {
     let (context, server) = conversation(calls);
     let result = act(&context, &valid(), &Observed::default(), &plan_of(step)).await;
     drop(context);
@@ -116,7 +121,12 @@ fn pod_path() -> &'static str {
 #[tokio::test]
 async fn a_subject_that_is_there_already_is_as_good_as_created() {
     let calls = vec![
-        ("POST", "/team-a/pods", 409, status(409, "AlreadyExists", "exists")),
+        (
+            "POST",
+            "/team-a/pods",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
         ("GET", pod_path(), 200, owned_by(RUN_UID)),
     ];
     let (result, _) = carry_out(calls, deploy()).await;
@@ -126,11 +136,19 @@ async fn a_subject_that_is_there_already_is_as_good_as_created() {
 #[tokio::test]
 async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
     let calls = vec![
-        ("POST", "/team-a/pods", 409, status(409, "AlreadyExists", "exists")),
+        (
+            "POST",
+            "/team-a/pods",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
         ("GET", pod_path(), 200, owned_by("somebody-else")),
     ];
     let (result, _) = carry_out(calls, deploy()).await;
-    assert!(matches!(result, Err(Error::NameTaken { kind: "pod", .. })), "{result:?}");
+    assert!(
+        matches!(result, Err(Error::NameTaken { kind: "pod", .. })),
+        "{result:?}"
+    );
 }
 
 #[tokio::test]
@@ -139,7 +157,12 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
     let calls = vec![
         ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
         ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
-        ("POST", "/team-a/configmaps", 201, json!({"metadata": {"name": "records"}})),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
     ];
     let (result, bodies) = carry_out(calls, deploy()).await;
     result.unwrap();
@@ -148,12 +171,20 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
     let entry = map.binary_data.unwrap().into_values().next().unwrap();
     let record = wasmbench_core::store::decode(&entry.0).unwrap();
     let text = serde_json::to_string(&record.outcome).unwrap();
-    assert!(text.contains("PodRejected") && text.contains(words), "{text}");
+    assert!(
+        text.contains("PodRejected") && text.contains(words),
+        "{text}"
+    );
 }
 
 #[tokio::test]
 async fn an_api_server_in_trouble_is_an_error_and_no_record() {
-    let calls = vec![("POST", "/team-a/pods", 500, status(500, "InternalError", "etcd is away"))];
+    let calls = vec![(
+        "POST",
+        "/team-a/pods",
+        500,
+        status(500, "InternalError", "etcd is away"),
+    )];
     let (result, _) = carry_out(calls, deploy()).await;
     assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
 }
@@ -165,7 +196,12 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
     };
-    let calls = vec![("POST", "/ops/jobs", 409, status(409, "AlreadyExists", "exists"))];
+    let calls = vec![(
+        "POST",
+        "/ops/jobs",
+        409,
+        status(409, "AlreadyExists", "exists"),
+    )];
     let (result, _) = carry_out(calls, step).await;
     result.unwrap();
 }
@@ -177,12 +213,22 @@ async fn a_claim_that_another_run_was_faster_with_is_no_error() {
         holder: None,
         resource_version: Some("41".into()),
     };
-    let step = Step::ClaimNode { node: "bench-1".into(), existing: Some(existing) };
-    let calls =
-        vec![("PUT", "/wasmbench-node-bench-1", 409, status(409, "Conflict", "modified"))];
+    let step = Step::ClaimNode {
+        node: "bench-1".into(),
+        existing: Some(existing),
+    };
+    let calls = vec![(
+        "PUT",
+        "/wasmbench-node-bench-1",
+        409,
+        status(409, "Conflict", "modified"),
+    )];
     let (result, bodies) = carry_out(calls, step).await;
     result.unwrap();
-    assert_eq!(bodies[0]["metadata"]["resourceVersion"], "41", "the write is not guarded");
+    assert_eq!(
+        bodies[0]["metadata"]["resourceVersion"], "41",
+        "the write is not guarded"
+    );
 }
 
 #[tokio::test]
@@ -197,10 +243,19 @@ async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
         wasmbench_core::plan::FailureReason::SubjectCrashed,
         "exit code 1",
     );
-    let step = Step::RecordFailure { trial, failure, subject_pod: None };
+    let step = Step::RecordFailure {
+        trial,
+        failure,
+        subject_pod: None,
+    };
     let calls = vec![
         ("GET", "", 404, status(404, "NotFound", "none")),
-        ("POST", "/team-a/configmaps", 409, status(409, "AlreadyExists", "exists")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
         ("GET", "", 200, serde_json::to_value(&stored).unwrap()),
     ];
     let (result, _) = carry_out(calls, step).await;
@@ -212,7 +267,9 @@ async fn nothing_is_written_when_the_status_says_nothing_new() {
     let valid = valid();
     let plan = Plan {
         steps: vec![],
-        stage: Stage::Queued { message: "waiting".into() },
+        stage: Stage::Queued {
+            message: "waiting".into(),
+        },
         node: None,
         completed: 0,
         wake: Wake::OnChange,
@@ -222,11 +279,20 @@ async fn nothing_is_written_when_the_status_says_nothing_new() {
     let calls = vec![("PATCH", "/gatekeeper/status", 200, answer)];
     let (context, server) = conversation(calls);
     let mut run = run();
-    report::report(&context, &run, &valid, &seen, &plan).await.unwrap();
+    report::report(&context, &run, &valid, &seen, &plan)
+        .await
+        .unwrap();
     let now = jiff::Timestamp::now();
-    run.status = Some(wasmbench_core::status::status_of(&run, &valid, &seen, &plan, None, now));
-    report::report(&context, &run, &valid, &seen, &plan).await.unwrap();
+    run.status = Some(wasmbench_core::status::status_of(
+        &run, &valid, &seen, &plan, None, now,
+    ));
+    report::report(&context, &run, &valid, &seen, &plan)
+        .await
+        .unwrap();
     drop(context);
     let bodies = server.await.unwrap();
-    assert_eq!(bodies[0]["metadata"]["uid"], RUN_UID, "a new run of the same name could be hit");
+    assert_eq!(
+        bodies[0]["metadata"]["uid"], RUN_UID,
+        "a new run of the same name could be hit"
+    );
 }

@@ -58,7 +58,12 @@ pub struct Limits {
 impl Default for Limits {
     /// The bounds of the CRD.
     fn default() -> Self {
-        Self { connections: 2000, duration_seconds: 600, trials: 5000, own_containers: true }
+        Self {
+            connections: 2000,
+            duration_seconds: 600,
+            trials: 5000,
+            own_containers: true,
+        }
     }
 }
 
@@ -74,7 +79,10 @@ pub struct ProbeConfig {
 
 impl Default for ProbeConfig {
     fn default() -> Self {
-        Self { cpu: "100m".into(), memory: "256Mi".into() }
+        Self {
+            cpu: "100m".into(),
+            memory: "256Mi".into(),
+        }
     }
 }
 

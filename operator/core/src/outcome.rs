@@ -10,8 +10,16 @@ use crate::wire::record::Outcome;
 const QUOTE: usize = 200;
 
 /// The document at the end of a probe's log, and how the trial ended.
-pub fn read(log: &str, probe: &PodState, subject: Option<&PodState>) -> (Option<LoadDocument>, Outcome) {
-    let last = log.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+pub fn read(
+    log: &str,
+    probe: &PodState,
+    subject: Option<&PodState>,
+) -> (Option<LoadDocument>, Outcome) {
+    let last = log
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
     match serde_json::from_str::<LoadDocument>(last) {
         Ok(document) => {
             let outcome = judge(&document, subject);
@@ -23,7 +31,10 @@ pub fn read(log: &str, probe: &PodState, subject: Option<&PodState>) -> (Option<
 
 /// A trial that failed for this reason.
 pub fn failed(failure: Failure) -> Outcome {
-    Outcome::Failed { reason: failure.reason, message: failure.message }
+    Outcome::Failed {
+        reason: failure.reason,
+        message: failure.message,
+    }
 }
 
 fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
@@ -44,14 +55,28 @@ fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
         return failed(crash);
     }
     let reason: &'static str = failure.reason.into();
-    Outcome::Failed { reason: reason.to_owned(), message: failure.message.clone() }
+    Outcome::Failed {
+        reason: reason.to_owned(),
+        message: failure.message.clone(),
+    }
 }
 
 /// What an ended subject says about itself.
 pub fn crash_of(state: &PodState) -> Option<Failure> {
-    let PodState::Ended { exit_code, reason, message } = state else { return None };
+    let PodState::Ended {
+        exit_code,
+        reason,
+        message,
+    } = state
+    else {
+        return None;
+    };
     let code = exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
-    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let said = if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message}")
+    };
     let text =
         format!("the container ended{code} ({reason}){said}: see why it does not keep serving");
     Some(Failure::new(FailureReason::SubjectCrashed, text))
@@ -59,15 +84,26 @@ pub fn crash_of(state: &PodState) -> Option<Failure> {
 
 fn no_document(last: &str, probe: &PodState) -> Failure {
     let how = match probe {
-        PodState::Ended { exit_code: Some(code), reason, .. } => {
+        PodState::Ended {
+            exit_code: Some(code),
+            reason,
+            ..
+        } => {
             format!(" with exit code {code} ({reason})")
         }
         PodState::Ended { reason, .. } => format!(" ({reason})"),
         PodState::Pending(_) | PodState::Running => String::new(),
     };
-    let quote: String =
-        last.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTE).collect();
-    let said = if quote.is_empty() { "nothing".to_owned() } else { format!("'{quote}'") };
+    let quote: String = last
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(QUOTE)
+        .collect();
+    let said = if quote.is_empty() {
+        "nothing".to_owned()
+    } else {
+        format!("'{quote}'")
+    };
     Failure::new(
         FailureReason::ProbeFailed,
         format!("the probe ended{how} without a result; the last thing it printed was {said}"),
@@ -84,7 +120,10 @@ mod tests {
             schema: LOAD_SCHEMA.into(),
             probe_version: "0.1.0".into(),
             fortio_version: "1.68.2".into(),
-            failure: failure.map(|reason| ProbeFailure { reason, message: "as it was".into() }),
+            failure: failure.map(|reason| ProbeFailure {
+                reason,
+                message: "as it was".into(),
+            }),
             readiness: crate::wire::document::Readiness::default(),
             answer_before: None,
             answer_after: None,
@@ -95,7 +134,11 @@ mod tests {
     }
 
     fn ended(code: i32) -> PodState {
-        PodState::Ended { exit_code: Some(code), reason: "Error".into(), message: String::new() }
+        PodState::Ended {
+            exit_code: Some(code),
+            reason: "Error".into(),
+            message: String::new(),
+        }
     }
 
     fn reason_of(outcome: &Outcome) -> &str {
@@ -126,7 +169,9 @@ mod tests {
     fn a_log_without_a_document_is_a_failed_probe_and_is_quoted_on_one_line() {
         let (read, outcome) = read("exec format error\u{7}", &ended(1), None);
         assert!(read.is_none());
-        let Outcome::Failed { reason, message } = outcome else { panic!("not failed") };
+        let Outcome::Failed { reason, message } = outcome else {
+            panic!("not failed")
+        };
         assert_eq!(reason, "ProbeFailed");
         assert!(message.contains("'exec format error '"), "{message}");
     }

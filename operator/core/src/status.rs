@@ -54,14 +54,18 @@ impl Conclusion {
 
 /// Whether a run has ended for good.
 pub fn is_finished(run: &BenchmarkRun) -> bool {
-    run.status.as_ref().is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
+    run.status
+        .as_ref()
+        .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
 }
 
 /// When a finished run is to be deleted.
 pub fn expires_at(run: &BenchmarkRun) -> Option<Timestamp> {
     let seconds = run.spec.ttl_seconds_after_finished?;
     let finished = run.status.as_ref()?.completion_time.as_ref()?.0;
-    finished.checked_add(SignedDuration::from_secs(i64::from(seconds))).ok()
+    finished
+        .checked_add(SignedDuration::from_secs(i64::from(seconds)))
+        .ok()
 }
 
 /// The status of a run that was refused.
@@ -79,7 +83,11 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
     Status {
         observed_generation: run.metadata.generation,
         conditions: conditions::merge(&old.conditions, drafts, run.metadata.generation, now),
-        progress: Some(Progress { text: "0/0".into(), message, ..Progress::default() }),
+        progress: Some(Progress {
+            text: "0/0".into(),
+            message,
+            ..Progress::default()
+        }),
         completion_time: old.completion_time.or(Some(Time(now))),
         ..Status::default()
     }
@@ -97,16 +105,23 @@ pub fn status_of(
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
     let drafts = drafts(valid, plan, conclusion);
-    let finished = drafts.iter().any(|d| d.type_ == conditions::FINISHED && d.status == "True");
+    let finished = drafts
+        .iter()
+        .any(|d| d.type_ == conditions::FINISHED && d.status == "True");
     let started = plan.completed > 0 || matches!(plan.stage, Stage::Measuring { .. });
-    let node = plan.node.clone().or_else(|| old.node.as_ref().map(|node| node.name.clone()));
+    let node = plan
+        .node
+        .clone()
+        .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
     Status {
         observed_generation: generation,
         conditions: conditions::merge(&old.conditions, drafts, generation, now),
         seed: Some(valid.seed),
         baseline: Some(valid.baseline.clone()),
         start_time: old.start_time.or_else(|| started.then_some(Time(now))),
-        completion_time: old.completion_time.or_else(|| finished.then_some(Time(now))),
+        completion_time: old
+            .completion_time
+            .or_else(|| finished.then_some(Time(now))),
         node: node.map(|name| MeasuredNode {
             name,
             fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
@@ -137,12 +152,20 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
 }
 
 fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) -> Vec<Draft> {
-    let mut drafts = vec![yes(conditions::ACCEPTED, "Valid", "the spec was understood")];
+    let mut drafts = vec![yes(
+        conditions::ACCEPTED,
+        "Valid",
+        "the spec was understood",
+    )];
     let pending = |reason: &str, message: &str| {
         vec![
             no(conditions::FINISHED, reason, "the run has not ended"),
             unknown(conditions::SUCCEEDED, reason, clip(message)),
-            unknown(conditions::TRUSTWORTHY, "NoResult", "there are no numbers yet"),
+            unknown(
+                conditions::TRUSTWORTHY,
+                "NoResult",
+                "there are no numbers yet",
+            ),
         ]
     };
     match (&plan.stage, conclusion) {
@@ -160,7 +183,11 @@ fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) ->
     }
     let preparing = matches!(plan.stage, Stage::Queued { .. }) && plan.completed == 0;
     drafts.push(if preparing {
-        yes(conditions::RECONCILING, "Preparing", "no pod of the run has started yet")
+        yes(
+            conditions::RECONCILING,
+            "Preparing",
+            "no pod of the run has started yet",
+        )
     } else {
         no(conditions::RECONCILING, "Started", "the run has started")
     });
@@ -182,9 +209,17 @@ fn no_node(message: &str) -> Vec<Draft> {
 
 fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
     let total = valid.order.len();
-    let finished = yes(conditions::FINISHED, "Completed", "every trial has a record");
+    let finished = yes(
+        conditions::FINISHED,
+        "Completed",
+        "every trial has a record",
+    );
     let succeeded = if conclusion.measured == total {
-        yes(conditions::SUCCEEDED, "Completed", format!("all {total} trials were measured"))
+        yes(
+            conditions::SUCCEEDED,
+            "Completed",
+            format!("all {total} trials were measured"),
+        )
     } else if conclusion.measured == 0 {
         let message = "no trial could be measured: status.skipped and the report say why";
         no(conditions::SUCCEEDED, "NothingMeasured", message)
@@ -211,9 +246,9 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
     let total = valid.order.len();
     let count = format!("{}/{total}", plan.completed);
     let message = match &plan.stage {
-        Stage::Queued { message } | Stage::NoNode { message } | Stage::Measuring { message, .. } => {
-            clip(message)
-        }
+        Stage::Queued { message }
+        | Stage::NoNode { message }
+        | Stage::Measuring { message, .. } => clip(message),
         Stage::Summarising => "writing the report".to_owned(),
         Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
         Stage::Done => format!(
@@ -223,7 +258,9 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
     };
     let measuring = matches!(plan.stage, Stage::Measuring { .. });
     let seconds = measuring.then(|| remaining_seconds(valid, seen));
-    let left = seconds.and_then(|s| i64::try_from(s).ok()).map(SignedDuration::from_secs);
+    let left = seconds
+        .and_then(|s| i64::try_from(s).ok())
+        .map(SignedDuration::from_secs);
     Progress {
         completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
         total_trials: u32::try_from(total).unwrap_or(u32::MAX),

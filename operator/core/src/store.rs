@@ -63,7 +63,10 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
     encoder.write_all(&json).map_err(Error::Pack)?;
     let bytes = encoder.finish().map_err(Error::Pack)?;
     if bytes.len() > MAX_ENTRY_BYTES {
-        return Err(Error::TooLarge { trial: record.trial.clone(), bytes: bytes.len() });
+        return Err(Error::TooLarge {
+            trial: record.trial.clone(),
+            bytes: bytes.len(),
+        });
     }
     Ok(bytes)
 }
@@ -119,7 +122,9 @@ pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
 pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialId, Ended> {
     let entry = |line: &str| {
         let mut words = line.split(' ');
-        let trial: TrialId = format!("{variant}/{workload}/{}", words.next()?).parse().ok()?;
+        let trial: TrialId = format!("{variant}/{workload}/{}", words.next()?)
+            .parse()
+            .ok()?;
         let outcome = words.next()?;
         let reason = words.next().unwrap_or_default().to_owned();
         let ended = match outcome {
@@ -160,10 +165,19 @@ pub enum Added {
 }
 
 /// Adds a packed record to the `ConfigMap` of its variant and workload.
-pub fn add(chunk: &mut ConfigMap, cell: &Cell, trial: &TrialId, ended: Ended, bytes: Vec<u8>) -> Added {
+pub fn add(
+    chunk: &mut ConfigMap,
+    cell: &Cell,
+    trial: &TrialId,
+    ended: Ended,
+    bytes: Vec<u8>,
+) -> Added {
     let key = entry_key(trial);
     let annotations = chunk.metadata.annotations.get_or_insert_default();
-    let index = annotations.get(labels::RECORD_INDEX).map(String::as_str).unwrap_or_default();
+    let index = annotations
+        .get(labels::RECORD_INDEX)
+        .map(String::as_str)
+        .unwrap_or_default();
     let mut index = parse_index(&cell.variant, &cell.workload, index);
     let entries = chunk.binary_data.get_or_insert_default();
     if index.contains_key(trial) && entries.contains_key(&key) {
@@ -173,7 +187,11 @@ pub fn add(chunk: &mut ConfigMap, cell: &Cell, trial: &TrialId, ended: Ended, by
     if used > 0 && used + bytes.len() > MAX_CHUNK_BYTES {
         return Added::Full;
     }
-    let sums = chunk.data.get_or_insert_default().entry(SUMS_KEY.into()).or_default();
+    let sums = chunk
+        .data
+        .get_or_insert_default()
+        .entry(SUMS_KEY.into())
+        .or_default();
     sums.retain_lines_without(&key);
     let _ = writeln!(sums, "{}  {key}", hex(&Sha256::digest(&bytes)));
     entries.insert(key, ByteString(bytes));
@@ -217,7 +235,11 @@ mod tests {
 
     fn trial(connections: u32, block: u32) -> TrialId {
         let point = Point::Throughput { connections };
-        let cell = Cell { variant: "tortoise".into(), workload: "greet".into(), point };
+        let cell = Cell {
+            variant: "tortoise".into(),
+            workload: "greet".into(),
+            point,
+        };
         TrialId { cell, block }
     }
 
@@ -227,7 +249,10 @@ mod tests {
             run_uid: "1234".into(),
             trial,
             position: 3,
-            outcome: Outcome::Failed { reason: "NeverListened".into(), message },
+            outcome: Outcome::Failed {
+                reason: "NeverListened".into(),
+                message,
+            },
             operator_version: "0.1.0".into(),
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
             subject: None,
@@ -252,7 +277,13 @@ mod tests {
         let mut chunk = ConfigMap::default();
         let trial = trial(10, 1);
         let mut put = |bytes: &[u8]| {
-            add(&mut chunk, &trial.cell, &trial, Ended::Measured, bytes.to_vec())
+            add(
+                &mut chunk,
+                &trial.cell,
+                &trial,
+                Ended::Measured,
+                bytes.to_vec(),
+            )
         };
         assert_eq!(put(b"first"), Added::Yes);
         assert_eq!(put(b"second"), Added::AlreadyThere);
@@ -264,8 +295,14 @@ mod tests {
         let mut chunk = ConfigMap::default();
         let half = vec![7; MAX_CHUNK_BYTES / 2 + 1];
         let (one, two) = (trial(10, 1), trial(10, 2));
-        assert_eq!(add(&mut chunk, &one.cell, &one, Ended::Measured, half.clone()), Added::Yes);
-        assert_eq!(add(&mut chunk, &two.cell, &two, Ended::Measured, half), Added::Full);
+        assert_eq!(
+            add(&mut chunk, &one.cell, &one, Ended::Measured, half.clone()),
+            Added::Yes
+        );
+        assert_eq!(
+            add(&mut chunk, &two.cell, &two, Ended::Measured, half),
+            Added::Full
+        );
         assert_eq!(chunk.binary_data.unwrap().len(), 1);
     }
 

@@ -57,12 +57,17 @@ pub struct ValidatedVariant {
 impl ValidatedRun {
     /// The variant of a trial of this run.
     pub fn variant(&self, trial: &TrialId) -> Option<&ValidatedVariant> {
-        self.variants.iter().find(|variant| variant.name == trial.cell.variant)
+        self.variants
+            .iter()
+            .find(|variant| variant.name == trial.cell.variant)
     }
 
     /// The workload of a trial of this run.
     pub fn workload(&self, trial: &TrialId) -> Option<&Workload> {
-        self.spec.workloads.iter().find(|workload| workload.name == trial.cell.workload)
+        self.spec
+            .workloads
+            .iter()
+            .find(|workload| workload.name == trial.cell.workload)
     }
 
     /// Position of a trial in the order, counted from 0.
@@ -105,12 +110,21 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
 }
 
 fn invalid(field: impl Into<String>, message: impl Into<String>) -> Invalid {
-    Invalid { field: field.into(), message: message.into() }
+    Invalid {
+        field: field.into(),
+        message: message.into(),
+    }
 }
 
 fn check_names(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
-    unique("spec.variants", spec.variants.iter().map(|v| v.name.as_str()))?;
-    unique("spec.workloads", spec.workloads.iter().map(|w| w.name.as_str()))
+    unique(
+        "spec.variants",
+        spec.variants.iter().map(|v| v.name.as_str()),
+    )?;
+    unique(
+        "spec.workloads",
+        spec.workloads.iter().map(|w| w.name.as_str()),
+    )
 }
 
 fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Invalid> {
@@ -134,7 +148,11 @@ fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Result<(), I
             ));
         }
     }
-    if any { Ok(()) } else { Err(invalid(field, "the list is empty: add at least one entry")) }
+    if any {
+        Ok(())
+    } else {
+        Err(invalid(field, "the list is empty: add at least one entry"))
+    }
 }
 
 fn is_dns_label(name: &str) -> bool {
@@ -147,11 +165,19 @@ fn is_dns_label(name: &str) -> bool {
 
 fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
     if spec.sweeps.warm_latency.is_none() && spec.sweeps.throughput.is_none() {
-        return Err(invalid("spec.sweeps", "set warmLatency, throughput or both"));
+        return Err(invalid(
+            "spec.sweeps",
+            "set warmLatency, throughput or both",
+        ));
     }
-    let Some(throughput) = &spec.sweeps.throughput else { return Ok(()) };
+    let Some(throughput) = &spec.sweeps.throughput else {
+        return Ok(());
+    };
     let limit = config.limits.connections;
-    let (field, list) = ("spec.sweeps.throughput.connections", &throughput.connections);
+    let (field, list) = (
+        "spec.sweeps.throughput.connections",
+        &throughput.connections,
+    );
     if let Some(above) = list.iter().find(|c| **c > limit) {
         return Err(invalid(
             field,
@@ -159,10 +185,16 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
         ));
     }
     if list.is_empty() || list.contains(&0) {
-        return Err(invalid(field, "list at least one number of connections, each 1 or more"));
+        return Err(invalid(
+            field,
+            "list at least one number of connections, each 1 or more",
+        ));
     }
     if list.iter().collect::<BTreeSet<_>>().len() != list.len() {
-        return Err(invalid(field, "a number of connections stands twice: remove one"));
+        return Err(invalid(
+            field,
+            "a number of connections stands twice: remove one",
+        ));
     }
     let longest = config.limits.duration_seconds;
     if throughput.duration_seconds > longest {
@@ -194,18 +226,28 @@ fn resolve_variants(
         }
         let subject = variants::subject(variant, &config.images)
             .ok_or_else(|| invalid(field, "set either preset or container"))?;
-        Ok(ValidatedVariant { name: variant.name.clone(), subject })
+        Ok(ValidatedVariant {
+            name: variant.name.clone(),
+            subject,
+        })
     };
     spec.variants.iter().enumerate().map(resolve).collect()
 }
 
 fn baseline_of(spec: &BenchmarkRunSpec) -> Result<String, Invalid> {
-    let first = spec.variants.first().map(|v| v.name.clone()).unwrap_or_default();
+    let first = spec
+        .variants
+        .first()
+        .map(|v| v.name.clone())
+        .unwrap_or_default();
     let baseline = spec.baseline.clone().unwrap_or(first);
     if spec.variants.iter().any(|v| v.name == baseline) {
         Ok(baseline)
     } else {
-        Err(invalid("spec.baseline", format!("'{baseline}' is none of spec.variants")))
+        Err(invalid(
+            "spec.baseline",
+            format!("'{baseline}' is none of spec.variants"),
+        ))
     }
 }
 
@@ -219,8 +261,13 @@ fn seed_of(uid: &str) -> i64 {
 /// Points of all sweeps, in the order of the API.
 pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
     let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
-    let connections = spec.sweeps.throughput.iter().flat_map(|sweep| &sweep.connections);
-    warm.chain(connections.map(|&connections| Point::Throughput { connections })).collect()
+    let connections = spec
+        .sweeps
+        .throughput
+        .iter()
+        .flat_map(|sweep| &sweep.connections);
+    warm.chain(connections.map(|&connections| Point::Throughput { connections }))
+        .collect()
 }
 
 /// Every cell of a block, unshuffled.
@@ -245,8 +292,13 @@ fn order_of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
     let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
     let cells = cells_of(spec);
     let block = |block| {
-        let mut trials: Vec<TrialId> =
-            cells.iter().map(|cell| TrialId { cell: cell.clone(), block }).collect();
+        let mut trials: Vec<TrialId> = cells
+            .iter()
+            .map(|cell| TrialId {
+                cell: cell.clone(),
+                block,
+            })
+            .collect();
         trials.shuffle(&mut random);
         trials
     };

@@ -14,7 +14,11 @@ use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 
 fn trial(variant: &str, workload: &str, point: Point) -> TrialId {
-    let cell = Cell { variant: variant.into(), workload: workload.into(), point };
+    let cell = Cell {
+        variant: variant.into(),
+        workload: workload.into(),
+        point,
+    };
     TrialId { cell, block: 2 }
 }
 
@@ -91,7 +95,10 @@ fn a_second_run_of_the_same_name_shares_no_pod_name_with_the_first() {
     let mut second = first.clone();
     second.uid = "6f0c0e6e-0000-4000-8000-00000000000f".into();
     for trial in &first.order {
-        assert_ne!(names::subject(&first, trial), names::subject(&second, trial));
+        assert_ne!(
+            names::subject(&first, trial),
+            names::subject(&second, trial)
+        );
         assert_ne!(names::probe(&first, trial), names::probe(&second, trial));
     }
 }

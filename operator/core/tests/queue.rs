@@ -71,17 +71,26 @@ fn a_run_alone_takes_the_node() {
 #[test]
 fn a_run_waits_while_another_measures_and_says_its_place() {
     let run = common::validated();
-    let mut seen = seen(&run, vec![other("early", 1, &run), other("earlier", 2, &run)]);
+    let mut seen = seen(
+        &run,
+        vec![other("early", 1, &run), other("earlier", 2, &run)],
+    );
     seen.leases = vec![held_by("early")];
     assert_eq!(takes(&run, &seen), None);
     let message = message(&run, &seen);
-    assert!(message.contains("team-b/early") && message.contains("number 3"), "{message}");
+    assert!(
+        message.contains("team-b/early") && message.contains("number 3"),
+        "{message}"
+    );
 }
 
 #[test]
 fn an_older_run_goes_first_even_when_the_node_is_free() {
     let run = common::validated();
-    assert_eq!(takes(&run, &seen(&run, vec![other("early", 1, &run)])), None);
+    assert_eq!(
+        takes(&run, &seen(&run, vec![other("early", 1, &run)])),
+        None
+    );
 }
 
 #[test]
@@ -140,7 +149,11 @@ fn a_taint_keeps_a_run_away_unless_it_is_tolerated() {
         effect: "NoSchedule".into(),
     };
     seen.nodes[0].taints = vec![taint("bench")];
-    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"), "the fixture tolerates bench");
+    assert_eq!(
+        takes(&run, &seen).as_deref(),
+        Some("bench-1"),
+        "the fixture tolerates bench"
+    );
     seen.nodes[0].taints = vec![taint("gpu")];
     assert_eq!(takes(&run, &seen), None);
 }

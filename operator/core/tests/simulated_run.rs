@@ -47,7 +47,10 @@ impl World {
         let node = NodeSeen {
             name: "bench-1".into(),
             labels: BTreeMap::from([("disk".into(), "quiet".into())]),
-            taints: vec![TaintSeen { key: "bench".into(), ..TaintSeen::default() }],
+            taints: vec![TaintSeen {
+                key: "bench".into(),
+                ..TaintSeen::default()
+            }],
             ready: true,
         };
         let me = RunSeen {
@@ -65,7 +68,14 @@ impl World {
         };
         let random = ChaCha8Rng::seed_from_u64(seed);
         let now = Timestamp::UNIX_EPOCH;
-        Self { random, hostility, now, seen, stored: BTreeMap::new(), next_uid: 0 }
+        Self {
+            random,
+            hostility,
+            now,
+            seen,
+            stored: BTreeMap::new(),
+            next_uid: 0,
+        }
     }
 
     fn happens(&mut self, percent: u32) -> bool {
@@ -89,8 +99,11 @@ impl World {
         match step {
             Step::ClaimNode { node, .. } => {
                 let holder = Some(run.uid.clone());
-                self.seen.leases =
-                    vec![LeaseSeen { node: node.clone(), holder, resource_version: None }];
+                self.seen.leases = vec![LeaseSeen {
+                    node: node.clone(),
+                    holder,
+                    resource_version: None,
+                }];
             }
             Step::ReleaseNode { .. } => self.seen.leases.clear(),
             Step::StartUpstream => {
@@ -99,13 +112,29 @@ impl World {
             }
             Step::RemoveUpstream { .. } => self.seen.upstream = None,
             Step::DeploySubject(trial) => self.deploy(trial),
-            Step::LaunchProbe { trial, subject_uid, .. } => self.launch(trial, subject_uid),
+            Step::LaunchProbe {
+                trial, subject_uid, ..
+            } => self.launch(trial, subject_uid),
             Step::CollectRecord { trial, .. } => {
-                let probe = self.seen.probes.iter().find(|p| p.trial == *trial).expect("no probe");
+                let probe = self
+                    .seen
+                    .probes
+                    .iter()
+                    .find(|p| p.trial == *trial)
+                    .expect("no probe");
                 let pod = probe.pod.as_ref().expect("no pod");
-                let ok = matches!(pod.state, PodState::Ended { exit_code: Some(0), .. });
-                let ended =
-                    if ok { Ended::Measured } else { Ended::Failed("NeverListened".into()) };
+                let ok = matches!(
+                    pod.state,
+                    PodState::Ended {
+                        exit_code: Some(0),
+                        ..
+                    }
+                );
+                let ended = if ok {
+                    Ended::Measured
+                } else {
+                    Ended::Failed("NeverListened".into())
+                };
                 self.store(trial, ended);
             }
             Step::RecordFailure { trial, failure, .. } => {
@@ -129,21 +158,43 @@ impl World {
     }
 
     fn deploy(&mut self, trial: &TrialId) {
-        let taken = self.seen.subjects.iter().any(|subject| subject.trial == *trial);
+        let taken = self
+            .seen
+            .subjects
+            .iter()
+            .any(|subject| subject.trial == *trial);
         assert!(!taken, "a second subject for {trial}");
         let pod = self.new_pod(&trial.to_string());
-        self.seen.subjects.push(SubjectSeen { trial: trial.clone(), pod });
+        self.seen.subjects.push(SubjectSeen {
+            trial: trial.clone(),
+            pod,
+        });
     }
 
     fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
         let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
-        let probes = self.seen.probes.iter().filter_map(|probe| probe.pod.as_ref());
+        let probes = self
+            .seen
+            .probes
+            .iter()
+            .filter_map(|probe| probe.pod.as_ref());
         assert!(probes.into_iter().all(ended), "two probes on one node");
-        for subject in self.seen.subjects.iter().filter(|subject| !ended(&subject.pod)) {
-            assert_eq!(subject.trial, *trial, "another subject lives beside {trial}");
+        for subject in self
+            .seen
+            .subjects
+            .iter()
+            .filter(|subject| !ended(&subject.pod))
+        {
+            assert_eq!(
+                subject.trial, *trial,
+                "another subject lives beside {trial}"
+            );
             assert_eq!(subject.pod.state, PodState::Running);
         }
-        assert!(!self.stored.contains_key(trial), "{trial} is measured twice");
+        assert!(
+            !self.stored.contains_key(trial),
+            "{trial} is measured twice"
+        );
         let pod = Some(self.new_pod("probe"));
         self.seen.probes.push(ProbeSeen {
             trial: trial.clone(),
@@ -156,7 +207,10 @@ impl World {
     }
 
     fn store(&mut self, trial: &TrialId, ended: Ended) {
-        assert!(!self.seen.records.contains_key(trial), "{trial} is recorded twice");
+        assert!(
+            !self.seen.records.contains_key(trial),
+            "{trial} is recorded twice"
+        );
         *self.stored.entry(trial.clone()).or_default() += 1;
         self.seen.records.insert(trial.clone(), ended);
         self.seen.recorded_node = Some("bench-1".into());
@@ -164,7 +218,10 @@ impl World {
 
     /// Lets kubelet and controllers move on, and things go wrong.
     fn pass_time(&mut self) {
-        self.now = self.now.checked_add(SignedDuration::from_secs(5)).expect("time goes on");
+        self.now = self
+            .now
+            .checked_add(SignedDuration::from_secs(5))
+            .expect("time goes on");
         self.seen.subjects.retain(|subject| !subject.pod.deleting);
         self.seen.probes.retain(|probe| !probe.deleting);
         if let Some(pod) = &mut self.seen.upstream
@@ -209,7 +266,9 @@ impl World {
     fn probe_moves_on(&mut self, index: usize) {
         let fails = self.happens(self.hostility.probe_fails);
         let goes_on = self.happens(70);
-        let Some(pod) = &mut self.seen.probes[index].pod else { return };
+        let Some(pod) = &mut self.seen.probes[index].pod else {
+            return;
+        };
         match pod.state {
             PodState::Pending(_) if goes_on => pod.state = PodState::Running,
             PodState::Running if goes_on => pod.state = ended(i32::from(fails)),
@@ -219,7 +278,11 @@ impl World {
 }
 
 fn ended(code: i32) -> PodState {
-    PodState::Ended { exit_code: Some(code), reason: "Ended".into(), message: String::new() }
+    PodState::Ended {
+        exit_code: Some(code),
+        reason: "Ended".into(),
+        message: String::new(),
+    }
 }
 
 /// Runs to the end and answers with the number of plans that it took.
@@ -244,13 +307,27 @@ fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
         }
         world.pass_time();
     }
-    panic!("the run does not end: {} of {} trials", world.stored.len(), run.order.len());
+    panic!(
+        "the run does not end: {} of {} trials",
+        world.stored.len(),
+        run.order.len()
+    );
 }
 
 fn check_end(run: &ValidatedRun, world: &World) {
-    assert_eq!(world.stored.len(), run.order.len(), "trials without a record");
-    assert!(world.stored.values().all(|count| *count == 1), "a trial with two records");
-    assert!(world.seen.subjects.is_empty() && world.seen.probes.is_empty(), "leftovers");
+    assert_eq!(
+        world.stored.len(),
+        run.order.len(),
+        "trials without a record"
+    );
+    assert!(
+        world.stored.values().all(|count| *count == 1),
+        "a trial with two records"
+    );
+    assert!(
+        world.seen.subjects.is_empty() && world.seen.probes.is_empty(),
+        "leftovers"
+    );
     assert!(world.seen.upstream.is_none(), "the echo server is left");
     assert!(world.seen.leases.is_empty(), "the node is not given back");
 }
@@ -270,7 +347,13 @@ fn in_a_friendly_world_every_trial_is_measured() {
     let mut world = World::new(&run, 1, FRIENDLY);
     simulate(&mut run, &mut world);
     check_end(&run, &world);
-    assert!(world.seen.records.values().all(|ended| *ended == Ended::Measured));
+    assert!(
+        world
+            .seen
+            .records
+            .values()
+            .all(|ended| *ended == Ended::Measured)
+    );
 }
 
 #[test]
@@ -300,8 +383,8 @@ fn a_plan_that_waits_says_what_for() {
             return;
         }
         if plan.steps.is_empty() && plan.wake == Wake::OnChange {
-            let moving = world.seen.subjects.iter().any(|s| s.pod.deleting)
-                || !world.seen.probes.is_empty();
+            let moving =
+                world.seen.subjects.iter().any(|s| s.pod.deleting) || !world.seen.probes.is_empty();
             assert!(moving, "waits for nothing: {:?}", plan.stage);
         }
         for step in &plan.steps {

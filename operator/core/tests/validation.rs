@@ -70,7 +70,11 @@ fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
 
 #[test]
 fn the_order_of_a_seed_never_changes() {
-    let order: Vec<String> = common::validated().order.iter().map(ToString::to_string).collect();
+    let order: Vec<String> = common::validated()
+        .order
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     insta::assert_yaml_snapshot!("order-of-seed-7", order);
 }
 

@@ -39,7 +39,12 @@ pub async fn act(
         let name: &'static str = step.into();
         context.metrics.stepped(name);
         one(context, run, seen, node, step).await?;
-        tracing::info!(run = run.name, namespace = run.namespace, step = name, "step done");
+        tracing::info!(
+            run = run.name,
+            namespace = run.namespace,
+            step = name,
+            "step done"
+        );
     }
     Ok(())
 }
@@ -61,16 +66,28 @@ async fn one(
             create_pod(context, run, &pod).await.map(drop)
         }
         Step::DeploySubject(trial) => deploy_subject(context, run, seen, node, trial).await,
-        Step::LaunchProbe { trial, subject_uid, address } => {
-            let target = Target { node, subject_uid, address: *address };
+        Step::LaunchProbe {
+            trial,
+            subject_uid,
+            address,
+        } => {
+            let target = Target {
+                node,
+                subject_uid,
+                address: *address,
+            };
             launch_probe(context, run, trial, target).await
         }
-        Step::CollectRecord { trial, probe_pod, subject_pod } => {
-            record::collect(context, run, node, trial, probe_pod, subject_pod.as_deref()).await
-        }
-        Step::RecordFailure { trial, failure, subject_pod } => {
-            record::failure(context, run, node, trial, failure, subject_pod.as_deref()).await
-        }
+        Step::CollectRecord {
+            trial,
+            probe_pod,
+            subject_pod,
+        } => record::collect(context, run, node, trial, probe_pod, subject_pod.as_deref()).await,
+        Step::RecordFailure {
+            trial,
+            failure,
+            subject_pod,
+        } => record::failure(context, run, node, trial, failure, subject_pod.as_deref()).await,
         Step::RecordSkipped(exclusion) => record::skipped(context, run, node, exclusion).await,
         Step::RemoveSubject { pod } | Step::RemoveUpstream { pod } => {
             remove_pod(context, &run.namespace, pod).await
@@ -108,7 +125,10 @@ async fn create_pod(
     match api.create(&PostParams::default(), pod).await {
         Ok(_) => Ok(None),
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
-            let found = api.get_metadata_opt(&name).await.map_err(failed("look at a pod"))?;
+            let found = api
+                .get_metadata_opt(&name)
+                .await
+                .map_err(failed("look at a pod"))?;
             match found {
                 Some(found) if !belongs_to(&found.metadata, &run.uid) => {
                     Err(Error::NameTaken { kind: "pod", name })
@@ -130,13 +150,22 @@ async fn deploy_subject(
     node: &str,
     trial: &TrialId,
 ) -> Result<(), Error> {
-    let Some(variant) = run.variant(trial) else { return Ok(()) };
-    let wanted = run.workload(trial).is_some_and(|workload| workload.upstream);
-    let upstream = seen.upstream.as_ref().filter(|_| wanted).and_then(|pod| pod.ip);
-    let address =
-        upstream.map(|ip| std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string());
+    let Some(variant) = run.variant(trial) else {
+        return Ok(());
+    };
+    let wanted = run
+        .workload(trial)
+        .is_some_and(|workload| workload.upstream);
+    let upstream = seen
+        .upstream
+        .as_ref()
+        .filter(|_| wanted)
+        .and_then(|pod| pod.ip);
+    let address = upstream.map(|ip| std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string());
     let pod = subject_pod(run, variant, trial, node, address.as_deref());
-    let Some(message) = create_pod(context, run, &pod).await? else { return Ok(()) };
+    let Some(message) = create_pod(context, run, &pod).await? else {
+        return Ok(());
+    };
     let message = format!("the API server refuses the pod: {message}");
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(context, run, node, trial, &failure, None).await
@@ -152,8 +181,7 @@ async fn launch_probe(
         return Ok(());
     };
     let job = probe_job(run, variant, workload, trial, target, &context.config);
-    let api: Api<Job> =
-        Api::namespaced(context.client.clone(), &context.config.operator_namespace);
+    let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), &job).await {
         Ok(_) => Ok(()),
         // Names carry a hash of the run's uid: it can only be this trial's own Job.
@@ -164,7 +192,11 @@ async fn launch_probe(
 
 async fn remove_pod(context: &Context, namespace: &str, name: &str) -> Result<(), Error> {
     let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    ignore_missing(api.delete(name, &DeleteParams::default()).await.map(drop), "delete pod", name)
+    ignore_missing(
+        api.delete(name, &DeleteParams::default()).await.map(drop),
+        "delete pod",
+        name,
+    )
 }
 
 /// Removes a probe Job and its pod. The pod is deleted by name too: that stops its load at once,
@@ -173,22 +205,28 @@ pub async fn remove_probe(context: &Context, job: &str) -> Result<(), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let deleted = jobs.delete(job, &DeleteParams::background()).await.map(drop);
+    let deleted = jobs
+        .delete(job, &DeleteParams::background())
+        .await
+        .map(drop);
     ignore_missing(deleted, "delete job", job)?;
-    let params = kube::api::ListParams::default()
-        .labels(&format!("batch.kubernetes.io/job-name={job}"));
-    let left = pods.list_metadata(&params).await.map_err(failed("list a job's pods"))?;
-    for pod in left.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
+    let params =
+        kube::api::ListParams::default().labels(&format!("batch.kubernetes.io/job-name={job}"));
+    let left = pods
+        .list_metadata(&params)
+        .await
+        .map_err(failed("list a job's pods"))?;
+    for pod in left
+        .items
+        .iter()
+        .filter(|pod| pod.metadata.deletion_timestamp.is_none())
+    {
         remove_pod(context, namespace, &pod.name_any()).await?;
     }
     Ok(())
 }
 
-fn ignore_missing(
-    result: Result<(), kube::Error>,
-    what: &str,
-    name: &str,
-) -> Result<(), Error> {
+fn ignore_missing(result: Result<(), kube::Error>, what: &str, name: &str) -> Result<(), Error> {
     match result {
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
         other => other.map_err(failed(format!("{what} {name}"))),
@@ -200,9 +238,16 @@ pub async fn delete_run(context: &Context, run: &BenchmarkRun) -> Result<(), Err
     let namespace = run.namespace().unwrap_or_default();
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);
     let params = DeleteParams {
-        preconditions: Some(Preconditions { uid: run.meta().uid.clone(), resource_version: None }),
+        preconditions: Some(Preconditions {
+            uid: run.meta().uid.clone(),
+            resource_version: None,
+        }),
         ..DeleteParams::background()
     };
     let name = run.name_any();
-    ignore_missing(api.delete(&name, &params).await.map(drop), "delete run", &name)
+    ignore_missing(
+        api.delete(&name, &params).await.map(drop),
+        "delete run",
+        &name,
+    )
 }

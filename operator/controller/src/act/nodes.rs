@@ -29,13 +29,19 @@ pub async fn claim(
     let params = PostParams::default();
     let written = match existing {
         None => api(context).create(&params, &lease).await,
-        Some(_) => api(context).replace(&names::node_lease(node), &params, &lease).await,
+        Some(_) => {
+            api(context)
+                .replace(&names::node_lease(node), &params, &lease)
+                .await
+        }
     };
     match written {
         Err(kube::Error::Api(status)) if status.is_already_exists() || status.is_conflict() => {
             Ok(())
         }
-        other => other.map(drop).map_err(failed(format!("claim node {node}"))),
+        other => other
+            .map(drop)
+            .map_err(failed(format!("claim node {node}"))),
     }
 }
 
@@ -62,8 +68,13 @@ pub async fn release_lease(
     spec.holder_identity = None;
     spec.acquire_time = None;
     let name = lease.metadata.name.clone().unwrap_or_default();
-    match api(context).replace(&name, &PostParams::default(), &lease).await {
+    match api(context)
+        .replace(&name, &PostParams::default(), &lease)
+        .await
+    {
         Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
-        other => other.map(drop).map_err(failed(format!("give lease {name} back"))),
+        other => other
+            .map(drop)
+            .map_err(failed(format!("give lease {name} back"))),
     }
 }

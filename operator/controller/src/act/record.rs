@@ -38,7 +38,10 @@ pub async fn collect(
 ) -> Result<(), Error> {
     let probes: Api<Pod> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
-    let params = LogParams { limit_bytes: Some(LOG_BYTES), ..LogParams::default() };
+    let params = LogParams {
+        limit_bytes: Some(LOG_BYTES),
+        ..LogParams::default()
+    };
     let what = || failed(format!("read the log of {probe_pod}"));
     let (log, probe) = futures::try_join!(probes.logs(probe_pod, &params), probes.get(probe_pod))
         .map_err(what())?;
@@ -47,7 +50,13 @@ pub async fn collect(
     let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
     let (document, outcome) = outcome::read(&log, &probe_state, state);
     let facts = subject.map(|(facts, _)| facts);
-    store_all(context, run, node, vec![record(run, trial, outcome, facts, document)]).await
+    store_all(
+        context,
+        run,
+        node,
+        vec![record(run, trial, outcome, facts, document)],
+    )
+    .await
 }
 
 /// Stores why `trial` has no measurement.
@@ -62,7 +71,13 @@ pub async fn failure(
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let outcome = outcome::failed(failure.clone());
     let facts = subject.map(|(facts, _)| facts);
-    store_all(context, run, node, vec![record(run, trial, outcome, facts, None)]).await
+    store_all(
+        context,
+        run,
+        node,
+        vec![record(run, trial, outcome, facts, None)],
+    )
+    .await
 }
 
 /// Stores that these trials were not tried.
@@ -76,7 +91,10 @@ pub async fn skipped(
     for trial in &exclusion.trials {
         let Failure { reason, message } = exclusion.failure.clone();
         let record = record(run, trial, Outcome::Skipped { reason, message }, None, None);
-        groups.entry((&trial.cell.variant, &trial.cell.workload)).or_default().push(record);
+        groups
+            .entry((&trial.cell.variant, &trial.cell.workload))
+            .or_default()
+            .push(record);
     }
     for records in groups.into_values() {
         store_all(context, run, node, records).await?;
@@ -95,7 +113,10 @@ fn record(
         schema: RECORD_SCHEMA.into(),
         run_uid: run.uid.clone(),
         trial: trial.clone(),
-        position: run.position(trial).and_then(|p| u32::try_from(p).ok()).unwrap_or_default(),
+        position: run
+            .position(trial)
+            .and_then(|p| u32::try_from(p).ok())
+            .unwrap_or_default(),
         outcome,
         operator_version: OPERATOR_VERSION.into(),
         recorded_at: Timestamp::now(),
@@ -118,9 +139,16 @@ async fn subject(
     let (pod, node) = futures::try_join!(pods.get_opt(name), nodes.get_opt(node))
         .map_err(failed("look at the subject"))?;
     let Some(pod) = pod else { return Ok(None) };
-    let Some(seen) = pod_seen(&pod) else { return Ok(None) };
-    let statuses = pod.status.as_ref().and_then(|s| s.container_statuses.as_ref());
-    let image_id = statuses.and_then(|all| all.first()).map(|c| c.image_id.clone());
+    let Some(seen) = pod_seen(&pod) else {
+        return Ok(None);
+    };
+    let statuses = pod
+        .status
+        .as_ref()
+        .and_then(|s| s.container_statuses.as_ref());
+    let image_id = statuses
+        .and_then(|all| all.first())
+        .map(|c| c.image_id.clone());
     let variant = run.variant(trial);
     let facts = SubjectFacts {
         pod: seen.name,
@@ -178,16 +206,24 @@ async fn fill_chunk(
     chunk: u32,
     records: Vec<(Record, Vec<u8>)>,
 ) -> Result<Vec<(Record, Vec<u8>)>, Error> {
-    let Some(first) = records.first() else { return Ok(vec![]) };
+    let Some(first) = records.first() else {
+        return Ok(vec![]);
+    };
     let cell = first.0.trial.cell.clone();
     let name = names::records(run, &cell, chunk);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     for _ in 0..ATTEMPTS {
-        let found = api.get_opt(&name).await.map_err(failed(format!("read {name}")))?;
+        let found = api
+            .get_opt(&name)
+            .await
+            .map_err(failed(format!("read {name}")))?;
         let exists = found.is_some();
         let mut map = found.unwrap_or_else(|| config_map::records(run, &cell, chunk, node));
         if !belongs_to(&map.metadata, &run.uid) {
-            return Err(Error::NameTaken { kind: "ConfigMap", name });
+            return Err(Error::NameTaken {
+                kind: "ConfigMap",
+                name,
+            });
         }
         let (mut rest, mut changed, mut counted) = (vec![], false, vec![]);
         for (record, bytes) in &records {
@@ -220,7 +256,10 @@ async fn fill_chunk(
             Err(error) => return Err(failed(format!("write {name}"))(error)),
         }
     }
-    Err(Error::NameTaken { kind: "ConfigMap", name })
+    Err(Error::NameTaken {
+        kind: "ConfigMap",
+        name,
+    })
 }
 
 fn count(context: &Context, ended: &[Ended]) {

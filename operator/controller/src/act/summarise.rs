@@ -29,7 +29,10 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     match api.get_metadata_opt(&name).await.map_err(what())? {
         None => api.create(&params, &report).await.map_err(what())?,
         Some(found) if !belongs_to(&found.metadata, &run.uid) => {
-            return Err(Error::NameTaken { kind: "ConfigMap", name });
+            return Err(Error::NameTaken {
+                kind: "ConfigMap",
+                name,
+            });
         }
         Some(found) => {
             report.metadata.resource_version = found.metadata.resource_version;
@@ -64,8 +67,15 @@ async fn read_summary(
     let mut collector = Collector::new(input.without_mutable_fields());
     let mut names = vec![];
     loop {
-        let page = api.list(&params).await.map_err(failed("read the records"))?;
-        for map in page.items.iter().filter(|map| belongs_to(&map.metadata, &run.uid)) {
+        let page = api
+            .list(&params)
+            .await
+            .map_err(failed("read the records"))?;
+        for map in page
+            .items
+            .iter()
+            .filter(|map| belongs_to(&map.metadata, &run.uid))
+        {
             names.push(map.name_any());
             add_all(&mut collector, map);
         }

@@ -26,15 +26,23 @@ const QUOTE: usize = 300;
 
 /// Whether the object is owned by the run with this uid.
 pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
-    meta.owner_references.iter().flatten().any(|owner| owner.uid == run_uid)
+    meta.owner_references
+        .iter()
+        .flatten()
+        .any(|owner| owner.uid == run_uid)
 }
 
 /// The run's subjects.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
     let subject = |pod: &Pod| {
-        Some(SubjectSeen { trial: trial_of(&pod.metadata)?, pod: pod_seen(pod)? })
+        Some(SubjectSeen {
+            trial: trial_of(&pod.metadata)?,
+            pod: pod_seen(pod)?,
+        })
     };
-    with_role(pods, run, labels::COMPONENT_SUBJECT).filter_map(subject).collect()
+    with_role(pods, run, labels::COMPONENT_SUBJECT)
+        .filter_map(subject)
+        .collect()
 }
 
 /// The run's echo server.
@@ -49,7 +57,11 @@ fn with_role<'a>(
 ) -> impl Iterator<Item = &'a Pod> {
     pods.iter()
         .filter(|pod| belongs_to(&pod.metadata, &run.uid))
-        .filter(move |pod| pod.labels().get(labels::COMPONENT).is_some_and(|found| found == role))
+        .filter(move |pod| {
+            pod.labels()
+                .get(labels::COMPONENT)
+                .is_some_and(|found| found == role)
+        })
 }
 
 /// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe on its way out: it
@@ -60,7 +72,11 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
         let name = job.name_any();
         Some(ProbeSeen {
             trial: trial_of(&job.metadata)?,
-            subject_uid: job.annotations().get(SUBJECT_UID).cloned().unwrap_or_default(),
+            subject_uid: job
+                .annotations()
+                .get(SUBJECT_UID)
+                .cloned()
+                .unwrap_or_default(),
             deleting: job.metadata.deletion_timestamp.is_some(),
             failed: failure_of(job),
             pod: pods
@@ -77,9 +93,19 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
         }
         let trial = trial_of(&pod.metadata)?;
         let (subject_uid, failed) = (String::new(), None);
-        Some(ProbeSeen { trial, job, subject_uid, deleting: true, failed, pod: pod_seen(pod) })
+        Some(ProbeSeen {
+            trial,
+            job,
+            subject_uid,
+            deleting: true,
+            failed,
+            pod: pod_seen(pod),
+        })
     };
-    jobs.iter().filter_map(from_job).chain(pods.iter().filter_map(orphan)).collect()
+    jobs.iter()
+        .filter_map(from_job)
+        .chain(pods.iter().filter_map(orphan))
+        .collect()
 }
 
 fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
@@ -88,7 +114,9 @@ fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
 
 fn failure_of(job: &Job) -> Option<String> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
-    let failed = conditions.iter().find(|c| c.type_ == "Failed" && c.status == "True")?;
+    let failed = conditions
+        .iter()
+        .find(|c| c.type_ == "Failed" && c.status == "True")?;
     Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
 }
 
@@ -98,16 +126,27 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
     Some(PodSeen {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
-        created: pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::MIN, |time| time.0),
+        created: pod
+            .metadata
+            .creation_timestamp
+            .as_ref()
+            .map_or(Timestamp::MIN, |time| time.0),
         deleting: pod.metadata.deletion_timestamp.is_some(),
-        ip: status.and_then(|s| s.pod_ip.as_ref()).and_then(|ip| ip.parse::<IpAddr>().ok()),
+        ip: status
+            .and_then(|s| s.pod_ip.as_ref())
+            .and_then(|ip| ip.parse::<IpAddr>().ok()),
         state: state_of(pod),
     })
 }
 
 fn state_of(pod: &Pod) -> PodState {
-    let Some(status) = &pod.status else { return PodState::Pending(None) };
-    let container = status.container_statuses.as_ref().and_then(|all| all.first());
+    let Some(status) = &pod.status else {
+        return PodState::Pending(None);
+    };
+    let container = status
+        .container_statuses
+        .as_ref()
+        .and_then(|all| all.first());
     let phase = status.phase.as_deref().unwrap_or_default();
     if let Some(ended) = container.and_then(ended) {
         return ended;
@@ -120,8 +159,14 @@ fn state_of(pod: &Pod) -> PodState {
             message: quote(status.message.as_deref()),
         };
     }
-    let runs = container.and_then(|c| c.state.as_ref()).is_some_and(|s| s.running.is_some());
-    if runs { PodState::Running } else { PodState::Pending(waiting(pod, container)) }
+    let runs = container
+        .and_then(|c| c.state.as_ref())
+        .is_some_and(|s| s.running.is_some());
+    if runs {
+        PodState::Running
+    } else {
+        PodState::Pending(waiting(pod, container))
+    }
 }
 
 fn ended(container: &ContainerStatus) -> Option<PodState> {
@@ -137,12 +182,22 @@ fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
     let from_container = container
         .and_then(|c| c.state.as_ref()?.waiting.as_ref())
         // What every pod says on its way up is no reason to wait for.
-        .filter(|w| w.reason.as_deref().is_some_and(|reason| !ON_ITS_WAY.contains(&reason)))
-        .and_then(|w| Some(Waiting { reason: w.reason.clone()?, message: quote(w.message.as_deref()) }));
+        .filter(|w| {
+            w.reason
+                .as_deref()
+                .is_some_and(|reason| !ON_ITS_WAY.contains(&reason))
+        })
+        .and_then(|w| {
+            Some(Waiting {
+                reason: w.reason.clone()?,
+                message: quote(w.message.as_deref()),
+            })
+        });
     let unscheduled = || {
         let conditions = pod.status.as_ref()?.conditions.as_ref()?;
-        let scheduled =
-            conditions.iter().find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
+        let scheduled = conditions
+            .iter()
+            .find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
         Some(Waiting {
             reason: scheduled.reason.clone()?,
             message: quote(scheduled.message.as_deref()),
@@ -182,7 +237,11 @@ pub fn node(node: &Node) -> NodeSeen {
 pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
     Some(LeaseSeen {
         node: lease.annotations().get(labels::NODE)?.clone(),
-        holder: lease.spec.as_ref().and_then(|s| s.holder_identity.clone()).filter(|h| !h.is_empty()),
+        holder: lease
+            .spec
+            .as_ref()
+            .and_then(|s| s.holder_identity.clone())
+            .filter(|h| !h.is_empty()),
         resource_version: lease.resource_version(),
     })
 }

@@ -33,14 +33,20 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         records(context, run),
         runtime_classes(context, run),
     )?;
-    let held = leases.iter().any(|lease| lease.holder.as_deref() == Some(&run.uid));
+    let held = leases
+        .iter()
+        .any(|lease| lease.holder.as_deref() == Some(&run.uid));
     // A held node is not chosen again, and a large cluster's node list is not read for nothing.
     let nodes = if held { vec![] } else { nodes(context).await? };
     let (index, recorded_node, report) = records;
     Ok(Observed {
         nodes,
         leases,
-        runs: context.known_runs().iter().filter_map(|run| run_seen(run.0.as_ref().ok()?)).collect(),
+        runs: context
+            .known_runs()
+            .iter()
+            .filter_map(|run| run_seen(run.0.as_ref().ok()?))
+            .collect(),
         runtime_classes,
         subjects: convert::subjects(&pods, run),
         upstream: convert::upstream(&pods, run),
@@ -58,7 +64,11 @@ fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
 async fn run_pods(context: &Context, run: &ValidatedRun) -> Result<Vec<Pod>, Error> {
     let api: Api<Pod> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = ListParams::default().labels(&selector(&run.uid));
-    Ok(api.list(&params).await.map_err(failed("the run's pods"))?.items)
+    Ok(api
+        .list(&params)
+        .await
+        .map_err(failed("the run's pods"))?
+        .items)
 }
 
 async fn probes(
@@ -68,8 +78,8 @@ async fn probes(
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let params = ListParams::default()
-        .labels(&component_selector(&run.uid, labels::COMPONENT_PROBE));
+    let params =
+        ListParams::default().labels(&component_selector(&run.uid, labels::COMPONENT_PROBE));
     let (jobs, pods) = futures::try_join!(jobs.list(&params), pods.list(&params))
         .map_err(failed("the run's probes"))?;
     Ok(convert::probes(&jobs.items, &pods.items))
@@ -86,15 +96,25 @@ async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::Lease
     Ok(list.items.iter().filter_map(convert::lease).collect())
 }
 
-type Records = (BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>, Option<String>, bool);
+type Records = (
+    BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
+    Option<String>,
+    bool,
+);
 
 /// The index of all records, the node that they come from, and whether there is a report. Metadata
 /// only: the contents may be megabytes.
 async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error> {
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = ListParams::default().labels(&selector(&run.uid));
-    let list = api.list_metadata(&params).await.map_err(failed("the run's records"))?;
-    let mine = list.items.iter().filter(|map| belongs_to(&map.metadata, &run.uid));
+    let list = api
+        .list_metadata(&params)
+        .await
+        .map_err(failed("the run's records"))?;
+    let mine = list
+        .items
+        .iter()
+        .filter(|map| belongs_to(&map.metadata, &run.uid));
     let (mut index, mut node, mut report) = (BTreeMap::new(), None, false);
     for map in mine {
         match map.labels().get(labels::COMPONENT).map(String::as_str) {
@@ -109,22 +129,29 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
     Ok((index, node, report))
 }
 
-async fn runtime_classes(
-    context: &Context,
-    run: &ValidatedRun,
-) -> Result<BTreeSet<String>, Error> {
+async fn runtime_classes(context: &Context, run: &ValidatedRun) -> Result<BTreeSet<String>, Error> {
     let api: Api<RuntimeClass> = Api::all(context.client.clone());
-    let wanted: BTreeSet<&String> =
-        run.variants.iter().filter_map(|variant| variant.subject.runtime_class.as_ref()).collect();
+    let wanted: BTreeSet<&String> = run
+        .variants
+        .iter()
+        .filter_map(|variant| variant.subject.runtime_class.as_ref())
+        .collect();
     let found = try_join_all(wanted.into_iter().map(|name| api.get_metadata_opt(name)))
         .await
         .map_err(failed("the RuntimeClasses"))?;
-    Ok(found.into_iter().flatten().map(|class| class.name_any()).collect())
+    Ok(found
+        .into_iter()
+        .flatten()
+        .map(|class| class.name_any())
+        .collect())
 }
 
 async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     let api: Api<Node> = Api::all(context.client.clone());
-    let list = api.list(&ListParams::default()).await.map_err(failed("the nodes"))?;
+    let list = api
+        .list(&ListParams::default())
+        .await
+        .map_err(failed("the nodes"))?;
     Ok(list.items.iter().map(convert::node).collect())
 }
 

@@ -18,12 +18,22 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32, node: &str) -> Confi
         (labels::VARIANT, cell.variant.clone()),
         (labels::WORKLOAD, cell.workload.clone()),
     ]));
-    metadata.annotations.get_or_insert_default().insert(labels::NODE.into(), node.to_owned());
-    ConfigMap { metadata, ..ConfigMap::default() }
+    metadata
+        .annotations
+        .get_or_insert_default()
+        .insert(labels::NODE.into(), node.to_owned());
+    ConfigMap {
+        metadata,
+        ..ConfigMap::default()
+    }
 }
 
 /// The report with its files.
 pub fn report(run: &ValidatedRun, files: BTreeMap<String, String>) -> ConfigMap {
     let metadata = owned_meta(run, names::report(&run.name), labels::COMPONENT_REPORT);
-    ConfigMap { metadata, data: Some(files), ..ConfigMap::default() }
+    ConfigMap {
+        metadata,
+        data: Some(files),
+        ..ConfigMap::default()
+    }
 }

@@ -22,7 +22,10 @@ pub fn claim(
 ) -> Lease {
     let name = names::node_lease(node);
     let mut metadata = foreign_meta(run, name, labels::COMPONENT_NODE_LEASE, namespace);
-    metadata.annotations.get_or_insert_default().insert(labels::NODE.into(), node.to_owned());
+    metadata
+        .annotations
+        .get_or_insert_default()
+        .insert(labels::NODE.into(), node.to_owned());
     metadata.resource_version = existing.and_then(|lease| lease.resource_version.clone());
     Lease {
         metadata,

@@ -50,7 +50,10 @@ fn owned_meta(run: &ValidatedRun, name: String, component: &str) -> ObjectMeta {
 /// Metadata of an object in the operator's namespace. Nothing can own it across namespaces: the
 /// operator sweeps it when the run is gone.
 fn foreign_meta(run: &ValidatedRun, name: String, component: &str, namespace: &str) -> ObjectMeta {
-    ObjectMeta { namespace: Some(namespace.to_owned()), ..meta(run, name, component) }
+    ObjectMeta {
+        namespace: Some(namespace.to_owned()),
+        ..meta(run, name, component)
+    }
 }
 
 fn meta(run: &ValidatedRun, name: String, component: &str) -> ObjectMeta {
@@ -83,10 +86,15 @@ fn with_trial(mut meta: ObjectMeta, trial: &TrialId) -> ObjectMeta {
         (labels::POINT, trial.cell.point.to_string()),
         (labels::BLOCK, trial.block.to_string()),
     ]));
-    meta.annotations.get_or_insert_default().insert(labels::TRIAL.to_owned(), trial.to_string());
+    meta.annotations
+        .get_or_insert_default()
+        .insert(labels::TRIAL.to_owned(), trial.to_string());
     meta
 }
 
 fn owned_map<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, String> {
-    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    pairs
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
 }

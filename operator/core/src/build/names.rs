@@ -19,12 +19,20 @@ const HASH: usize = 8;
 
 /// Name of a trial's subject.
 pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(&trial_words(run, trial), POD, &format!("{}/{trial}", run.uid))
+    fit(
+        &trial_words(run, trial),
+        POD,
+        &format!("{}/{trial}", run.uid),
+    )
 }
 
 /// Name of a trial's probe Job.
 pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(&format!("probe-{}", trial_words(run, trial)), JOB, &format!("{}/{trial}", run.uid))
+    fit(
+        &format!("probe-{}", trial_words(run, trial)),
+        JOB,
+        &format!("{}/{trial}", run.uid),
+    )
 }
 
 /// Name of the run's echo server.
@@ -34,30 +42,52 @@ pub fn upstream(run: &ValidatedRun) -> String {
 
 /// Name of a chunk of records of a variant and workload; chunks count from 0.
 pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
-    let Cell { variant, workload, .. } = cell;
+    let Cell {
+        variant, workload, ..
+    } = cell;
     let words = format!("{}-records-{variant}-{workload}-{chunk}", run.name);
-    fit(&words, OBJECT, &format!("{}/{variant}/{workload}/{chunk}", run.uid))
+    fit(
+        &words,
+        OBJECT,
+        &format!("{}/{variant}/{workload}/{chunk}", run.uid),
+    )
 }
 
 /// Name of the report: the one name that people type, so it is plain as long as it fits.
 pub fn report(run_name: &str) -> String {
     let plain = format!("{run_name}-report");
-    if plain.len() <= OBJECT { plain } else { fit(&plain, OBJECT, run_name) }
+    if plain.len() <= OBJECT {
+        plain
+    } else {
+        fit(&plain, OBJECT, run_name)
+    }
 }
 
 /// Name of the claim on a node.
 pub fn node_lease(node: &str) -> String {
     let plain = format!("wasmbench-node-{node}");
-    if plain.len() <= OBJECT { plain } else { fit(&plain, OBJECT, node) }
+    if plain.len() <= OBJECT {
+        plain
+    } else {
+        fit(&plain, OBJECT, node)
+    }
 }
 
 /// A run's name as a label value, which is limited to 63 characters.
 pub fn label_value(name: &str) -> String {
-    if name.len() <= POD { name.to_owned() } else { fit(name, POD, name) }
+    if name.len() <= POD {
+        name.to_owned()
+    } else {
+        fit(name, POD, name)
+    }
 }
 
 fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
-    let Cell { variant, workload, point } = &trial.cell;
+    let Cell {
+        variant,
+        workload,
+        point,
+    } = &trial.cell;
     format!("{}-{variant}-{workload}-{point}-b{}", run.name, trial.block)
 }
 
@@ -65,7 +95,10 @@ fn trial_words(run: &ValidatedRun, trial: &TrialId) -> String {
 fn fit(words: &str, limit: usize, identity: &str) -> String {
     let hash = hex(&Sha256::digest(identity.as_bytes()))[..HASH].to_owned();
     // Dots are legal in object names but not in pod names that become host names.
-    let words: String = words.chars().map(|c| if c == '.' { '-' } else { c }).collect();
+    let words: String = words
+        .chars()
+        .map(|c| if c == '.' { '-' } else { c })
+        .collect();
     let cut = words.len().min(limit - HASH - 1);
     format!("{}-{hash}", words[..cut].trim_end_matches('-'))
 }

@@ -37,7 +37,10 @@ pub(super) fn restricted(node: &str, placement: &Placement) -> PodSpec {
 pub(super) fn locked_down(read_only_root: bool) -> SecurityContext {
     SecurityContext {
         allow_privilege_escalation: Some(false),
-        capabilities: Some(Capabilities { drop: Some(vec!["ALL".into()]), add: None }),
+        capabilities: Some(Capabilities {
+            drop: Some(vec!["ALL".into()]),
+            add: None,
+        }),
         read_only_root_filesystem: Some(read_only_root),
         run_as_non_root: Some(true),
         ..SecurityContext::default()
@@ -52,7 +55,10 @@ fn on_node(node: &str) -> Affinity {
         operator: "In".into(),
         values: Some(vec![node.to_owned()]),
     };
-    let term = NodeSelectorTerm { match_fields: Some(vec![by_name]), match_expressions: None };
+    let term = NodeSelectorTerm {
+        match_fields: Some(vec![by_name]),
+        match_expressions: None,
+    };
     Affinity {
         node_affinity: Some(NodeAffinity {
             required_during_scheduling_ignored_during_execution: Some(NodeSelector {
@@ -67,9 +73,13 @@ fn on_node(node: &str) -> Affinity {
 fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
     let one = |toleration: &wasmbench_api::run::Toleration| Toleration {
         key: toleration.key.clone(),
-        operator: toleration.operator.map(|operator| <&'static str>::from(operator).to_owned()),
+        operator: toleration
+            .operator
+            .map(|operator| <&'static str>::from(operator).to_owned()),
         value: toleration.value.clone(),
-        effect: toleration.effect.map(|effect| <&'static str>::from(effect).to_owned()),
+        effect: toleration
+            .effect
+            .map(|effect| <&'static str>::from(effect).to_owned()),
         toleration_seconds: None,
     };
     let all: Vec<Toleration> = placement.tolerations.iter().map(one).collect();

@@ -49,7 +49,12 @@ pub fn probe_job(
 ) -> Job {
     let request = request(run, variant, workload, trial, target, config.meter);
     let name = names::probe(run, trial);
-    let meta = foreign_meta(run, name, labels::COMPONENT_PROBE, &config.operator_namespace);
+    let meta = foreign_meta(
+        run,
+        name,
+        labels::COMPONENT_PROBE,
+        &config.operator_namespace,
+    );
     let mut meta = with_trial(meta, trial);
     meta.annotations
         .get_or_insert_default()
@@ -89,7 +94,10 @@ fn request(
     let (connections, load) = match trial.cell.point {
         Point::WarmLatency => (
             warm.connections,
-            Load::Requests { requests: warm.requests, warmup_requests: warm.warmup_requests },
+            Load::Requests {
+                requests: warm.requests,
+                warmup_requests: warm.warmup_requests,
+            },
         ),
         Point::Throughput { connections } => (
             connections,
@@ -109,9 +117,9 @@ fn request(
         connections,
         connection_reuse: match trial.cell.point {
             Point::WarmLatency => wasmbench_api::run::ConnectionReuse::KeepAlive,
-            Point::Throughput { .. } => {
-                throughput.map(|sweep| sweep.connection_reuse).unwrap_or_default()
-            }
+            Point::Throughput { .. } => throughput
+                .map(|sweep| sweep.connection_reuse)
+                .unwrap_or_default(),
         },
         load,
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
@@ -121,7 +129,11 @@ fn request(
 
 /// A warm trial exists only when its sweep does; this keeps the builder total.
 fn default_warm() -> wasmbench_api::run::WarmLatency {
-    wasmbench_api::run::WarmLatency { requests: 10, warmup_requests: 0, connections: 1 }
+    wasmbench_api::run::WarmLatency {
+        requests: 10,
+        warmup_requests: 0,
+        connections: 1,
+    }
 }
 
 /// Seconds after which the Job is stopped. The timed window may run twice, when the histogram's
@@ -129,7 +141,10 @@ fn default_warm() -> wasmbench_api::run::WarmLatency {
 fn deadline(request: &LoadRequest) -> u32 {
     let load = match request.load {
         Load::Requests { .. } => REQUESTS_SECONDS,
-        Load::Duration { seconds, warmup_seconds } => 2 * seconds + warmup_seconds,
+        Load::Duration {
+            seconds,
+            warmup_seconds,
+        } => 2 * seconds + warmup_seconds,
     };
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }
@@ -165,7 +180,9 @@ fn pod_spec(
 
 /// `$(` would be expanded by the kubelet, and a workload's path may contain it.
 fn request_json(request: &LoadRequest) -> String {
-    serde_json::to_string(request).unwrap_or_default().replace("$(", "$$(")
+    serde_json::to_string(request)
+        .unwrap_or_default()
+        .replace("$(", "$$(")
 }
 
 fn resources(config: &OperatorConfig) -> ResourceRequirements {
@@ -187,7 +204,10 @@ fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMoun
     if meter == MeterLevel::None {
         return (None, None);
     }
-    let paths = [("cgroup", "/sys/fs/cgroup", CGROUP_MOUNT), ("proc", "/proc", PROC_MOUNT)];
+    let paths = [
+        ("cgroup", "/sys/fs/cgroup", CGROUP_MOUNT),
+        ("proc", "/proc", PROC_MOUNT),
+    ];
     let volume = |(name, path, _): &(&str, &str, &str)| Volume {
         name: (*name).to_owned(),
         host_path: Some(HostPathVolumeSource {
@@ -202,5 +222,8 @@ fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMoun
         read_only: Some(true),
         ..VolumeMount::default()
     };
-    (Some(paths.iter().map(volume).collect()), Some(paths.iter().map(mount).collect()))
+    (
+        Some(paths.iter().map(volume).collect()),
+        Some(paths.iter().map(mount).collect()),
+    )
 }

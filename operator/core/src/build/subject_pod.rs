@@ -38,7 +38,10 @@ pub fn subject_pod(
 
 fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&str>) -> Container {
     let subject = &variant.subject;
-    let own = subject.env.iter().map(|env| (env.name.clone(), env.value.clone()));
+    let own = subject
+        .env
+        .iter()
+        .map(|env| (env.name.clone(), env.value.clone()));
     let added = upstream.map(|address| (UPSTREAM_ENV.to_owned(), address.to_owned()));
     let env = own.chain(added).map(|(name, value)| EnvVar {
         name,
@@ -50,8 +53,13 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
         name: "subject".into(),
         image: Some(subject.image.clone()),
         image_pull_policy: subject.pull_policy.clone(),
-        args: (!subject.args.is_empty())
-            .then(|| subject.args.iter().map(|arg| arg.replace("$(", "$$(")).collect()),
+        args: (!subject.args.is_empty()).then(|| {
+            subject
+                .args
+                .iter()
+                .map(|arg| arg.replace("$(", "$$("))
+                .collect()
+        }),
         env: Some(env.collect()).filter(|env: &Vec<EnvVar>| !env.is_empty()),
         ports: Some(vec![ContainerPort {
             name: Some("http".into()),

@@ -45,22 +45,30 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
         );
         let failure = Failure::new(FailureReason::RuntimeClassNotFound, message);
         let belongs = |trial: &TrialId| trial.cell.variant == variant.name;
-        exclusion(run, seen, format!("variant {}", variant.name), failure, belongs)
+        exclusion(
+            run,
+            seen,
+            format!("variant {}", variant.name),
+            failure,
+            belongs,
+        )
     })
 }
 
 fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclusion> {
-    failed(run, seen).filter(|(_, reason)| scope(reason) == wanted).find_map(|(trial, reason)| {
-        let variant = &trial.cell.variant;
-        let what = match wanted {
-            Scope::Run => "the rest of the run".to_owned(),
-            _ => format!("variant {variant}"),
-        };
-        let failure = because(trial, reason);
-        exclusion(run, seen, what, failure, |other| {
-            wanted == Scope::Run || other.cell.variant == *variant
+    failed(run, seen)
+        .filter(|(_, reason)| scope(reason) == wanted)
+        .find_map(|(trial, reason)| {
+            let variant = &trial.cell.variant;
+            let what = match wanted {
+                Scope::Run => "the rest of the run".to_owned(),
+                _ => format!("variant {variant}"),
+            };
+            let failure = because(trial, reason);
+            exclusion(run, seen, what, failure, |other| {
+                wanted == Scope::Run || other.cell.variant == *variant
+            })
         })
-    })
 }
 
 fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
@@ -75,8 +83,7 @@ fn by_strikes(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
         if *count >= STRIKES {
             let what = format!("variant {} under workload {}", key.0, key.1);
             let failure = because(trial, reason);
-            let belongs =
-                |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
+            let belongs = |other: &TrialId| (&*other.cell.variant, &*other.cell.workload) == key;
             let found = exclusion(run, seen, what, failure, belongs);
             if found.is_some() {
                 return found;
@@ -90,10 +97,12 @@ fn failed<'a>(
     run: &'a ValidatedRun,
     seen: &'a Observed,
 ) -> impl Iterator<Item = (&'a TrialId, &'a str)> {
-    run.order.iter().filter_map(|trial| match seen.records.get(trial) {
-        Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
-        _ => None,
-    })
+    run.order
+        .iter()
+        .filter_map(|trial| match seen.records.get(trial) {
+            Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
+            _ => None,
+        })
 }
 
 fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &str)) -> bool {
@@ -106,7 +115,10 @@ fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &st
 
 fn because(trial: &TrialId, reason: &str) -> Failure {
     let message = format!("trial {trial} failed before: its record says why");
-    Failure { reason: reason.to_owned(), message }
+    Failure {
+        reason: reason.to_owned(),
+        message,
+    }
 }
 
 fn exclusion(
@@ -118,5 +130,9 @@ fn exclusion(
 ) -> Option<Exclusion> {
     let open = |trial: &&TrialId| belongs(trial) && !seen.records.contains_key(*trial);
     let trials: Vec<TrialId> = run.order.iter().filter(open).cloned().collect();
-    (!trials.is_empty()).then_some(Exclusion { what, trials, failure })
+    (!trials.is_empty()).then_some(Exclusion {
+        what,
+        trials,
+        failure,
+    })
 }

@@ -51,7 +51,10 @@ pub enum Scope {
 impl Failure {
     /// A failure with one of the operator's own reasons.
     pub fn new(reason: FailureReason, message: impl Into<String>) -> Self {
-        Self { reason: <&'static str>::from(reason).into(), message: message.into() }
+        Self {
+            reason: <&'static str>::from(reason).into(),
+            message: message.into(),
+        }
     }
 }
 

@@ -112,7 +112,9 @@ pub struct Plan {
 impl Plan {
     /// Whether a probe is started: from then on until it ends the node is left in peace.
     pub fn starts_probe(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::LaunchProbe { .. }))
+        self.steps
+            .iter()
+            .any(|step| matches!(step, Step::LaunchProbe { .. }))
     }
 }
 
@@ -157,7 +159,11 @@ pub enum Wake {
 
 /// What to do next for `run`, given what was `seen` at `now`.
 pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
-    let completed = run.order.iter().filter(|trial| seen.records.contains_key(trial)).count();
+    let completed = run
+        .order
+        .iter()
+        .filter(|trial| seen.records.contains_key(trial))
+        .count();
     if run.spec.suspend {
         return suspended(run, seen, completed);
     }
@@ -168,27 +174,63 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         node::Claim::Held(node) => node,
         node::Claim::Take { node, existing } => {
             let message = format!("taking node {node}");
-            let steps = vec![Step::ClaimNode { node: node.clone(), existing }];
+            let steps = vec![Step::ClaimNode {
+                node: node.clone(),
+                existing,
+            }];
             let stage = Stage::Queued { message };
-            return Plan { steps, stage, node: Some(node), completed, wake: Wake::Now };
+            return Plan {
+                steps,
+                stage,
+                node: Some(node),
+                completed,
+                wake: Wake::Now,
+            };
         }
         node::Claim::Wait { node, message } => {
             let stage = Stage::Queued { message };
-            return Plan { steps: vec![], stage, node, completed, wake: Wake::OnChange };
+            return Plan {
+                steps: vec![],
+                stage,
+                node,
+                completed,
+                wake: Wake::OnChange,
+            };
         }
         node::Claim::None { message } => {
             let (steps, stage) = (remove_everything(seen), Stage::NoNode { message });
-            return Plan { steps, stage, node: None, completed, wake: Wake::OnChange };
+            return Plan {
+                steps,
+                stage,
+                node: None,
+                completed,
+                wake: Wake::OnChange,
+            };
         }
     };
     if let Some(exclusion) = exclusion::next(run, seen) {
         let message = format!("skipping {}: {}", exclusion.what, exclusion.failure.message);
-        let stage = Stage::Measuring { trial: exclusion.trials[0].clone(), message };
+        let stage = Stage::Measuring {
+            trial: exclusion.trials[0].clone(),
+            message,
+        };
         let steps = vec![Step::RecordSkipped(exclusion)];
-        return Plan { steps, stage, node: Some(node), completed, wake: Wake::Now };
+        return Plan {
+            steps,
+            stage,
+            node: Some(node),
+            completed,
+            wake: Wake::Now,
+        };
     }
     let (steps, stage, wake) = trial::next(run, seen, now);
-    Plan { steps, stage, node: Some(node), completed, wake }
+    Plan {
+        steps,
+        stage,
+        node: Some(node),
+        completed,
+        wake,
+    }
 }
 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
@@ -198,7 +240,13 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
     if steps.is_empty() && nothing_left(seen) {
         steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
     }
-    Plan { steps, stage: Stage::Suspended, node, completed, wake: Wake::OnChange }
+    Plan {
+        steps,
+        stage: Stage::Suspended,
+        node,
+        completed,
+        wake: Wake::OnChange,
+    }
 }
 
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
@@ -206,17 +254,39 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
     let node = node::held(run, seen);
     if !seen.report {
         steps.push(Step::Summarise);
-        return Plan { steps, stage: Stage::Summarising, node, completed, wake: Wake::Now };
+        return Plan {
+            steps,
+            stage: Stage::Summarising,
+            node,
+            completed,
+            wake: Wake::Now,
+        };
     }
     let gone = steps.is_empty() && nothing_left(seen);
     if gone && let Some(node) = node.clone() {
         steps.push(Step::ReleaseNode { node });
-        return Plan { steps, stage: Stage::Summarising, node: None, completed, wake: Wake::Now };
+        return Plan {
+            steps,
+            stage: Stage::Summarising,
+            node: None,
+            completed,
+            wake: Wake::Now,
+        };
     }
     // A run is done when nothing of it is left but its results: a finished run is never looked
     // after again.
-    let stage = if gone { Stage::Done } else { Stage::Summarising };
-    Plan { steps, stage, node, completed, wake: Wake::OnChange }
+    let stage = if gone {
+        Stage::Done
+    } else {
+        Stage::Summarising
+    };
+    Plan {
+        steps,
+        stage,
+        node,
+        completed,
+        wake: Wake::OnChange,
+    }
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
@@ -225,9 +295,15 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
     let upstream = seen.upstream.iter().filter(|pod| !pod.deleting);
     // Probes first: a probe without its subject would report errors that are ours.
     probes
-        .map(|probe| Step::RemoveProbe { job: probe.job.clone() })
-        .chain(subjects.map(|subject| Step::RemoveSubject { pod: subject.pod.name.clone() }))
-        .chain(upstream.map(|pod| Step::RemoveUpstream { pod: pod.name.clone() }))
+        .map(|probe| Step::RemoveProbe {
+            job: probe.job.clone(),
+        })
+        .chain(subjects.map(|subject| Step::RemoveSubject {
+            pod: subject.pod.name.clone(),
+        }))
+        .chain(upstream.map(|pod| Step::RemoveUpstream {
+            pod: pod.name.clone(),
+        }))
         .collect()
 }
 

@@ -44,23 +44,36 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         .iter()
         .filter(|node| fits(&placement, node))
         // A run that was interrupted goes on where it began: one run measures one node.
-        .filter(|node| seen.recorded_node.as_ref().is_none_or(|name| *name == node.name))
+        .filter(|node| {
+            seen.recorded_node
+                .as_ref()
+                .is_none_or(|name| *name == node.name)
+        })
         .collect();
     if fitting.is_empty() {
-        return Claim::None { message: no_node(&placement, seen) };
+        return Claim::None {
+            message: no_node(&placement, seen),
+        };
     }
     let mut ready: Vec<&NodeSeen> = fitting.into_iter().filter(|node| node.ready).collect();
     ready.sort_by(|a, b| a.name.cmp(&b.name));
     let Some(first) = ready.first() else {
         let message = "the nodes that fit are not ready or cordoned: waiting for one".to_owned();
-        return Claim::Wait { node: None, message };
+        return Claim::Wait {
+            node: None,
+            message,
+        };
     };
     let ahead = queue_ahead(run, seen, first);
     let free = ready.iter().find(|node| holder(seen, &node.name).is_none());
     match free {
         Some(node) if ahead.is_empty() || ready.len() > ahead.len() => Claim::Take {
             node: node.name.clone(),
-            existing: seen.leases.iter().find(|lease| lease.node == node.name).cloned(),
+            existing: seen
+                .leases
+                .iter()
+                .find(|lease| lease.node == node.name)
+                .cloned(),
         },
         _ => wait(seen, first, &ahead),
     }
@@ -69,7 +82,10 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
 /// The node that `run` holds.
 pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
     let mine = |lease: &&LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
-    seen.leases.iter().find(mine).map(|lease| lease.node.clone())
+    seen.leases
+        .iter()
+        .find(mine)
+        .map(|lease| lease.node.clone())
 }
 
 /// The active run that holds `node`. A claim of a run that is gone, finished or suspended counts
@@ -83,9 +99,8 @@ fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
 /// Active runs that want the same node and came first: those that hold it, then the older ones.
 fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> Vec<&'a RunSeen> {
     let me = seen.runs.iter().find(|other| other.uid == run.uid);
-    let older = |other: &RunSeen| {
-        me.is_none_or(|me| (other.created, &other.uid) < (me.created, &me.uid))
-    };
+    let older =
+        |other: &RunSeen| me.is_none_or(|me| (other.created, &other.uid) < (me.created, &me.uid));
     let holds_another = |other: &RunSeen| {
         seen.leases
             .iter()
@@ -106,14 +121,22 @@ fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> V
 fn wait(seen: &Observed, node: &NodeSeen, ahead: &[&RunSeen]) -> Claim {
     let place = ahead.len() + 1;
     let holder = holder(seen, &node.name).map_or_else(
-        || ahead.first().map_or("another run", |run| run.name.as_str()).to_owned(),
+        || {
+            ahead
+                .first()
+                .map_or("another run", |run| run.name.as_str())
+                .to_owned()
+        },
         |run| run.name.clone(),
     );
     let message = format!(
         "waiting for node {}, which {holder} is measuring on: number {place} in the queue",
         node.name
     );
-    Claim::Wait { node: Some(node.name.clone()), message }
+    Claim::Wait {
+        node: Some(node.name.clone()),
+        message,
+    }
 }
 
 fn no_node(placement: &Placement, seen: &Observed) -> String {
@@ -123,8 +146,11 @@ fn no_node(placement: &Placement, seen: &Observed) -> String {
              delete the run and create a new one"
         );
     }
-    let wanted: Vec<String> =
-        placement.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let wanted: Vec<String> = placement
+        .node_selector
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     if wanted.is_empty() {
         return "every node has a taint that the run does not tolerate: add \
                 spec.placement.tolerations to a new run"

@@ -20,16 +20,26 @@ const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
 
 /// What to do for the first trial without a record.
 pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
-    let Some(trial) = run.order.iter().find(|trial| !seen.records.contains_key(trial)) else {
+    let Some(trial) = run
+        .order
+        .iter()
+        .find(|trial| !seen.records.contains_key(trial))
+    else {
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
     let (step, message, wake) = match upstream(run, seen, trial, now) {
         Upstream::Ready => current(run, seen, trial, now),
-        Upstream::Start => {
-            (Some(Step::StartUpstream), "starting the echo server".to_owned(), Wake::OnChange)
-        }
-        Upstream::Wait(until) => (None, "waiting for the echo server".to_owned(), Wake::At(until)),
+        Upstream::Start => (
+            Some(Step::StartUpstream),
+            "starting the echo server".to_owned(),
+            Wake::OnChange,
+        ),
+        Upstream::Wait(until) => (
+            None,
+            "waiting for the echo server".to_owned(),
+            Wake::At(until),
+        ),
         Upstream::Failed(failure) => fail(trial, failure, subject_of(seen, trial)),
     };
     let recording = matches!(
@@ -37,18 +47,30 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         Some(Step::RecordFailure { .. } | Step::CollectRecord { .. })
     );
     steps.extend(step);
-    let stage = Stage::Measuring { trial: trial.clone(), message };
+    let stage = Stage::Measuring {
+        trial: trial.clone(),
+        message,
+    };
     (steps, stage, if recording { Wake::Now } else { wake })
 }
 
 /// Objects of trials that have their record, and objects that no trial knows.
 fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
-    let probes = seen.probes.iter().filter(|probe| probe.trial != *current && !probe.deleting);
-    let subjects =
-        seen.subjects.iter().filter(|subject| subject.trial != *current && !subject.pod.deleting);
+    let probes = seen
+        .probes
+        .iter()
+        .filter(|probe| probe.trial != *current && !probe.deleting);
+    let subjects = seen
+        .subjects
+        .iter()
+        .filter(|subject| subject.trial != *current && !subject.pod.deleting);
     probes
-        .map(|probe| Step::RemoveProbe { job: probe.job.clone() })
-        .chain(subjects.map(|subject| Step::RemoveSubject { pod: subject.pod.name.clone() }))
+        .map(|probe| Step::RemoveProbe {
+            job: probe.job.clone(),
+        })
+        .chain(subjects.map(|subject| Step::RemoveSubject {
+            pod: subject.pod.name.clone(),
+        }))
         .collect()
 }
 
@@ -61,10 +83,15 @@ enum Upstream {
 
 /// The echo server lives as long as the run: it is the same for all variants.
 fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Upstream {
-    if !run.workload(trial).is_some_and(|workload| workload.upstream) {
+    if !run
+        .workload(trial)
+        .is_some_and(|workload| workload.upstream)
+    {
         return Upstream::Ready;
     }
-    let Some(pod) = &seen.upstream else { return Upstream::Start };
+    let Some(pod) = &seen.upstream else {
+        return Upstream::Start;
+    };
     let deadline = later(pod.created, UPSTREAM_START);
     match &pod.state {
         PodState::Running if pod.ip.is_some() && !pod.deleting => Upstream::Ready,
@@ -89,13 +116,17 @@ type Next = (Option<Step>, String, Wake);
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
     match (subject_of(seen, trial), probe) {
-        (None, None) => {
-            (Some(Step::DeploySubject(trial.clone())), format!("preparing {trial}"), Wake::OnChange)
-        }
+        (None, None) => (
+            Some(Step::DeploySubject(trial.clone())),
+            format!("preparing {trial}"),
+            Wake::OnChange,
+        ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
-        (Some(subject), None) if subject.pod.deleting => {
-            (None, format!("waiting for an earlier pod of {trial} to go"), Wake::OnChange)
-        }
+        (Some(subject), None) if subject.pod.deleting => (
+            None,
+            format!("waiting for an earlier pod of {trial} to go"),
+            Wake::OnChange,
+        ),
         (Some(subject), None) => before_probe(run, seen, trial, subject, now),
     }
 }
@@ -127,7 +158,11 @@ fn before_probe(
                 return (None, format!("preparing {trial}"), Wake::OnChange);
             }
             let subject_uid = pod.uid.clone();
-            let step = Step::LaunchProbe { trial: trial.clone(), subject_uid, address };
+            let step = Step::LaunchProbe {
+                trial: trial.clone(),
+                subject_uid,
+                address,
+            };
             (Some(step), format!("measuring {trial}"), Wake::OnChange)
         }
         (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
@@ -153,7 +188,11 @@ fn until_deadline(
          and whether the node's container runtime knows the RuntimeClass",
         because(&subject.pod.state)
     );
-    fail(trial, Failure::new(FailureReason::SubjectNotStarted, message), Some(subject))
+    fail(
+        trial,
+        Failure::new(FailureReason::SubjectNotStarted, message),
+        Some(subject),
+    )
 }
 
 enum Verdict {
@@ -166,11 +205,15 @@ fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Ver
     let Waiting { reason, message } = waiting;
     let fail = |kind, text: String| Some(Verdict::Fail(Failure::new(kind, text)));
     match reason.as_str() {
-        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => fail(
-            FailureReason::ImageUnavailable,
-            format!("{reason}: {message}: check the image's name and the node's access to it"),
-        ),
-        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError"
+        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
+            fail(
+                FailureReason::ImageUnavailable,
+                format!("{reason}: {message}: check the image's name and the node's access to it"),
+            )
+        }
+        "CreateContainerConfigError"
+        | "CreateContainerError"
+        | "RunContainerError"
         | "StartError" => fail(
             FailureReason::SubjectNotStarted,
             format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
@@ -197,7 +240,11 @@ fn under_probe(
     now: Timestamp,
 ) -> Next {
     if probe.deleting {
-        return (None, format!("waiting for an earlier probe of {trial} to go"), Wake::OnChange);
+        return (
+            None,
+            format!("waiting for an earlier probe of {trial} to go"),
+            Wake::OnChange,
+        );
     }
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod)) {
         let step = Step::CollectRecord {
@@ -220,12 +267,20 @@ fn under_probe(
     match subject {
         None => {
             let message = "the pod under test was deleted or evicted while it was measured";
-            fail(trial, Failure::new(FailureReason::SubjectLost, message), None)
+            fail(
+                trial,
+                Failure::new(FailureReason::SubjectLost, message),
+                None,
+            )
         }
         // The probe was made for another pod of the same name: its target is gone.
         Some(subject) if subject.pod.uid != probe.subject_uid || subject.pod.deleting => {
             let message = "the pod under test was replaced while it was measured";
-            fail(trial, Failure::new(FailureReason::SubjectLost, message), Some(subject))
+            fail(
+                trial,
+                Failure::new(FailureReason::SubjectLost, message),
+                Some(subject),
+            )
         }
         Some(subject) if matches!(subject.pod.state, PodState::Ended { .. }) => {
             fail(trial, crashed(&subject.pod.state), Some(subject))
@@ -241,14 +296,24 @@ fn probe_running(
     now: Timestamp,
 ) -> Next {
     let measuring = (None, format!("measuring {trial}"), Wake::OnChange);
-    let Some(pod) = &probe.pod else { return measuring };
-    let PodState::Pending(waiting) = &pod.state else { return measuring };
+    let Some(pod) = &probe.pod else {
+        return measuring;
+    };
+    let PodState::Pending(waiting) = &pod.state else {
+        return measuring;
+    };
     let deadline = later(pod.created, PROBE_START);
-    let verdict = waiting.as_ref().and_then(|waiting| hopeless(waiting, pod.created, now));
+    let verdict = waiting
+        .as_ref()
+        .and_then(|waiting| hopeless(waiting, pod.created, now));
     match verdict {
         Some(Verdict::Fail(Failure { message, .. })) => {
             let message = format!("the probe's pod does not start: {message}");
-            fail(trial, Failure::new(FailureReason::ProbeNotStarted, message), Some(subject))
+            fail(
+                trial,
+                Failure::new(FailureReason::ProbeNotStarted, message),
+                Some(subject),
+            )
         }
         Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
         None if now < deadline => (None, format!("measuring {trial}"), Wake::At(deadline)),
@@ -258,7 +323,11 @@ fn probe_running(
                  in the operator's namespace",
                 because(&pod.state)
             );
-            fail(trial, Failure::new(FailureReason::ProbeNotStarted, message), Some(subject))
+            fail(
+                trial,
+                Failure::new(FailureReason::ProbeNotStarted, message),
+                Some(subject),
+            )
         }
     }
 }
@@ -276,7 +345,15 @@ fn printed(pod: &PodSeen) -> bool {
 fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
     let message = format!("recording {trial} as failed: {}", failure.reason);
     let subject_pod = subject.map(|subject| subject.pod.name.clone());
-    (Some(Step::RecordFailure { trial: trial.clone(), failure, subject_pod }), message, Wake::Now)
+    (
+        Some(Step::RecordFailure {
+            trial: trial.clone(),
+            failure,
+            subject_pod,
+        }),
+        message,
+        Wake::Now,
+    )
 }
 
 fn crashed(state: &PodState) -> Failure {

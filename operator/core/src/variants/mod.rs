@@ -35,9 +35,10 @@ pub struct SubjectSpec {
 pub fn subject(variant: &Variant, images: &Images) -> Option<SubjectSpec> {
     match (variant.preset, &variant.container) {
         (Some(Preset::Native), _) => Some(native::subject(images)),
-        (Some(Preset::WasmtimeEmbedded), _) => {
-            Some(wasmtime_embedded::subject(images, variant.engine.unwrap_or_default()))
-        }
+        (Some(Preset::WasmtimeEmbedded), _) => Some(wasmtime_embedded::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

@@ -15,7 +15,10 @@ const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
     let allocator: &'static str = engine.allocator.into();
     SubjectSpec {
-        env: vec![EnvVar { name: ALLOCATOR_ENV.into(), value: allocator.into() }],
+        env: vec![EnvVar {
+            name: ALLOCATOR_ENV.into(),
+            value: allocator.into(),
+        }],
         body_prefix: BODY_PREFIX,
         ..gateway(&images.embedded, images)
     }

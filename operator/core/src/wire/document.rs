@@ -50,7 +50,15 @@ pub struct ProbeFailure {
 
 /// Why a probe has no usable measurement, as one word.
 #[derive(
-    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::IntoStaticStr,
     strum::EnumString,
 )]
 pub enum ProbeFailureReason {

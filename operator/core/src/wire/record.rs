@@ -64,7 +64,11 @@ pub struct TrialId {
 impl fmt::Display for TrialId {
     /// `variant/workload/point/block`; [`FromStr`] reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cell { variant, workload, point } = &self.cell;
+        let Cell {
+            variant,
+            workload,
+            point,
+        } = &self.cell;
         write!(f, "{variant}/{workload}/{point}/b{}", self.block)
     }
 }
@@ -80,20 +84,32 @@ impl FromStr for TrialId {
     fn from_str(text: &str) -> Result<Self, NotATrial> {
         let wrong = || NotATrial(text.to_owned());
         let mut parts = text.split('/');
-        let mut next = || parts.next().filter(|part| !part.is_empty()).ok_or_else(wrong);
+        let mut next = || {
+            parts
+                .next()
+                .filter(|part| !part.is_empty())
+                .ok_or_else(wrong)
+        };
         let (variant, workload, point, block) = (next()?, next()?, next()?, next()?);
         if parts.next().is_some() {
             return Err(wrong());
         }
         let point = match point.strip_prefix("throughput-c") {
-            Some(connections) => {
-                Point::Throughput { connections: connections.parse().map_err(|_| wrong())? }
-            }
+            Some(connections) => Point::Throughput {
+                connections: connections.parse().map_err(|_| wrong())?,
+            },
             None if point == "warm" => Point::WarmLatency,
             None => return Err(wrong()),
         };
-        let block = block.strip_prefix('b').and_then(|b| b.parse().ok()).ok_or_else(wrong)?;
-        let cell = Cell { variant: variant.to_owned(), workload: workload.to_owned(), point };
+        let block = block
+            .strip_prefix('b')
+            .and_then(|b| b.parse().ok())
+            .ok_or_else(wrong)?;
+        let cell = Cell {
+            variant: variant.to_owned(),
+            workload: workload.to_owned(),
+            point,
+        };
         Ok(Self { cell, block })
     }
 }
