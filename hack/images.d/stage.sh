@@ -45,15 +45,20 @@ compile() { # DIRECTORY NAME...
   shift
   target=$(rustc -vV | sed -n 's/^host: //p')
   for name in "$@"; do packages+=(--package "${package_of[$name]}"); done
+  # Not in an image, but made of the same parts: apart it would compile them all again.
+  packages+=(--package kubectl-wasmbench)
   cd "$repository"
-  # Folders of this machine would make the binaries differ from those of another.
-  RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$repository=/wasmbench" \
+  # Cargo's folder would make the binaries differ from those of another machine. The repository's own
+  # does not get in (cargo compiles members by relative paths), and here it would make every clone
+  # compile everything anew.
+  RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
     cargo build --locked --release --target "$target" "${packages[@]}"
   built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release
   mkdir -p "$directory"
   for name in "$@"; do
     put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
+  put 755 "$built/kubectl-wasmbench" "$directory/kubectl-wasmbench"
 }
 
 put() { # MODE SOURCE DESTINATION

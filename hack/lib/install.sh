@@ -31,7 +31,6 @@ install_chart() {
 
 # The kubectl plugin, first on PATH.
 build_plugin() {
-  cargo build --quiet --release -p kubectl-wasmbench
-  PATH=${CARGO_TARGET_DIR:?}/release:$PATH
+  PATH=$(hack/images plugin):$PATH
   export PATH
 }
