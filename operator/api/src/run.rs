@@ -134,8 +134,8 @@ pub struct BenchmarkRunSpec {
     /// What is measured.
     pub sweeps: Sweeps,
 
-    /// Seconds a subject may take from creation to its first correct answer before its trial
-    /// fails.
+    /// Seconds a subject has to run, and then once more to give its first correct answer, before
+    /// its trial fails.
     #[serde(default = "default_ready_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub subject_ready_timeout_seconds: u32,

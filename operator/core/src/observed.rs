@@ -79,10 +79,21 @@ pub struct RunSeen {
     pub name: String,
     /// When it was created.
     pub created: Timestamp,
-    /// Neither finished nor suspended nor being deleted.
-    pub active: bool,
+    /// Whether it can still measure.
+    pub standing: Standing,
     /// Where it may run.
     pub placement: Placement,
+}
+
+/// Whether a run can still measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It measures or waits for its turn.
+    Active,
+    /// It waits for its user, and holds its node until its last pod is gone.
+    Suspended,
+    /// It has finished or is being deleted.
+    Ended,
 }
 
 /// A pod, whatever its role.

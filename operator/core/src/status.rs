@@ -31,7 +31,7 @@ pub struct Conclusion {
     pub trust: Trust,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
-    /// Trials with a measurement.
+    /// Trials with a valid measurement.
     pub measured: usize,
     /// Names of the record `ConfigMaps`.
     pub records: Vec<String>,
@@ -46,7 +46,7 @@ impl Conclusion {
             skipped: rows::skipped_variants(summary),
             trust: trust(summary),
             fingerprint: summary.environment.fingerprint.clone(),
-            measured: (summary.trials.valid + summary.trials.invalid) as usize,
+            measured: summary.trials.valid as usize,
             records,
         }
     }
@@ -221,12 +221,12 @@ fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
             format!("all {total} trials were measured"),
         )
     } else if conclusion.measured == 0 {
-        let message = "no trial could be measured: status.skipped and the report say why";
+        let message = "no trial has a valid measurement: status.skipped and the report say why";
         no(conditions::SUCCEEDED, "NothingMeasured", message)
     } else {
         let message = format!(
-            "{} of {total} trials were measured: status.skipped and the report say what happened \
-             to the others",
+            "{} of {total} trials have a valid measurement: status.skipped and the report say what \
+             happened to the others",
             conclusion.measured
         );
         no(conditions::SUCCEEDED, "Incomplete", message)

@@ -5,8 +5,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
-use wasmbench_core::plan::{Stage, Step, plan};
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
+use wasmbench_core::plan::{Stage, Step, Wake, plan};
 use wasmbench_core::validate::ValidatedRun;
 
 fn node(name: &str) -> NodeSeen {
@@ -23,7 +23,7 @@ fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
         uid: uid.into(),
         name: format!("team-b/{uid}"),
         created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds),
-        active: true,
+        standing: Standing::Active,
         placement: run.spec.placement.clone().unwrap_or_default(),
     }
 }
@@ -102,13 +102,36 @@ fn the_claim_of_a_run_that_is_gone_counts_for_nothing() {
 }
 
 #[test]
-fn the_claim_of_a_suspended_run_counts_for_nothing() {
+fn a_suspended_run_keeps_its_node_until_it_gives_it_back() {
     let run = common::validated();
     let mut paused = other("paused", 1, &run);
-    paused.active = false;
+    paused.standing = Standing::Suspended;
     let mut seen = seen(&run, vec![paused]);
     seen.leases = vec![held_by("paused")];
+    assert_eq!(takes(&run, &seen), None, "its pods may still be there");
+    assert!(message(&run, &seen).contains("paused"));
+    seen.leases[0].holder = None;
     assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_finished_run_keeps_no_node() {
+    let run = common::validated();
+    let mut finished = other("finished", 1, &run);
+    finished.standing = Standing::Ended;
+    let mut seen = seen(&run, vec![finished]);
+    seen.leases = vec![held_by("finished")];
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_run_looks_again_by_itself_for_a_node_that_is_not_ready() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes[0].ready = false;
+    assert!(message(&run, &seen).contains("bench-1 is not ready"));
+    let plan = plan(&run, &seen, Timestamp::UNIX_EPOCH);
+    assert!(matches!(plan.wake, Wake::At(_)), "{:?}", plan.wake);
 }
 
 #[test]

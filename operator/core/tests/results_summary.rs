@@ -537,7 +537,7 @@ fn a_variant_compared_with_itself_is_exactly_one() {
             let fortio = slower(fortio(name), f64::from(t.block));
             let mut record = record(t, position, Outcome::Measured, Some(fortio));
             let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
-            window.subject.as_mut().unwrap().memory_peak_bytes = Some(1000);
+            window.subject.as_mut().unwrap().memory_bytes = 1000;
             record
         },
     );

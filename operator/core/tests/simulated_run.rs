@@ -14,8 +14,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::observed::{
-    LeaseSeen, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, RunSeen, SubjectSeen, TaintSeen,
-    Waiting,
+    LeaseSeen, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, RunSeen, Standing, SubjectSeen,
+    TaintSeen, Waiting,
 };
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::store::Ended;
@@ -57,7 +57,7 @@ impl World {
             uid: run.uid.clone(),
             name: "team-a/gatekeeper".into(),
             created: Timestamp::UNIX_EPOCH,
-            active: true,
+            standing: Standing::Active,
             placement: run.spec.placement.clone().unwrap_or_default(),
         };
         let seen = Observed {
@@ -290,7 +290,11 @@ fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     for round in 0..20_000 {
         if world.happens(world.hostility.suspends) {
             run.spec.suspend = !run.spec.suspend;
-            world.seen.runs[0].active = !run.spec.suspend;
+            world.seen.runs[0].standing = if run.spec.suspend {
+                Standing::Suspended
+            } else {
+                Standing::Active
+            };
         }
         let plan = plan(run, &world.seen, world.now);
         if plan.stage == Stage::Done {

@@ -17,6 +17,12 @@ use wasmbench_core::observed::{
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 
+/// Taints that Kubernetes sets by itself while a node cannot take pods.
+const STATE_TAINTS: [&str; 3] = [
+    "node.kubernetes.io/unschedulable",
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+];
 /// A Job's pods carry its name here.
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 /// Reasons of pods that are just starting.
@@ -220,9 +226,9 @@ pub fn node(node: &Node) -> NodeSeen {
         name: node.name_any(),
         labels: node.labels().clone(),
         taints: taints
-            // Cordoning and a preference are not the run's to tolerate.
             .filter(|taint| taint.effect != "PreferNoSchedule")
-            .filter(|taint| taint.key != "node.kubernetes.io/unschedulable")
+            // What the node's own state sets comes and goes: it is told by `ready`.
+            .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
             .map(|taint| TaintSeen {
                 key: taint.key.clone(),
                 value: taint.value.clone().unwrap_or_default(),

@@ -14,7 +14,7 @@ use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{component_selector, selector};
-use wasmbench_core::observed::{NodeSeen, Observed, RunSeen};
+use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
 use wasmbench_core::status::is_finished;
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
@@ -161,7 +161,13 @@ fn run_seen(run: &wasmbench_api::BenchmarkRun) -> Option<RunSeen> {
         uid: meta.uid.clone()?,
         name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
         created: meta.creation_timestamp.as_ref()?.0,
-        active: !is_finished(run) && !run.spec.suspend && meta.deletion_timestamp.is_none(),
+        standing: if is_finished(run) || meta.deletion_timestamp.is_some() {
+            Standing::Ended
+        } else if run.spec.suspend {
+            Standing::Suspended
+        } else {
+            Standing::Active
+        },
         placement: run.spec.placement.clone().unwrap_or_default(),
     })
 }

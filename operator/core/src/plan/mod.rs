@@ -17,7 +17,7 @@ mod failure;
 mod node;
 mod trial;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use estimate::{expected_trial_seconds, remaining_seconds};
 pub use exclusion::Exclusion;
@@ -26,6 +26,10 @@ pub use failure::{Failure, FailureReason};
 use crate::observed::{LeaseSeen, Observed};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
+
+/// How often to look whether a node has become ready: nodes report their state all the time, and
+/// watching them all would wake the operator for nothing.
+const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -187,15 +191,13 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
                 wake: Wake::Now,
             };
         }
-        node::Claim::Wait { node, message } => {
-            let stage = Stage::Queued { message };
-            return Plan {
-                steps: vec![],
-                stage,
-                node,
-                completed,
-                wake: Wake::OnChange,
-            };
+        // The release of the node's Lease wakes those who queue for it.
+        node::Claim::Queue { node, message } => {
+            return waiting(message, Some(node), completed, Wake::OnChange);
+        }
+        node::Claim::NotReady { message } => {
+            let again = now.checked_add(NODE_CHECK).unwrap_or(Timestamp::MAX);
+            return waiting(message, None, completed, Wake::At(again));
         }
         node::Claim::None { message } => {
             let (steps, stage) = (remove_everything(seen), Stage::NoNode { message });
@@ -228,6 +230,16 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         steps,
         stage,
         node: Some(node),
+        completed,
+        wake,
+    }
+}
+
+fn waiting(message: String, node: Option<String>, completed: usize, wake: Wake) -> Plan {
+    Plan {
+        steps: vec![],
+        stage: Stage::Queued { message },
+        node,
         completed,
         wake,
     }

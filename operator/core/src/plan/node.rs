@@ -4,7 +4,7 @@
 
 use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
 
-use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, TaintSeen};
+use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
 use crate::validate::ValidatedRun;
 
 /// Where a run stands.
@@ -19,11 +19,16 @@ pub enum Claim {
         /// The Lease that is there already.
         existing: Option<LeaseSeen>,
     },
-    /// It has to wait.
-    Wait {
-        /// For this node, if it is one.
-        node: Option<String>,
+    /// Other runs come first.
+    Queue {
+        /// For this node.
+        node: String,
         /// Why, for people.
+        message: String,
+    },
+    /// The nodes that fit are not ready, and nothing tells when one is.
+    NotReady {
+        /// Which ones, for people.
         message: String,
     },
     /// No node fits.
@@ -55,14 +60,15 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
             message: no_node(&placement, seen),
         };
     }
-    let mut ready: Vec<&NodeSeen> = fitting.into_iter().filter(|node| node.ready).collect();
+    let mut ready: Vec<&NodeSeen> = fitting.iter().copied().filter(|node| node.ready).collect();
     ready.sort_by(|a, b| a.name.cmp(&b.name));
     let Some(first) = ready.first() else {
-        let message = "the nodes that fit are not ready or cordoned: waiting for one".to_owned();
-        return Claim::Wait {
-            node: None,
-            message,
-        };
+        let names: Vec<&str> = fitting.iter().map(|node| node.name.as_str()).collect();
+        let message = format!(
+            "waiting for a node that fits: {} is not ready or cordoned (kubectl get nodes)",
+            names.join(", ")
+        );
+        return Claim::NotReady { message };
     };
     let ahead = queue_ahead(run, seen, first);
     let free = ready.iter().find(|node| holder(seen, &node.name).is_none());
@@ -88,12 +94,14 @@ pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
         .map(|lease| lease.node.clone())
 }
 
-/// The active run that holds `node`. A claim of a run that is gone, finished or suspended counts
-/// for nothing.
+/// The run that holds `node`. A suspended run gives its claim back itself, when nothing of it can
+/// load the node any more; a claim of a run that is gone or finished counts for nothing.
 fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
     let lease = seen.leases.iter().find(|lease| lease.node == node)?;
     let uid = lease.holder.as_deref()?;
-    seen.runs.iter().find(|run| run.uid == uid && run.active)
+    seen.runs
+        .iter()
+        .find(|run| run.uid == uid && run.standing != Standing::Ended)
 }
 
 /// Active runs that want the same node and came first: those that hold it, then the older ones.
@@ -110,7 +118,10 @@ fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> V
     let mut ahead: Vec<&RunSeen> = seen
         .runs
         .iter()
-        .filter(|other| other.active && other.uid != run.uid)
+        .filter(|other| other.uid != run.uid)
+        .filter(|other| {
+            other.standing == Standing::Active || holder == Some(&other.uid)
+        })
         .filter(|other| fits(&other.placement, node) && !holds_another(other))
         .filter(|other| holder == Some(&other.uid) || older(other))
         .collect();
@@ -133,8 +144,8 @@ fn wait(seen: &Observed, node: &NodeSeen, ahead: &[&RunSeen]) -> Claim {
         "waiting for node {}, which {holder} is measuring on: number {place} in the queue",
         node.name
     );
-    Claim::Wait {
-        node: Some(node.name.clone()),
+    Claim::Queue {
+        node: node.name.clone(),
         message,
     }
 }

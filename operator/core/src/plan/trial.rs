@@ -33,7 +33,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         Upstream::Start => (
             Some(Step::StartUpstream),
             "starting the echo server".to_owned(),
-            Wake::OnChange,
+            Wake::At(later(now, UPSTREAM_START)),
         ),
         Upstream::Wait(until) => (
             None,
@@ -119,7 +119,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
         (None, None) => (
             Some(Step::DeploySubject(trial.clone())),
             format!("preparing {trial}"),
-            Wake::OnChange,
+            Wake::At(later(now, ready_timeout(run))),
         ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
         (Some(subject), None) if subject.pod.deleting => (
@@ -144,8 +144,7 @@ fn before_probe(
     now: Timestamp,
 ) -> Next {
     let pod = &subject.pod;
-    let seconds = run.spec.subject_ready_timeout_seconds;
-    let deadline = later(pod.created, SignedDuration::from_secs(i64::from(seconds)));
+    let deadline = later(pod.created, ready_timeout(run));
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(address)) => {
@@ -172,6 +171,10 @@ fn before_probe(
         },
         _ => until_deadline(trial, subject, deadline, now),
     }
+}
+
+fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
+    SignedDuration::from_secs(i64::from(run.spec.subject_ready_timeout_seconds))
 }
 
 fn until_deadline(
@@ -316,7 +319,9 @@ fn probe_running(
             )
         }
         Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
-        None if now < deadline => (None, format!("measuring {trial}"), Wake::At(deadline)),
+        // No alarm for the deadline, which could go off inside a long timed window: a pod that never
+        // starts ends with its Job's deadline at the latest.
+        None if now < deadline => measuring,
         None => {
             let message = format!(
                 "the probe's pod did not run within {PROBE_START:#}{}: see 'kubectl describe pod' \

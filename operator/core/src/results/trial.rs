@@ -81,16 +81,16 @@ pub struct Metrics {
     pub throttled_periods: Option<u64>,
 }
 
-/// Which counter of the kernel a memory number comes from, the best that it offers.
+/// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
+/// among them: it includes the start of the container, which for a small service is far above
+/// anything the service ever uses.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum MemorySource {
-    /// The largest memory since the pod began, page cache included.
-    Peak,
-    /// The working set at the end of the window.
+    /// The working set at the end of the window: all memory without inactive file pages.
     WorkingSet,
     /// All memory at the end of the window, page cache included.
     Usage,
@@ -134,10 +134,9 @@ fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
 }
 
 fn memory(meter: &Meter) -> (u64, MemorySource) {
-    match (meter.memory_peak_bytes, meter.memory_working_set_bytes) {
-        (Some(peak), _) => (peak, MemorySource::Peak),
-        (None, Some(set)) => (set, MemorySource::WorkingSet),
-        (None, None) => (meter.memory_bytes, MemorySource::Usage),
+    match meter.memory_working_set_bytes {
+        Some(set) => (set, MemorySource::WorkingSet),
+        None => (meter.memory_bytes, MemorySource::Usage),
     }
 }
 
@@ -185,13 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_the_peak_where_the_kernel_offers_it() {
+    fn memory_is_the_working_set_where_the_kernel_offers_it_and_never_the_peak() {
         let mut meter = meter();
+        meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (30, MemorySource::Usage));
         meter.memory_working_set_bytes = Some(20);
         assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
-        meter.memory_peak_bytes = Some(50);
-        assert_eq!(memory(&meter), (50, MemorySource::Peak));
     }
 
     #[test]

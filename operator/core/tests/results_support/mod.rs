@@ -182,10 +182,8 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
             subject: Some(Meter {
                 cgroup_version: 2,
                 cpu_nanoseconds: nanoseconds / 10 * 9,
-                memory_bytes: memory,
-                memory_peak_bytes: Some(
-                    memory + 4096 * u64::from(cell.point != Point::WarmLatency),
-                ),
+                memory_bytes: memory + 4096 * u64::from(cell.point != Point::WarmLatency),
+                memory_peak_bytes: Some(9 * memory),
                 throttled_periods: Some(0),
                 ..Meter::default()
             }),
