@@ -12,7 +12,7 @@ help: ## List the targets
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
 
-test: unit ## Unit, property, golden and mock API server tests; 'make lint' and 'make e2e' are apart
+test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server, real cluster
 
 lint: ## Formatting, clippy, shellcheck
 	cargo fmt --all --check

@@ -1,9 +1,18 @@
 //! Helpers of the end-to-end tests: a namespace per test, runs from YAML, and waiting with a limit.
 //! The tests need a cluster in which the chart is installed; `make e2e` prepares one.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a broken fixture must stop the test"
+)]
+
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;
+pub mod processes;
 pub mod runs;
 
 use std::time::Duration;

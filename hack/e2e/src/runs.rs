@@ -42,7 +42,7 @@ pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64
 
 /// Waits until at least `count` trials have a record.
 pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) {
-    eventually(Duration::from_secs(120), "trials are recorded", || async {
+    eventually(Duration::from_mins(2), "trials are recorded", || async {
         let progress = get(client, namespace, name).await.status?.progress?;
         (progress.completed_trials >= count).then_some(())
     })

@@ -1,8 +1,16 @@
 //! What goes wrong is marked with its reason, and the rest of the run goes on.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::processes::send_signal;
 use wasmbench_e2e::{eventually, operator_namespace, runs};
 
 use std::time::Duration;
@@ -128,8 +136,9 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 ";
         runs::create(&client, &namespace, "hanging", spec).await;
-        let frozen = eventually(Duration::from_secs(60), "a probe runs", || async {
-            freeze_one("wasmbench-probe")
+        let frozen = eventually(Duration::from_mins(1), "a probe runs", || async {
+            // As a bug of the kernel or a full disk would.
+            send_signal("STOP", "wasmbench-probe")
         })
         .await;
         let run = runs::finished(&client, &namespace, "hanging", 180).await;
@@ -143,24 +152,6 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
         );
     })
     .await;
-}
-
-/// Stops a process of the node with SIGSTOP, as a kernel bug or a full disk would. The node's
-/// processes are visible from the host.
-fn freeze_one(name: &str) -> Option<u32> {
-    let pids = std::fs::read_dir("/proc").ok()?.flatten();
-    let pid = pids
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .find(|pid| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split(|byte| *byte == 0)
-                .next()
-                .is_some_and(|first| first.ends_with(name.as_bytes()))
-        })?;
-    let stopped = std::process::Command::new("kill")
-        .args(["-STOP", &pid.to_string()])
-        .status();
-    stopped.ok()?.success().then_some(pid)
 }
 
 #[tokio::test]
@@ -181,7 +172,7 @@ sweeps: {warmLatency: {requests: 50}}
 ";
         runs::create(&client, &namespace, "busy", spec).await;
         eventually(
-            Duration::from_secs(60),
+            Duration::from_mins(1),
             "the run says that the name is taken",
             || async {
                 let run = runs::get(&client, &namespace, "busy").await;

@@ -1,5 +1,12 @@
 //! Kill, delete, suspend, queue, expire: nothing is lost, repeated or left behind.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,6 +18,7 @@ use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::processes::{process_of, send_signal};
 use wasmbench_e2e::{eventually, operator_namespace, runs};
 
 const SHORT: &str = r"
@@ -32,26 +40,38 @@ async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_js
         .expect("the patch is accepted");
 }
 
+/// SIGKILL, which nothing can catch. The pod goes with it, because the kubelet would wait longer
+/// before each restart of its container.
+async fn kill_the_operator() {
+    let killed = send_signal("KILL", "wasmbench-operator");
+    assert!(killed.is_some(), "no operator runs");
+    let namespace = operator_namespace();
+    let selector = "app.kubernetes.io/component=operator";
+    let delete = [
+        "delete",
+        "pod",
+        "--wait=false",
+        "-n",
+        &namespace,
+        "-l",
+        selector,
+    ];
+    assert!(kubectl(&delete).await.ok);
+    // The next kill is to meet a living one.
+    eventually(Duration::from_mins(1), "an operator runs again", || async {
+        process_of("wasmbench-operator").filter(|pid| Some(*pid) != killed)
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
     with_namespace("kill", |client, namespace| async move {
         runs::create(&client, &namespace, "survivor", SHORT).await;
-        let operator = operator_namespace();
-        let selector = "app.kubernetes.io/component=operator";
-        let kill = [
-            "delete",
-            "pod",
-            "-n",
-            &operator,
-            "-l",
-            selector,
-            "--grace-period=0",
-            "--force",
-        ];
         // Odd pauses, so that the kills fall into every part of a trial.
         for pause in [900, 2300, 3700, 1100, 4900, 2900, 600, 5300, 3100, 1700] {
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            assert!(kubectl(&kill).await.ok);
+            kill_the_operator().await;
         }
         let run = runs::finished(&client, &namespace, "survivor", 300).await;
         let records = runs::records(&client, &run).await;

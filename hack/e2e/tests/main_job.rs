@@ -1,7 +1,14 @@
 //! The main job: apply a run, read the result.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
@@ -219,36 +226,46 @@ async fn check_report(client: &kube::Client, namespace: &str) {
     );
 }
 
+fn manifests(folder: &str) -> Vec<PathBuf> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifests");
+    let entries = std::fs::read_dir(all.join(folder)).expect("the folder exists");
+    let paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    assert!(!paths.is_empty(), "{folder} is empty");
+    paths
+}
+
 #[tokio::test]
-async fn samples_are_accepted_and_wrong_manifests_refused_with_the_remedy() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifests");
-    let files = |sub: &str| {
-        let all = std::fs::read_dir(folder.join(sub)).expect("the folder exists");
-        let paths: Vec<_> = all.map(|entry| entry.expect("an entry").path()).collect();
-        assert!(!paths.is_empty(), "{sub} is empty");
-        paths
-    };
-    for path in files("samples") {
+async fn samples_are_accepted() {
+    for path in manifests("samples") {
         let path = path.display().to_string();
         let answer = kubectl(&["apply", "--dry-run=server", "-f", &path]).await;
         assert!(answer.ok, "{path}: {}", answer.stderr);
     }
-    for path in files("invalid") {
-        let text = std::fs::read_to_string(&path).expect("a manifest");
-        let path = path.display().to_string();
-        let expected: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("# expect: "))
-            .collect();
-        assert!(!expected.is_empty(), "{path} does not say what to expect");
-        let answer = kubectl(&["apply", "--dry-run=server", "-f", &path]).await;
-        assert!(!answer.ok, "{path} was accepted");
-        for part in expected {
-            assert!(
-                answer.stderr.contains(part),
-                "{path}: '{part}' is not in {}",
-                answer.stderr
-            );
+}
+
+#[tokio::test]
+async fn wrong_manifests_are_refused_with_the_remedy() {
+    with_namespace("invalid", |_, namespace| async move {
+        for path in manifests("invalid") {
+            let text = std::fs::read_to_string(&path).expect("a manifest");
+            let path = path.display().to_string();
+            let lines = text.lines();
+            let expected: Vec<&str> = lines
+                .filter_map(|line| line.strip_prefix("# expect: "))
+                .collect();
+            assert!(!expected.is_empty(), "{path} does not say what to expect");
+            let answer = kubectl(&["apply", "-n", &namespace, "-f", &path]).await;
+            assert!(!answer.ok, "{path} was accepted");
+            for part in expected {
+                assert!(
+                    answer.stderr.contains(part),
+                    "{path}: '{part}' is not in {}",
+                    answer.stderr
+                );
+            }
         }
-    }
+    })
+    .await;
 }

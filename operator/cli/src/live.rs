@@ -69,7 +69,7 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     text
 }
 
-/// One line for a log, without an estimate that would change every second.
+/// One line for a log: with the operator's estimate, which changes once a trial, not every second.
 pub fn line(run: &BenchmarkRun) -> String {
     let state = ascii(state(run));
     match run
@@ -78,10 +78,10 @@ pub fn line(run: &BenchmarkRun) -> String {
         .and_then(|status| status.progress.as_ref())
     {
         None => format!("{state}: waiting for the operator to see the run\n"),
+        Some(progress) if state == "Measuring" => format!("{state}: {}\n", ascii(&progress.text)),
         Some(progress) => format!(
-            "{state}: {} of {} trials: {}\n",
-            progress.completed_trials,
-            progress.total_trials,
+            "{state}: {}: {}\n",
+            ascii(&progress.text),
             ascii(&progress.message)
         ),
     }

@@ -37,7 +37,8 @@ fn run(state: &str, recorded: u32, trustworthy: &str) -> Value {
                 condition("Trustworthy", trustworthy),
             ],
             "progress": {
-                "completedTrials": recorded, "totalTrials": 60, "text": "", "message": "measuring",
+                "completedTrials": recorded, "totalTrials": 60, "text": format!("{recorded}/60"),
+                "message": "measuring",
             },
             "verdict": "native on hello: 12.2k requests/s",
         },
@@ -114,8 +115,8 @@ fn without_a_terminal_every_change_is_a_line_and_doubts_are_an_exit_code() {
     let output = follow(&api_server(run("Measuring", 0, "Unknown"), events));
     let stdout = String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!(stdout, @r"
-    Measuring: 0 of 60 trials: measuring
-    Measuring: 30 of 60 trials: measuring
+    Measuring: 0/60
+    Measuring: 30/60
     bench/fast: native on hello: 12.2k requests/s
     5 block(s), 60 of 60 trials
 

@@ -1,6 +1,13 @@
 //! Every object that the operator creates, whole: the snapshots are the documentation of what
 //! appears in a cluster.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,12 @@
 //! Whose turn it is, and which node fits.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;

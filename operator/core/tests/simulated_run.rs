@@ -4,6 +4,13 @@
 //! removed before its record is stored, every trial ends with exactly one record, and the run
 //! terminates.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -53,16 +60,16 @@ impl World {
             }],
             ready: true,
         };
-        let me = RunSeen {
+        let this_run = RunSeen {
             uid: run.uid.clone(),
             name: "team-a/gatekeeper".into(),
             created: Timestamp::UNIX_EPOCH,
             standing: Standing::Active,
             placement: run.spec.placement.clone().unwrap_or_default(),
         };
-        let seen = Observed {
+        let observed = Observed {
             nodes: vec![node],
-            runs: vec![me],
+            runs: vec![this_run],
             runtime_classes: ["spin".to_owned()].into(),
             ..Observed::default()
         };
@@ -72,7 +79,7 @@ impl World {
             random,
             hostility,
             now,
-            seen,
+            seen: observed,
             stored: BTreeMap::new(),
             next_uid: 0,
         }

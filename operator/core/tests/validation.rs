@@ -1,5 +1,12 @@
 //! What is refused, with which field and remedy, and what an accepted run means.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
 mod common;
 
 use std::collections::BTreeSet;

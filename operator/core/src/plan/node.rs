@@ -119,9 +119,7 @@ fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> V
         .runs
         .iter()
         .filter(|other| other.uid != run.uid)
-        .filter(|other| {
-            other.standing == Standing::Active || holder == Some(&other.uid)
-        })
+        .filter(|other| other.standing == Standing::Active || holder == Some(&other.uid))
         .filter(|other| fits(&other.placement, node) && !holds_another(other))
         .filter(|other| holder == Some(&other.uid) || older(other))
         .collect();
