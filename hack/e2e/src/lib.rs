@@ -12,6 +12,7 @@
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;
+pub mod operator;
 pub mod processes;
 pub mod runs;
 

@@ -10,30 +10,19 @@
 use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
 use wasmbench_e2e::processes::send_signal;
-use wasmbench_e2e::{eventually, operator_namespace, runs};
+use wasmbench_e2e::{eventually, runs};
 
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use wasmbench_core::config::OperatorConfig;
-
-async fn native_image(client: &kube::Client) -> String {
-    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
-    let map = api
-        .get("wasmbench")
-        .await
-        .expect("the operator's configuration");
-    let config: OperatorConfig =
-        serde_yaml::from_str(&map.data.expect("data")["config.yaml"]).expect("it parses");
-    config.images.native
-}
 
 #[tokio::test]
 async fn broken_variants_are_marked_and_the_others_measured() {
     with_namespace("faults", |client, namespace| async move {
-        let image = native_image(&client).await;
+        let image = images(&client).await.native;
         let spec = format!(
             r"
 blocks: 2

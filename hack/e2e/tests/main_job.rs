@@ -13,23 +13,11 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use wasmbench_api::conditions;
-use wasmbench_core::config::OperatorConfig;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::{operator_namespace, runs};
-
-/// The gateway's image as the operator knows it: here it plays the user's own container.
-async fn native_image(client: &kube::Client) -> String {
-    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
-    let map = api
-        .get("wasmbench")
-        .await
-        .expect("the operator's configuration");
-    let text = &map.data.expect("data")["config.yaml"];
-    let config: OperatorConfig = serde_yaml::from_str(text).expect("it parses");
-    config.images.native
-}
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runs;
 
 fn all_workloads(own_image: &str) -> String {
     format!(
@@ -55,7 +43,7 @@ sweeps:
 #[tokio::test]
 async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
     with_namespace("main", |client, namespace| async move {
-        let spec = all_workloads(&native_image(&client).await);
+        let spec = all_workloads(&images(&client).await.native);
         runs::create(&client, &namespace, "tour", &spec).await;
         let run = runs::finished(&client, &namespace, "tour", 420).await;
         let records = runs::records(&client, &run).await;

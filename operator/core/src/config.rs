@@ -81,7 +81,7 @@ impl Default for ProbeConfig {
     fn default() -> Self {
         Self {
             cpu: "100m".into(),
-            memory: "256Mi".into(),
+            memory: "512Mi".into(),
         }
     }
 }

@@ -120,9 +120,10 @@ fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
 
 fn failure_of(job: &Job) -> Option<String> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    // `FailureTarget` comes first, before the Job's controller removes the pod.
     let failed = conditions
         .iter()
-        .find(|c| c.type_ == "Failed" && c.status == "True")?;
+        .find(|c| ["Failed", "FailureTarget"].contains(&&*c.type_) && c.status == "True")?;
     Some(failed.reason.clone().unwrap_or_else(|| "Failed".into()))
 }
 

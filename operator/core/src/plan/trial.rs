@@ -10,6 +10,8 @@ use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
+/// Reason of a Job, or of a pod, that was stopped at its deadline.
+const DEADLINE: &str = "DeadlineExceeded";
 /// How long the scheduler may say "does not fit": the subject before may still be on its way out.
 const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 /// How long a probe's pod may take to run. Its image was pulled by the trial before, or is pulled
@@ -249,7 +251,8 @@ fn under_probe(
             Wake::OnChange,
         );
     }
-    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod)) {
+    let stopped = probe.failed.as_deref() == Some(DEADLINE);
+    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
         let step = Step::CollectRecord {
             trial: trial.clone(),
             probe_pod: pod.name.clone(),
@@ -258,7 +261,7 @@ fn under_probe(
         return (Some(step), format!("recording {trial}"), Wake::Now);
     }
     if let Some(reason) = &probe.failed {
-        let failure = if reason == "DeadlineExceeded" {
+        let failure = if stopped {
             let message = "the probe did not end within its deadline and was stopped".to_owned();
             Failure::new(FailureReason::ProbeDeadlineExceeded, message)
         } else {
@@ -342,9 +345,17 @@ fn works(pod: &PodSeen) -> bool {
     !matches!(pod.state, PodState::Ended { .. })
 }
 
-/// Whether a probe's pod ended by itself, so that its log is complete.
-fn printed(pod: &PodSeen) -> bool {
-    matches!(&pod.state, PodState::Ended { exit_code: Some(_), reason, .. } if reason != "DeadlineExceeded")
+/// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at
+/// its deadline has an exit code too, but not 0.
+fn printed(pod: &PodSeen, stopped: bool) -> bool {
+    match &pod.state {
+        PodState::Ended {
+            exit_code: Some(code),
+            reason,
+            ..
+        } => reason != DEADLINE && (*code == 0 || !stopped),
+        _ => false,
+    }
 }
 
 fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
