@@ -46,7 +46,9 @@ where
 #[expect(clippy::print_stderr, reason = "evidence of a failed test")]
 async fn dump(namespace: &str) {
     let operator = crate::operator_namespace();
-    let commands: [&[&str]; 6] = [
+    let report = r"jsonpath={.items[*].data.report\.md}";
+    let commands: [&[&str]; 7] = [
+        &["get", "configmaps", "-n", namespace, "-o", report],
         &["get", "benchmarkruns", "-n", namespace, "-o", "yaml"],
         &["get", "pods", "-n", namespace, "-o", "wide"],
         &["get", "events", "-n", namespace],

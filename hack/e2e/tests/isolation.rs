@@ -120,7 +120,11 @@ async fn the_operator_may_do_what_it_needs_and_nothing_else() {
     let may = |verb: &'static str, what: &'static str, place: String| {
         let account = account.clone();
         async move {
-            let answer = kubectl(&["auth", "can-i", verb, what, &account, "-n", &place]).await;
+            // `pods/exec` would be a pod of the name `exec` to this command.
+            let (what, sub) = what.split_once('/').unwrap_or((what, ""));
+            let sub = format!("--subresource={sub}");
+            let ask = ["auth", "can-i", verb, what, &sub, &account, "-n", &place];
+            let answer = kubectl(&ask).await;
             answer.stdout.trim() == "yes"
         }
     };

@@ -1,7 +1,8 @@
 //! What every reconcile shares.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -37,6 +38,8 @@ pub struct Context {
     pub events: Recorder,
     /// Whether the watch has seen all runs once.
     pub ready: AtomicBool,
+    /// Uids of runs that gave their node back, before the watch tells that they ended.
+    left_queue: Mutex<BTreeSet<String>>,
 }
 
 impl Context {
@@ -64,6 +67,7 @@ impl Context {
             metrics: Metrics::default(),
             backoff: Backoff::default(),
             ready: AtomicBool::new(false),
+            left_queue: Mutex::default(),
         })
     }
 
@@ -72,8 +76,38 @@ impl Context {
         self.runs.get().map(Store::state).unwrap_or_default()
     }
 
+    /// Notes that a run waits for no node any more. Called before its Lease is given back: the
+    /// release wakes those who wait, and they must not find the run still before them.
+    pub fn leave_queue(&self, run_uid: &str) {
+        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
+        let mut left = self.left_queue();
+        left.retain(|uid| known.contains(uid));
+        left.insert(run_uid.to_owned());
+    }
+
+    /// Notes that a run waits for a node, as one does that was suspended.
+    pub fn join_queue(&self, run_uid: &str) {
+        self.left_queue().remove(run_uid);
+    }
+
+    /// Whether the run gave its node back since it last waited for one.
+    pub fn has_left_queue(&self, run_uid: &str) -> bool {
+        self.left_queue().contains(run_uid)
+    }
+
+    fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+        // A set of names is whole whatever panicked while it was locked.
+        self.left_queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reference to a run, by which it is woken up.
     pub fn reference(namespace: &str, name: &str) -> ObjectRef<GuardedRun> {
         ObjectRef::new(name).within(namespace)
     }
+}
+
+fn uid(run: &GuardedRun) -> Option<String> {
+    run.0.as_ref().ok()?.metadata.uid.clone()
 }

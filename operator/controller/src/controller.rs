@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
+use futures::channel::mpsc::UnboundedSender;
 use futures::{StreamExt, TryStreamExt, pin_mut};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -51,6 +52,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let store = controller.store();
     let _ = context.runs.set(store.clone());
     let when_listed = context.clone();
+    let (deleted, deletions) = futures::channel::mpsc::unbounded();
     let all_runs = store.clone();
     let controller = controller
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
@@ -67,6 +69,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
             config.labels(labels::RUN_UID),
             move |lease| waiting_runs(&lease, &all_runs.state()),
         )
+        .reconcile_all_on(deletions)
         .shutdown_on_signal();
     let ready = async move {
         if store.wait_until_ready().await.is_ok() {
@@ -85,14 +88,15 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     // The controller ends on a signal; the sweeper and the readiness mark end with it.
     tokio::select! {
         () = looked_after => {}
-        ((), ()) = futures::future::join(ready, sweep_deleted(context)) => {}
+        ((), ()) = futures::future::join(ready, sweep_deleted(context, deleted)) => {}
     }
     tracing::info!("wasmbench-operator ends");
     Ok(())
 }
 
-/// Sweeps at start and whenever a run is deleted.
-async fn sweep_deleted(context: Arc<Context>) {
+/// Sweeps at start and whenever a run is deleted. Then all runs look again: one that waited may be
+/// the next now.
+async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>) {
     if let Err(error) = sweep::orphans(&context).await {
         tracing::warn!(error = chain(&error), "could not sweep");
     }
@@ -119,6 +123,8 @@ async fn sweep_deleted(context: Arc<Context>) {
         if let Err(error) = swept {
             tracing::warn!(error = chain(&error), "could not sweep");
         }
+        // Refused only when the controller has ended.
+        let _ = deleted.unbounded_send(());
     }
 }
 

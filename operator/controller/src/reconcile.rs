@@ -9,7 +9,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::plan::{Plan, Wake, plan};
+use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 use wasmbench_core::status::{expires_at, is_finished};
 use wasmbench_core::validate::validate;
 
@@ -92,6 +92,9 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     };
     let seen = observe::observe(context, &valid).await?;
     let plan = plan(&valid, &seen, Timestamp::now());
+    if matches!(plan.stage, Stage::Queued { .. }) {
+        context.join_queue(&valid.uid);
+    }
     // A probe starts a timed window, in which nothing is written: its status goes first.
     if plan.starts_probe() {
         report::report(context, run, &valid, &seen, &plan).await?;

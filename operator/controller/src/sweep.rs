@@ -34,6 +34,7 @@ fn lease_params() -> ListParams {
 
 /// Removes everything of the run with this uid from the operator's namespace.
 pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> {
+    context.leave_queue(run_uid);
     let probes = component_selector(run_uid, labels::COMPONENT_PROBE);
     let params = ListParams::default().labels(&probes);
     let left = jobs(context)

@@ -65,6 +65,7 @@ pub async fn release_lease(
     if spec.holder_identity.as_deref() != Some(run_uid) {
         return Ok(());
     }
+    context.leave_queue(run_uid);
     spec.holder_identity = None;
     spec.acquire_time = None;
     let name = lease.metadata.name.clone().unwrap_or_default();

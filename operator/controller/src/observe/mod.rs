@@ -45,7 +45,7 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         runs: context
             .known_runs()
             .iter()
-            .filter_map(|run| run_seen(run.0.as_ref().ok()?))
+            .filter_map(|run| run_seen(context, run.0.as_ref().ok()?))
             .collect(),
         runtime_classes,
         subjects: convert::subjects(&pods, run),
@@ -155,13 +155,16 @@ async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     Ok(list.items.iter().map(convert::node).collect())
 }
 
-fn run_seen(run: &wasmbench_api::BenchmarkRun) -> Option<RunSeen> {
+fn run_seen(context: &Context, run: &wasmbench_api::BenchmarkRun) -> Option<RunSeen> {
     let meta = &run.metadata;
+    let uid = meta.uid.as_ref()?;
+    let ended =
+        is_finished(run) || meta.deletion_timestamp.is_some() || context.has_left_queue(uid);
     Some(RunSeen {
-        uid: meta.uid.clone()?,
+        uid: uid.clone(),
         name: format!("{}/{}", meta.namespace.as_deref()?, meta.name.as_deref()?),
         created: meta.creation_timestamp.as_ref()?.0,
-        standing: if is_finished(run) || meta.deletion_timestamp.is_some() {
+        standing: if ended {
             Standing::Ended
         } else if run.spec.suspend {
             Standing::Suspended

@@ -30,6 +30,8 @@ use crate::wire::record::TrialId;
 /// How often to look whether a node has become ready: nodes report their state all the time, and
 /// watching them all would wake the operator for nothing.
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
+/// How often a run that waits for others looks by itself. Rarely: they are measuring.
+const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -191,9 +193,11 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
                 wake: Wake::Now,
             };
         }
-        // The release of the node's Lease wakes those who queue for it.
+        // The release of the node's Lease wakes those who queue for it; the check is for a release
+        // that fell into a restart of the operator.
         node::Claim::Queue { node, message } => {
-            return waiting(message, Some(node), completed, Wake::OnChange);
+            let again = now.checked_add(QUEUE_CHECK).unwrap_or(Timestamp::MAX);
+            return waiting(message, Some(node), completed, Wake::At(again));
         }
         node::Claim::NotReady { message } => {
             let again = now.checked_add(NODE_CHECK).unwrap_or(Timestamp::MAX);

@@ -94,7 +94,7 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
     let Some(pod) = &seen.upstream else {
         return Upstream::Start;
     };
-    let deadline = later(pod.created, UPSTREAM_START);
+    let deadline = since(pod.created, UPSTREAM_START);
     match &pod.state {
         PodState::Running if pod.ip.is_some() && !pod.deleting => Upstream::Ready,
         PodState::Ended { .. } => Upstream::Failed(Failure::new(
@@ -146,7 +146,7 @@ fn before_probe(
     now: Timestamp,
 ) -> Next {
     let pod = &subject.pod;
-    let deadline = later(pod.created, ready_timeout(run));
+    let deadline = since(pod.created, ready_timeout(run));
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(address)) => {
@@ -188,6 +188,11 @@ fn until_deadline(
     if now < deadline {
         return (None, format!("preparing {trial}"), Wake::At(deadline));
     }
+    if let PodState::Pending(Some(Waiting { reason, message })) = &subject.pod.state
+        && reason == "ErrImagePull"
+    {
+        return fail(trial, no_image(reason, message), Some(subject));
+    }
     let message = format!(
         "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
          and whether the node's container runtime knows the RuntimeClass",
@@ -205,16 +210,20 @@ enum Verdict {
     At(Timestamp),
 }
 
+fn no_image(reason: &str, message: &str) -> Failure {
+    Failure::new(
+        FailureReason::ImageUnavailable,
+        format!("{reason}: {message}: check the image's name and the node's access to it"),
+    )
+}
+
 /// Reasons of a waiting pod that waiting does not mend.
 fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
     let Waiting { reason, message } = waiting;
     let fail = |kind, text: String| Some(Verdict::Fail(Failure::new(kind, text)));
     match reason.as_str() {
         "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
-            fail(
-                FailureReason::ImageUnavailable,
-                format!("{reason}: {message}: check the image's name and the node's access to it"),
-            )
+            Some(Verdict::Fail(no_image(reason, message)))
         }
         "CreateContainerConfigError"
         | "CreateContainerError"
@@ -224,7 +233,7 @@ fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Ver
             format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
         ),
         "Unschedulable" => {
-            let until = later(created, UNSCHEDULABLE_GRACE);
+            let until = since(created, UNSCHEDULABLE_GRACE);
             if now < until {
                 return Some(Verdict::At(until));
             }
@@ -308,7 +317,7 @@ fn probe_running(
     let PodState::Pending(waiting) = &pod.state else {
         return measuring;
     };
-    let deadline = later(pod.created, PROBE_START);
+    let deadline = since(pod.created, PROBE_START);
     let verdict = waiting
         .as_ref()
         .and_then(|waiting| hopeless(waiting, pod.created, now));
@@ -385,6 +394,11 @@ fn because(state: &PodState) -> String {
         PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
         _ => String::new(),
     }
+}
+
+/// The end of a time allowed to an object, whose creation is known to the second, rounded down.
+fn since(created: Timestamp, allowed: SignedDuration) -> Timestamp {
+    later(later(created, SignedDuration::from_secs(1)), allowed)
 }
 
 fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
