@@ -226,11 +226,15 @@ fn manifests(folder: &str) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn samples_are_accepted() {
-    for path in manifests("samples") {
-        let path = path.display().to_string();
-        let answer = kubectl(&["apply", "--dry-run=server", "-f", &path]).await;
-        assert!(answer.ok, "{path}: {}", answer.stderr);
-    }
+    with_namespace("samples", |_, namespace| async move {
+        for path in manifests("samples") {
+            let path = path.display().to_string();
+            let apply = ["apply", "--dry-run=server", "-n", &namespace, "-f", &path];
+            let answer = kubectl(&apply).await;
+            assert!(answer.ok, "{path}: {}", answer.stderr);
+        }
+    })
+    .await;
 }
 
 #[tokio::test]
