@@ -15,17 +15,19 @@ pub fn read(
     probe: &PodState,
     subject: Option<&PodState>,
 ) -> (Option<LoadDocument>, Outcome) {
-    let last = log
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default();
-    match serde_json::from_str::<LoadDocument>(last) {
-        Ok(document) => {
+    let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
+    let last = lines.clone().next().unwrap_or_default();
+    // Not always the last line: what the probe says of its progress goes through another pipe, and
+    // the container runtime may write it later.
+    let document = lines
+        .find(|line| line.starts_with('{'))
+        .and_then(|line| serde_json::from_str::<LoadDocument>(line).ok());
+    match document {
+        Some(document) => {
             let outcome = judge(&document, subject);
             (Some(document), outcome)
         }
-        Err(_) => (None, failed(no_document(last, probe))),
+        None => (None, failed(no_document(last, probe))),
     }
 }
 
@@ -155,6 +157,14 @@ mod tests {
         let (read, outcome) = read(&format!("waiting\n{json}\n\n"), &ended(1), None);
         assert!(read.is_some());
         assert_eq!(reason_of(&outcome), "NeverListened");
+    }
+
+    #[test]
+    fn the_document_is_found_when_progress_was_written_after_it() {
+        let failure = Some(ProbeFailureReason::NeverListened);
+        let json = serde_json::to_string(&document(failure)).unwrap();
+        let (read, _) = read(&format!("{json}\nmeasured\n"), &ended(1), None);
+        assert!(read.is_some());
     }
 
     #[test]

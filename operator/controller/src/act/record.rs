@@ -2,6 +2,7 @@
 //! the variant and workload. A trial that is stored already stays as it is.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -24,6 +25,12 @@ use crate::observe::{belongs_to, pod_seen};
 
 /// More than any document of a probe; the rest of a longer log is not read.
 const LOG_BYTES: i64 = 2 * 1024 * 1024;
+/// How long to wait for the result of a probe that succeeded before its log is read again.
+const LOG_PAUSES: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
 /// Two writers that meet try again so many times.
 const ATTEMPTS: usize = 5;
 
@@ -43,12 +50,27 @@ pub async fn collect(
         ..LogParams::default()
     };
     let what = || failed(format!("read the log of {probe_pod}"));
-    let (log, probe) = futures::try_join!(probes.logs(probe_pod, &params), probes.get(probe_pod))
-        .map_err(what())?;
+    let probe = probes.get(probe_pod).await.map_err(what())?;
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let state = subject.as_ref().map(|(_, state)| state);
     let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
-    let (document, outcome) = outcome::read(&log, &probe_state, state);
+    let mut pauses = LOG_PAUSES.into_iter();
+    let (document, outcome) = loop {
+        let log = probes.logs(probe_pod, &params).await.map_err(what())?;
+        let (document, outcome) = outcome::read(&log, &probe_state, state);
+        let succeeded = matches!(
+            probe_state,
+            PodState::Ended {
+                exit_code: Some(0),
+                ..
+            }
+        );
+        match pauses.next() {
+            // The last lines of a log may come after the end of its container.
+            Some(pause) if document.is_none() && succeeded => tokio::time::sleep(pause).await,
+            _ => break (document, outcome),
+        }
+    };
     let facts = subject.map(|(facts, _)| facts);
     store_all(
         context,
