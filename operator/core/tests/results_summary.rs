@@ -11,6 +11,7 @@ use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::{Summary, Trust, summarize, trust};
+use wasmbench_core::wire::document::NodeCpu;
 use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
@@ -434,6 +435,29 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds * 17 / 10);
     });
     assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+}
+
+#[test]
+fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
+    let used = |busy_tenths: u64, steal_tenths: u64| {
+        with_window(move |record| {
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let tenth = window.duration_nanoseconds / 10;
+            window.node = Some(NodeCpu {
+                busy_nanoseconds: busy_tenths * tenth,
+                steal_nanoseconds: steal_tenths * tenth,
+            });
+        })
+    };
+    // The subject uses 9 tenths of a CPU and the generator 7, of the two that there are.
+    assert_eq!(reasons(&used(19, 0)), []);
+    let noisy = used(26, 2);
+    assert_eq!(reasons(&noisy), [Reason::NodeNoisy]);
+    let message = &doubt(&noisy, Reason::NodeNoisy).message;
+    assert!(
+        message.contains("50 % used by others, 10 % stolen"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod fortio;
 mod http;
 mod load;
 mod meter;
+mod node;
 mod output;
 mod ready;
 mod resolution;

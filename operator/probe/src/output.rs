@@ -77,6 +77,7 @@ mod tests {
             fortio,
             subject: None,
             generator_cpu_nanoseconds: None,
+            node: None,
         }
     }
 

@@ -141,6 +141,8 @@ fn summarise(
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         generator_cpu_share_max: spread(|m| m.generator_cpu_share).map(|share| share.high),
+        others_cpu_share_max: spread(|m| m.others_cpu_share).map(|share| share.high),
+        steal_share_max: spread(|m| m.steal_share).map(|share| share.high),
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)

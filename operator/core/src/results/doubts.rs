@@ -18,6 +18,12 @@ pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
 pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
+/// Share of the node's CPUs that others may use in a trial. The kubelet, the container runtime and,
+/// on a small cluster, the control plane use some of it even on a quiet node.
+pub const OTHERS_CPU_LIMIT: f64 = 0.2;
+/// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
+/// over the window, so that little of it is enough to move a p99.
+pub const STEAL_LIMIT: f64 = 0.05;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -49,6 +55,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         too_few_samples(evidence, 10, true),
         too_few_samples(evidence, 100, false),
         throttled(evidence),
+        node_noisy(evidence),
         generator_saturated(evidence),
         drifted(evidence),
     ];
@@ -222,6 +229,28 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
         "a CPU limit stopped the subject, and its latency shows the limit: remove \
          spec.resources.limits.cpu",
+    ))
+}
+
+fn node_noisy(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let over = |share: Option<f64>, limit: f64| share.filter(|share| *share > limit);
+        let percent = |share: f64, what: &str| format!("{:.0} % {what}", share * 100.0);
+        let others = over(cell.others_cpu_share_max, OTHERS_CPU_LIMIT);
+        let stolen = over(cell.steal_share_max, STEAL_LIMIT);
+        let said: Vec<String> = others
+            .map(|share| percent(share, "used by others"))
+            .into_iter()
+            .chain(stolen.map(|share| percent(share, "stolen")))
+            .collect();
+        (!said.is_empty()).then(|| format!("{} ({})", cell.place(), said.join(", ")))
+    };
+    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("of the node's CPUs in the worst trial: {places}"),
+        "the node was not the run's alone: move other pods away (kubectl top pods), or choose a \
+         quiet node with spec.placement",
     ))
 }
 

@@ -39,6 +39,8 @@ pub enum Reason {
     TooFewSamples,
     /// A CPU limit stopped the subject.
     Throttled,
+    /// Something else than subject and load generator used the node's CPUs.
+    NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,
     /// The node or an image was not the same in all trials.

@@ -149,6 +149,14 @@ pub struct CellSummary {
     /// The largest share (0 to 1) of all CPUs of the node that the load generator used in a valid
     /// trial.
     pub generator_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load
+    /// generator used in a valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that went to other virtual machines in a
+    /// valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share_max: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
     pub throttled_periods: u64,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one

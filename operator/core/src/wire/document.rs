@@ -133,6 +133,20 @@ pub struct TimedWindow {
     /// CPU time of fortio itself over the window, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,
+    /// CPU time of the whole node over the window; absent where it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeCpu>,
+}
+
+/// CPU time of all processors of the node together, counted by the kernel in hundredths of a
+/// second.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeCpu {
+    /// Not idle, in nanoseconds.
+    pub busy_nanoseconds: u64,
+    /// Wanted by the node and given to other virtual machines, in nanoseconds.
+    pub steal_nanoseconds: u64,
 }
 
 /// Resources of the subject's pod over the timed window, from cumulative cgroup counters.

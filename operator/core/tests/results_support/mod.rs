@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::wire::document::{
-    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, Readiness, TimedWindow,
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Readiness, TimedWindow,
 };
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
@@ -188,6 +188,10 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(nanoseconds / 10 * 7),
+            node: Some(NodeCpu {
+                busy_nanoseconds: nanoseconds / 10 * 17,
+                steal_nanoseconds: 0,
+            }),
             fortio,
         }),
         environment: Environment {

@@ -1,19 +1,30 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use wasmbench_core::wire::document::Meter;
+use wasmbench_core::wire::document::{Meter, NodeCpu};
 
 use crate::fortio::child::Edge;
 use crate::fortio::result::Run;
 use crate::meter::{Counters, Memory, PodMeter};
+use crate::node;
 use crate::output::progress;
 
 /// A first reading that comes later than this part of the window misses too much of it: absent is
 /// better than wrong. Usually it comes within 0.1 ms, so only windows of a few milliseconds suffer.
 const LATEST: f64 = 0.02;
+
+/// Where the readings come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The subject's counters.
+    pub meter: Option<&'a PodMeter>,
+    /// The node's `/proc`.
+    pub proc: &'a Path,
+}
 
 /// One edge.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +32,7 @@ struct Reading {
     unix_nanoseconds: i64,
     counters: Option<Counters>,
     generator_nanoseconds: Option<u64>,
+    node: Option<NodeCpu>,
 }
 
 /// Both edges of a window.
@@ -33,12 +45,14 @@ pub struct Readings {
 
 impl Readings {
     /// Reads everything, what changes fastest first.
-    pub fn take(&mut self, edge: Edge, pid: Pid, meter: Option<&PodMeter>) {
+    pub fn take(&mut self, edge: Edge, pid: Pid, sources: Sources<'_>) {
+        let meter = sources.meter;
         let counters = meter.and_then(PodMeter::counters);
         let reading = Reading {
             unix_nanoseconds: unix_nanoseconds(),
             counters,
             generator_nanoseconds: cpu_nanoseconds(pid),
+            node: node::cpu(sources.proc),
         };
         match edge {
             Edge::Start => self.start = Some(reading),
@@ -68,6 +82,11 @@ impl Readings {
             return None;
         }
         Some(used)
+    }
+
+    /// CPU time of the node over the window.
+    pub fn node(&self) -> Option<NodeCpu> {
+        Some(node::used(self.start?.node?, self.end?.node?))
     }
 
     /// CPU time of fortio over the window.

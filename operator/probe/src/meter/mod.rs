@@ -10,6 +10,7 @@ mod parse;
 
 use std::path::Path;
 
+pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
 use wasmbench_core::wire::document::Meter;
 
