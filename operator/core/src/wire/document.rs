@@ -178,6 +178,24 @@ pub struct Meter {
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_nanoseconds: Option<u64>,
+    /// What worked for the pod outside its cgroup; not part of the numbers above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+}
+
+/// Processes of the container runtime that work for one pod and stand outside its cgroup: the shim.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Outside {
+    /// How many there are.
+    pub processes: u32,
+    /// CPU time over the window, in nanoseconds.
+    pub cpu_nanoseconds: u64,
+    /// Resident memory at the end of the window, in bytes. File pages in it are shared with the
+    /// shims of other pods.
+    pub resident_bytes: u64,
+    /// The part of it that belongs to these processes alone, in bytes.
+    pub anonymous_bytes: u64,
 }
 
 /// The node as a measuring instrument. A field that cannot be read is absent.

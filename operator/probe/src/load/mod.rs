@@ -132,7 +132,7 @@ fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
     match request.meter {
         MeterLevel::None => None,
         MeterLevel::Cgroup => {
-            let meter = PodMeter::find(&settings.cgroup, &request.pod_uid);
+            let meter = PodMeter::find(&settings.cgroup, &settings.proc, &request.pod_uid);
             progress(&match &meter {
                 Some(meter) => format!("counters at {}", meter.place()),
                 None => format!(

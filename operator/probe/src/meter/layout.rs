@@ -85,9 +85,10 @@ impl Layout {
         }
     }
 
-    pub fn place(&self) -> String {
+    /// The directory below which the pod's containers have theirs.
+    pub fn pod(&self) -> &Path {
         match self {
-            Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod.display().to_string(),
+            Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod,
         }
     }
 
