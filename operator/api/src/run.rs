@@ -111,6 +111,14 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(min = 1, max = 40))]
     pub baseline: Option<String>,
 
+    /// The smallest difference that matters, in percent from `0.1%` to `50%`. A variant is called
+    /// faster or slower only when its ratio to the baseline is at least this far from 1, and
+    /// equivalent when the whole interval of the ratio is nearer. `5%` reaches from 1/1.05 to 1.05.
+    #[serde(default = "default_minimum_effect")]
+    #[schemars(length(min = 2, max = 5))]
+    #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
+    pub minimum_effect: String,
+
     /// Which node to measure on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -534,8 +542,17 @@ pub enum ConnectionReuse {
     PerRequest,
 }
 
+/// A text such as `5%` as a share (0.05); `None` when it is none.
+pub fn share_of(percent: &str) -> Option<f64> {
+    let number: f64 = percent.strip_suffix('%')?.parse().ok()?;
+    number.is_finite().then_some(number / 100.0)
+}
+
 fn default_blocks() -> u32 {
     5
+}
+fn default_minimum_effect() -> String {
+    "5%".to_owned()
 }
 fn default_ready_timeout() -> u32 {
     60

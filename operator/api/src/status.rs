@@ -123,8 +123,8 @@ pub struct SkippedVariant {
     pub message: String,
 }
 
-/// What was found for one variant under one workload. Each number is the median over the run's
-/// blocks; low and high are the smallest and the largest block.
+/// What was found for one variant under one workload. Numbers of points are medians over the run's
+/// blocks; ratios come with their interval.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryRow {
@@ -211,14 +211,23 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub metric: String,
 
-    /// Median over blocks of this variant's value divided by the baseline's in the same block.
+    /// This variant's value divided by the baseline's in the same block, averaged over blocks on the
+    /// log scale without the outermost eighth at each end.
     pub ratio: f64,
 
-    /// The smallest block.
-    pub low: f64,
+    /// Lower end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
 
-    /// The largest block.
-    pub high: f64,
+    /// Upper end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+
+    /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
+    /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
+    /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).
+    #[schemars(length(max = 32))]
+    pub verdict: String,
 
     /// Blocks in which both were measured.
     pub blocks: u32,

@@ -28,10 +28,15 @@ pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
 pub const BASELINE_MESSAGE: &str = "baseline must be the name of one of spec.variants";
 
+pub const MINIMUM_EFFECT_RULE: &str =
+    "self.matches('^(0[.][1-9]|([1-9]|[1-4][0-9])([.][0-9])?|50)%$')";
+pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
+    at most one digit behind the point, such as 5% or 2.5%";
+
 /// Everything but `suspend` and `ttlSecondsAfterFinished`: a result must match the spec beside it.
 pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     self.variants == oldSelf.variants && self.workloads == oldSelf.workloads && \
-    self.sweeps == oldSelf.sweeps && \
+    self.sweeps == oldSelf.sweeps && self.minimumEffect == oldSelf.minimumEffect && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \

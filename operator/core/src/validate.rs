@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{BenchmarkRunSpec, Workload};
+use wasmbench_api::run::{BenchmarkRunSpec, Workload, share_of};
 
 use crate::config::OperatorConfig;
 use crate::variants::{self, SubjectSpec};
@@ -81,6 +81,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     let spec = &run.spec;
     check_names(spec)?;
     check_sweeps(spec, config)?;
+    check_minimum_effect(spec)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
@@ -207,6 +208,20 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
         ));
     }
     Ok(())
+}
+
+fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    let allowed = |share: f64| (0.001..=0.5).contains(&share);
+    if share_of(&spec.minimum_effect).is_some_and(allowed) {
+        return Ok(());
+    }
+    Err(invalid(
+        "spec.minimumEffect",
+        format!(
+            "'{}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%",
+            spec.minimum_effect
+        ),
+    ))
 }
 
 fn resolve_variants(

@@ -7,7 +7,8 @@ use results_support::{
     all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
 };
 use serde_json::json;
-use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::{Summary, Trust, summarize, trust};
@@ -49,8 +50,8 @@ fn a_clean_run_is_trustworthy_and_says_a_number() {
     assert_eq!(summary.trials.valid, 60);
     assert_eq!(
         summary.verdict,
-        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); embedded: 0.96x \
-         on compute"
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; embedded: 0.96x on \
+         compute, equivalent"
     );
 }
 
@@ -242,7 +243,7 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
     let summary = summarize(&run, &records);
     assert_eq!(
         summary.verdict,
-        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); shim not \
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; shim not \
          measured (RuntimeClassNotFound)"
     );
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
@@ -544,7 +545,10 @@ fn a_variant_compared_with_itself_is_exactly_one() {
     let summary = summarize(&run, &records);
     assert_eq!(summary.comparisons.len(), 4);
     for comparison in &summary.comparisons {
-        let ratio = comparison.ratio;
-        assert_eq!((ratio.median, ratio.low, ratio.high), (1.0, 1.0, 1.0));
+        let Comparison {
+            ratio, low, high, ..
+        } = comparison;
+        assert_eq!((*ratio, *low, *high), (1.0, Some(1.0), Some(1.0)));
+        assert_eq!(comparison.verdict, Verdict::Equivalent);
     }
 }

@@ -1,14 +1,22 @@
 //! Variants as multiples of the baseline. Ratios are taken within blocks, because both trials of a
-//! block saw the node in the same state, and then summarised over blocks.
+//! block saw the node in the same state, and then summarised over blocks and judged.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::{BenchmarkRunSpec, share_of};
 
-use super::stats::{Spread, paired_ratios, round_significant};
+use super::judge::{Thresholds, Verdict, judge};
+use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
 use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
+
+/// The share of the peak's rate that a knee has. The missing tenth is more than medians scatter, so
+/// that the knee stays where it is from run to run, and less than anyone would load a service
+/// several times as much for.
+pub const KNEE_SHARE: f64 = 0.9;
+/// Digits of p-values: the third says nothing any more.
+const P_DIGITS: usize = 2;
 
 /// What is compared.
 #[derive(
@@ -60,58 +68,125 @@ pub struct Comparison {
     pub metric: Metric,
     /// The sweep in which it is compared.
     pub sweep: Sweep,
-    /// Connections at which it is compared: in the throughput sweep those of the baseline's peak.
+    /// Connections at which it is compared: in the throughput sweep those of the baseline's knee.
     pub connections: u32,
-    /// The ratios of the blocks: median, smallest, largest.
-    pub ratio: Spread,
+    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by a eighth at each end.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The chance of a ratio at least this far from 1 between equals.
+    pub p_value: f64,
+    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
+    pub adjusted_p_value: f64,
+    /// What it comes to.
+    pub verdict: Verdict,
     /// Blocks in which both were measured.
     pub blocks: u32,
     /// The ratio of each of these blocks, in the order of the blocks.
     pub per_block: Vec<f64>,
 }
 
-/// All ratios of a run, by workload and variant in the order of the spec. Points that are not
-/// ranked on both sides are not compared.
+/// All ratios of a run with their verdicts, by workload and variant in the order of the spec. Points
+/// that are not ranked on both sides are not compared.
 ///
-/// Throughput is compared at the number of connections at which the *baseline's* median rate
-/// peaks, the same for every variant: comparing each at its own peak would compare different
-/// loads and would let the noisiest variant choose its luckiest point. CPU per request and memory
-/// are compared at that point as well, or in the warm-latency sweep when there is no throughput.
+/// Throughput is compared at the *baseline's* knee, the same number of connections for every variant:
+/// comparing each at its own peak would compare different loads and would let the noisiest variant
+/// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
+/// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
+/// well, or in the warm-latency sweep when there is no throughput.
 pub fn comparisons(
     spec: &BenchmarkRunSpec,
     baseline: &str,
     cells: &[CellSummary],
 ) -> Vec<Comparison> {
-    let mut found = vec![];
-    for workload in &spec.workloads {
-        let warm = find(cells, baseline, &workload.name, |c| {
-            c.sweep == Sweep::WarmLatency
-        });
-        let peak = peak(cells, baseline, &workload.name);
-        // No throughput point of the baseline is valid: its warm point must not stand in for it.
-        let resources = if spec.sweeps.throughput.is_some() {
-            peak
-        } else {
-            warm
-        };
-        let metrics = [
-            (Metric::ThroughputRps, peak),
-            (Metric::WarmP50, warm),
-            (Metric::CpuPerRequest, resources),
-            (Metric::Memory, resources),
-        ];
-        for variant in spec
-            .variants
-            .iter()
-            .filter(|variant| variant.name != baseline)
-        {
-            let compared = metrics.iter().filter_map(|(metric, base)| {
-                compare(*metric, base.as_ref()?, &variant.name, cells)
-            });
-            found.extend(compared);
+    let found: Vec<Measured<'_>> = spec
+        .workloads
+        .iter()
+        .flat_map(|workload| measured(spec, baseline, &workload.name, cells))
+        .collect();
+    let p_values: Vec<f64> = found.iter().map(|found| found.interval.p_value).collect();
+    let adjusted = false_discovery::adjusted(&p_values);
+    let thresholds = Thresholds {
+        minimum_effect: minimum_effect(spec),
+        noise_floor: None,
+    };
+    found
+        .into_iter()
+        .zip(adjusted)
+        .map(|(found, adjusted_p)| found.judged(adjusted_p, thresholds))
+        .collect()
+}
+
+/// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
+/// the inverse of a ratio gets the same verdict.
+fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
+    // validate refuses what is no share; a difference of any size matters then.
+    libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
+}
+
+/// A ratio that has no verdict yet.
+struct Measured<'a> {
+    variant: &'a str,
+    base: &'a CellSummary,
+    metric: Metric,
+    ratios: Vec<f64>,
+    interval: LogInterval,
+}
+
+impl Measured<'_> {
+    fn judged(self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
+        let round = |value| round_significant(value, SUMMARY_DIGITS);
+        let ratio = |log| round(libm::exp(log));
+        Comparison {
+            variant: self.variant.to_owned(),
+            workload: self.base.workload.clone(),
+            metric: self.metric,
+            sweep: self.base.sweep,
+            connections: self.base.connections,
+            ratio: ratio(self.interval.estimate),
+            low: self.interval.low().map(ratio),
+            high: self.interval.high().map(ratio),
+            p_value: round_significant(self.interval.p_value, P_DIGITS),
+            adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
+            verdict: judge(self.metric, &self.interval, adjusted_p, thresholds),
+            blocks: u32::try_from(self.ratios.len()).unwrap_or(u32::MAX),
+            per_block: self.ratios.into_iter().map(round).collect(),
         }
     }
-    found
+}
+
+fn measured<'a>(
+    spec: &'a BenchmarkRunSpec,
+    baseline: &str,
+    workload: &str,
+    cells: &'a [CellSummary],
+) -> Vec<Measured<'a>> {
+    let warm = find(cells, baseline, workload, |c| c.sweep == Sweep::WarmLatency);
+    let knee = knee(cells, baseline, workload);
+    // No throughput point of the baseline is valid: its warm point must not stand in for it.
+    let resources = if spec.sweeps.throughput.is_some() {
+        knee
+    } else {
+        warm
+    };
+    let metrics = [
+        (Metric::ThroughputRps, knee),
+        (Metric::WarmP50, warm),
+        (Metric::CpuPerRequest, resources),
+        (Metric::Memory, resources),
+    ];
+    let others = spec.variants.iter().filter(|v| v.name != baseline);
+    others
+        .flat_map(|variant| {
+            metrics
+                .iter()
+                .filter_map(|(metric, base)| compare(*metric, base.as_ref()?, &variant.name, cells))
+        })
+        .collect()
 }
 
 /// The ranked throughput point of a variant with the highest median rate, the lowest number of
@@ -121,15 +196,40 @@ pub fn peak<'a>(
     variant: &str,
     workload: &str,
 ) -> Option<&'a CellSummary> {
-    let of_both = |c: &&CellSummary| {
+    loaded(cells, variant, workload).reduce(|best, cell| {
+        if median_rate(cell) > median_rate(best) {
+            cell
+        } else {
+            best
+        }
+    })
+}
+
+/// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the peak's
+/// median rate: the subject is busy, and more connections would mostly queue.
+pub fn knee<'a>(
+    cells: &'a [CellSummary],
+    variant: &str,
+    workload: &str,
+) -> Option<&'a CellSummary> {
+    let enough = KNEE_SHARE * median_rate(peak(cells, variant, workload)?);
+    loaded(cells, variant, workload)
+        .filter(|cell| median_rate(cell) >= enough)
+        .min_by_key(|cell| cell.connections)
+}
+
+fn loaded<'a>(
+    cells: &'a [CellSummary],
+    variant: &str,
+    workload: &str,
+) -> impl Iterator<Item = &'a CellSummary> {
+    cells.iter().filter(move |c| {
         c.ranked && c.sweep == Sweep::Throughput && c.variant == variant && c.workload == workload
-    };
-    let rate = |cell: &CellSummary| cell.rps.map_or(0.0, |rps| rps.median);
-    cells.iter().filter(of_both).reduce(
-        |best, cell| {
-            if rate(cell) > rate(best) { cell } else { best }
-        },
-    )
+    })
+}
+
+fn median_rate(cell: &CellSummary) -> f64 {
+    cell.rps.map_or(0.0, |rps| rps.median)
 }
 
 fn find<'a>(
@@ -143,25 +243,21 @@ fn find<'a>(
         .find(|c| c.ranked && c.variant == variant && c.workload == workload && at(c))
 }
 
-fn compare(
+fn compare<'a>(
     metric: Metric,
-    base: &CellSummary,
-    variant: &str,
+    base: &'a CellSummary,
+    variant: &'a str,
     cells: &[CellSummary],
-) -> Option<Comparison> {
+) -> Option<Measured<'a>> {
     let same_point = |c: &CellSummary| c.sweep == base.sweep && c.connections == base.connections;
     let cell = find(cells, variant, &base.workload, same_point)?;
     let ratios = paired_ratios(&by_block(metric, cell), &by_block(metric, base));
-    let round = |value| round_significant(value, SUMMARY_DIGITS);
-    Some(Comparison {
-        variant: variant.to_owned(),
-        workload: base.workload.clone(),
+    Some(Measured {
+        variant,
+        base,
         metric,
-        sweep: base.sweep,
-        connections: base.connections,
-        ratio: Spread::of(ratios.iter().copied())?.map(round),
-        blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
-        per_block: ratios.into_iter().map(round).collect(),
+        interval: LogInterval::of(&ratios)?,
+        ratios,
     })
 }
 

@@ -116,7 +116,10 @@ fn compared(summary: &Summary) -> String {
 }
 
 fn results(summary: &Summary) -> String {
-    let mut text = "## Results\n\nEach number is the median over valid trials.\n".to_owned();
+    let mut text =
+        "## Results\n\nEach number is the median over valid trials, with its 95 % interval. The \
+                    smallest and the largest trial are in summary.csv.\n"
+            .to_owned();
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
@@ -125,7 +128,7 @@ fn results(summary: &Summary) -> String {
             let baseline = escape(&summary.baseline);
             let _ = write!(
                 text,
-                "\nAs multiples of {baseline}, median of the blocks (smallest to largest):\n\n{}",
+                "\nAs multiples of {baseline}, with the 95 % interval over blocks and what follows:\n\n{}",
                 ratios.markdown()
             );
         }

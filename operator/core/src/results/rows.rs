@@ -3,7 +3,7 @@
 use wasmbench_api::status::{PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary};
 
 use super::compare::{Comparison, peak};
-use super::stats::{Spread, round_significant};
+use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};
 use super::words::cut;
@@ -106,12 +106,12 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
 }
 
 fn ratio(comparison: &Comparison) -> Ratio {
-    let rounded = comparison.ratio.map(status_number);
     Ratio {
         metric: <&str>::from(comparison.metric).to_owned(),
-        ratio: rounded.median,
-        low: rounded.low,
-        high: rounded.high,
+        ratio: status_number(comparison.ratio),
+        low: comparison.low.map(status_number),
+        high: comparison.high.map(status_number),
+        verdict: <&str>::from(comparison.verdict).to_owned(),
         blocks: comparison.blocks,
     }
 }

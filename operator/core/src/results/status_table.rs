@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::conditions::TRUSTWORTHY;
-use wasmbench_api::status::{PointSummary, Ratio, SummaryRow};
+use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
-use super::stats::Spread;
 use super::table::{Align, Table, ascii, lines};
-use super::tables::{NOTHING, ratio_with_range};
+use super::tables::{NOTHING, judged_ratio};
 use super::{trial, units};
 
 /// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
@@ -184,22 +183,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
                 .find(|ratio| ratio.metric == metric);
             found.map_or_else(
                 || NOTHING.to_owned(),
-                |&Ratio {
-                     ratio,
-                     low,
-                     high,
-                     blocks,
-                     ..
-                 }| {
-                    ratio_with_range(
-                        Spread {
-                            median: ratio,
-                            low,
-                            high,
-                        },
-                        blocks,
-                    )
-                },
+                |r| judged_ratio(r.ratio, r.low.zip(r.high), &words(&r.verdict)),
             )
         };
         let blocks = row
@@ -219,6 +203,18 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     }
     table.drop_columns_of(NOTHING);
     table
+}
+
+/// A verdict of a status in words: `NotResolvable` as `not resolvable`.
+fn words(verdict: &str) -> String {
+    let mut words = String::new();
+    for (index, letter) in verdict.chars().enumerate() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    ascii(&words)
 }
 
 fn doubts(conditions: &[Condition]) -> String {

@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use super::compare::Comparison;
 use super::environment::Environment;
 use super::quality::{Doubt, Reason};
-use super::stats::Spread;
+use super::statistics::Spread;
 use super::trial::Trial;
 
 /// Name and version of the summary's schema.
@@ -107,7 +107,7 @@ pub enum Sweep {
 }
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials: the median
-/// trial, the smallest and the largest. Percentiles are never averaged or merged: a spread of p99
+/// with its interval. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::compare::{Comparison, Metric};
-use super::stats::Spread;
+use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::table::{Align, Table};
 use super::trial::{Trial, TrialState};
@@ -78,7 +78,7 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
             let comparison = found.iter().find(|c| c.metric == metric);
             comparison.map_or_else(
                 || NOTHING.to_owned(),
-                |c| ratio_with_range(c.ratio, c.blocks),
+                |c| judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
             )
         };
         let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
@@ -97,17 +97,13 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
     table
 }
 
-/// `0.52x (0.48-0.55)`; without the range when there is one block only.
-pub fn ratio_with_range(ratio: Spread, blocks: u32) -> String {
-    let median = units::ratio(ratio.median);
-    if blocks < 2 {
-        return median;
-    }
-    format!(
-        "{median} ({}-{})",
-        units::ratio_number(ratio.low),
-        units::ratio_number(ratio.high)
-    )
+/// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
+pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
+    let interval = interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+        format!(" ({low}-{high})")
+    });
+    format!("{}{interval}, {verdict}", units::ratio(ratio))
 }
 
 /// The points of one workload, one row per variant and sweep point.
@@ -118,9 +114,9 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         ("Connections", Align::Right),
         ("Valid", Align::Right),
         ("Requests/s", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p50", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p90", Align::Right),
         ("p99", Align::Right),
         ("CPU/request", Align::Right),
@@ -143,7 +139,7 @@ fn point(cell: &CellSummary) -> Vec<String> {
     let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
-    let range = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
+    let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
         Some(spread) if cell.counts.valid > 1 => {
             format!("{} to {}", unit(spread.low), unit(spread.high))
         }
@@ -160,9 +156,9 @@ fn point(cell: &CellSummary) -> Vec<String> {
         cell.connections.to_string(),
         format!("{}/{}", cell.counts.valid, cell.counts.planned),
         median(cell.rps, units::rate),
-        range(cell.rps, units::rate),
+        interval(cell.rps, units::rate),
         median(cell.p50_microseconds, units::micros),
-        range(cell.p50_microseconds, units::micros),
+        interval(cell.p50_microseconds, units::micros),
         median(cell.p90_microseconds, units::micros),
         format!("{tilde}{}", median(cell.p99_microseconds, units::micros)),
         median(cell.cpu_microseconds_per_request, units::micros),

@@ -1,6 +1,6 @@
 //! Numbers for people: three significant digits and a unit that keeps them short. ASCII only.
 
-use super::stats::round_significant;
+use super::statistics::round_significant;
 
 /// Significant digits that people are shown.
 const DIGITS: usize = 3;
