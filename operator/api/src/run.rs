@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
 
+/// Name of the variant that the operator adds to a run with a noise floor: the baseline once more.
+pub const TWIN: &str = "baseline-twin";
+
 /// What to compare, under which load, and how often. Immutable once created, except `suspend` and
 /// `ttlSecondsAfterFinished`.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -118,6 +121,13 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
     pub minimum_effect: String,
+
+    /// Measures the baseline a second time, as `baseline-twin`, to learn how far two measurements
+    /// of the same thing differ on this node; differences that are no larger are called
+    /// `NotResolvable`. Costs the trials of one more variant. Default: true with 5 blocks and 2
+    /// variants or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<bool>,
 
     /// Which node to measure on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,6 +276,7 @@ pub struct Variant {
         length(min = 1, max = 40),
         regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
     )]
+    #[x_kube(validation = Rule::new(validation::TWIN_RULE).message(validation::TWIN_MESSAGE))]
     pub name: String,
 
     /// One of the variants that wasmbench brings along.

@@ -223,6 +223,11 @@ pub struct Ratio {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
+    /// a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+
     /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
     /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
     /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).

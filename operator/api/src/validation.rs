@@ -1,8 +1,9 @@
 //! The cross-field CEL rules of the CRD and their messages, kept in one place so that each can be
 //! read beside its remedy. Bounds on single fields stand at the fields.
 
-/// Cells of one block: variants times workloads times sweep points.
-const CELLS: &str = "self.variants.size() * self.workloads.size() * \
+/// Cells of one block: variants (and the baseline's twin) times workloads times sweep points.
+const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noiseFloor : \
+    self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
     ((has(self.sweeps.warmLatency) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
@@ -20,9 +21,11 @@ pub fn trials_rule() -> String {
 }
 
 pub const CELLS_MESSAGE: &str = "variants x workloads x sweep points is more than 256 cells: \
-    split the run in two, or remove variants, workloads or connection counts";
-pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, or \
-    remove variants, workloads or connection counts";
+    split the run in two, remove variants, workloads or connection counts, or set noiseFloor to \
+    false (it counts as a variant)";
+pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, \
+    remove variants, workloads or connection counts, or set noiseFloor to false (it counts as a \
+    variant)";
 
 pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
@@ -40,6 +43,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \
+    has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
+    (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
@@ -59,6 +64,10 @@ pub const ENGINE_RULE: &str =
     "!has(self.engine) || (has(self.preset) && self.preset == 'wasmtime-embedded')";
 pub const ENGINE_MESSAGE: &str =
     "engine applies to the preset wasmtime-embedded only: remove it from this variant";
+
+pub const TWIN_RULE: &str = "self != 'baseline-twin'";
+pub const TWIN_MESSAGE: &str = "baseline-twin is the baseline measured a second time (noiseFloor): \
+    choose another name for this variant";
 
 pub const ENV_RULE: &str = "!self.startsWith('WASMBENCH_')";
 pub const ENV_MESSAGE: &str =

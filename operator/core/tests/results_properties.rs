@@ -108,11 +108,12 @@ fn a_report_survives_records_that_were_stored_and_read() {
     );
 }
 
-/// The largest legal run: 256 cells and 5000 trials, longest names, every trial with a doubt.
+/// The largest legal run: 256 cells with those of the twin, almost 5000 trials, longest names, every
+/// trial with a doubt.
 #[test]
 fn the_report_of_the_largest_legal_run_fits_a_config_map() {
     let name = |kind: &str, i: usize| format!("{kind}{i:0>39}");
-    let variants: Vec<_> = (0..16)
+    let variants: Vec<_> = (0..15)
         .map(|i| json!({"name": name("v", i), "container": {"image": "i".repeat(500)}}))
         .collect();
     let path = "/".to_owned() + &"p".repeat(1000);
@@ -163,7 +164,7 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
         .iter()
         .map(|(name, text)| (name, text.len()))
         .collect();
-    assert!(bytes < 900_000, "{bytes} bytes: {sizes:?}");
+    assert!(bytes < 970_000, "{bytes} bytes: {sizes:?}");
     assert!(files["report.md"].contains("trials are left out here"));
 }
 

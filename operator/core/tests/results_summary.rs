@@ -552,3 +552,60 @@ fn a_variant_compared_with_itself_is_exactly_one() {
         assert_eq!(comparison.verdict, Verdict::Equivalent);
     }
 }
+
+/// The synthetic run with a twin whose rate is off by `factor` in every block.
+fn with_twin(factor: f64) -> Summary {
+    let mut run = run();
+    run.spec.noise_floor = Some(true);
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "baseline-twin",
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    summarize(&run, &records)
+}
+
+fn verdict_on(summary: &Summary, workload: &str) -> Verdict {
+    let of = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
+    summary.comparisons.iter().find(of).unwrap().verdict
+}
+
+#[test]
+fn the_twin_is_the_noise_floor_and_never_a_competitor() {
+    let summary = with_twin(1.0);
+    let is_twin = |name: &str| name == "baseline-twin";
+    assert!(summary.comparisons.iter().all(|c| !is_twin(&c.variant)));
+    assert!(!summary.verdict.contains("twin"), "{}", summary.verdict);
+    assert!(
+        status_rows(&summary)
+            .iter()
+            .all(|row| !is_twin(&row.variant))
+    );
+    assert_eq!(summary.noise_floors.len(), 8);
+    assert!(
+        summary
+            .noise_floors
+            .iter()
+            .all(|floor| floor.factor < Some(1.01))
+    );
+    assert!(summary.cells.iter().any(|cell| is_twin(&cell.variant)));
+    assert_eq!(
+        summary.spec.as_ref().unwrap().variants.len(),
+        2,
+        "as written"
+    );
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::Slower);
+}
+
+#[test]
+fn a_difference_below_the_noise_floor_is_not_resolvable() {
+    let summary = with_twin(2.5);
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::NotResolvable);
+    assert_eq!(verdict_on(&summary, "compute"), Verdict::NotResolvable);
+}

@@ -27,7 +27,6 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
 fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
-        println!("{noise:?} {blocks} blocks: {:.1} %", 100.0 * share);
         assert!(
             (0.93..=0.97).contains(&share),
             "{noise:?}, {blocks} blocks: {share}"
@@ -65,7 +64,6 @@ fn the_median_of_a_point_lies_in_its_interval_in_at_least_90_of_100_runs() {
             spread.low <= 1.0 && 1.0 <= spread.high
         };
         let held = (0..2000).filter(holds).count();
-        println!("median, {blocks} trials: {:.1} %", held as f64 / 20.0);
         assert!(
             (1800..=1960).contains(&held),
             "{blocks} trials: {held} of 2000"
@@ -98,10 +96,6 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
         let found = share(&run, 1000, |comparisons| {
             comparisons.iter().any(|c| c.verdict.is_difference())
         });
-        println!(
-            "A/A, {blocks} blocks, noise {noise}: {:.1} %",
-            100.0 * found
-        );
         assert!(found <= 0.05, "{blocks} blocks, noise {noise}: {found}");
     }
 }
@@ -124,7 +118,6 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks() {
                 .iter()
                 .any(|c| c.variant == "one" && c.metric == metric && c.verdict == Verdict::Slower)
         });
-        println!("10 % slower, {metric:?}: {:.1} %", 100.0 * found);
         assert!(found >= 0.95, "{metric:?}: {found}");
     }
 }
@@ -143,7 +136,6 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
             .filter(|c| c.variant == "one")
             .all(|c| c.verdict == Verdict::Slower)
     });
-    println!("twice as slow in 5 blocks: {:.1} %", 100.0 * found);
     assert!(found >= 0.99, "{found}");
 }
 
@@ -160,6 +152,5 @@ fn a_variant_at_the_edge_of_the_minimum_effect_is_seldom_called_equivalent() {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Equivalent
         })
     });
-    println!("equivalent at the edge: {:.1} %", 100.0 * wrong);
     assert!(wrong <= 0.05, "{wrong}");
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{BenchmarkRunSpec, share_of};
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, share_of};
 
 use super::judge::{Thresholds, Verdict, judge};
+use super::noise_floor::NoiseFloor;
 use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
 use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
@@ -82,12 +83,24 @@ pub struct Comparison {
     pub p_value: f64,
     /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
     pub adjusted_p_value: f64,
+    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
     /// Blocks in which both were measured.
     pub blocks: u32,
     /// The ratio of each of these blocks, in the order of the blocks.
     pub per_block: Vec<f64>,
+}
+
+/// What was compared in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparisons {
+    /// The variants with the baseline.
+    pub with_baseline: Vec<Comparison>,
+    /// The baseline with its twin.
+    pub noise_floors: Vec<NoiseFloor>,
 }
 
 /// All ratios of a run with their verdicts, by workload and variant in the order of the spec. Points
@@ -98,27 +111,27 @@ pub struct Comparison {
 /// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
 /// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
 /// well, or in the warm-latency sweep when there is no throughput.
-pub fn comparisons(
-    spec: &BenchmarkRunSpec,
-    baseline: &str,
-    cells: &[CellSummary],
-) -> Vec<Comparison> {
-    let found: Vec<Measured<'_>> = spec
+pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &[CellSummary]) -> Comparisons {
+    let (twins, found): (Vec<Measured<'_>>, Vec<Measured<'_>>) = spec
         .workloads
         .iter()
         .flat_map(|workload| measured(spec, baseline, &workload.name, cells))
-        .collect();
+        .partition(|found| found.variant == TWIN);
     let p_values: Vec<f64> = found.iter().map(|found| found.interval.p_value).collect();
     let adjusted = false_discovery::adjusted(&p_values);
-    let thresholds = Thresholds {
-        minimum_effect: minimum_effect(spec),
-        noise_floor: None,
-    };
-    found
-        .into_iter()
-        .zip(adjusted)
-        .map(|(found, adjusted_p)| found.judged(adjusted_p, thresholds))
-        .collect()
+    let minimum_effect = minimum_effect(spec);
+    let judged = found.into_iter().zip(adjusted).map(|(found, adjusted_p)| {
+        let twin = twins.iter().find(|twin| twin.is_of(&found));
+        let thresholds = Thresholds {
+            minimum_effect,
+            noise_floor: twin.and_then(|twin| twin.interval.farthest()),
+        };
+        found.judged(adjusted_p, thresholds)
+    });
+    Comparisons {
+        with_baseline: judged.collect(),
+        noise_floors: twins.iter().map(NoiseFloor::of).collect(),
+    }
 }
 
 /// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
@@ -129,15 +142,24 @@ fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
 }
 
 /// A ratio that has no verdict yet.
-struct Measured<'a> {
-    variant: &'a str,
-    base: &'a CellSummary,
-    metric: Metric,
-    ratios: Vec<f64>,
-    interval: LogInterval,
+pub struct Measured<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// The baseline's cell.
+    pub base: &'a CellSummary,
+    /// What is compared.
+    pub metric: Metric,
+    /// The ratio of each block.
+    pub ratios: Vec<f64>,
+    /// What they come to.
+    pub interval: LogInterval,
 }
 
 impl Measured<'_> {
+    fn is_of(&self, other: &Self) -> bool {
+        self.metric == other.metric && self.base.workload == other.base.workload
+    }
+
     fn judged(self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
         let round = |value| round_significant(value, SUMMARY_DIGITS);
         let ratio = |log| round(libm::exp(log));
@@ -152,6 +174,7 @@ impl Measured<'_> {
             high: self.interval.high().map(ratio),
             p_value: round_significant(self.interval.p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
+            noise_floor: thresholds.noise_floor.map(ratio),
             verdict: judge(self.metric, &self.interval, adjusted_p, thresholds),
             blocks: u32::try_from(self.ratios.len()).unwrap_or(u32::MAX),
             per_block: self.ratios.into_iter().map(round).collect(),

@@ -103,7 +103,7 @@ fn compared(summary: &Summary) -> String {
     }
     format!(
         "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
-         fresh pod, in an order shuffled with seed {}\n",
+         fresh pod, in an order shuffled with seed {}\n{}",
         tables::variants(summary).markdown(),
         workloads.markdown(),
         lines(
@@ -112,6 +112,7 @@ fn compared(summary: &Summary) -> String {
         ),
         summary.compared.blocks,
         summary.seed,
+        lines("- ", summary.compared.twin.iter()),
     )
 }
 
@@ -130,6 +131,16 @@ fn results(summary: &Summary) -> String {
                 text,
                 "\nAs multiples of {baseline}, with the 95 % interval over blocks and what follows:\n\n{}",
                 ratios.markdown()
+            );
+        }
+        let floor = tables::noise_floor(summary, &workload.name);
+        if !floor.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nNoise floor, {baseline} against its twin. Smaller differences are not \
+                 resolvable:\n\n{}",
+                floor.markdown()
             );
         }
         let _ = write!(

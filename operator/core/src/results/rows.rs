@@ -111,6 +111,7 @@ fn ratio(comparison: &Comparison) -> Ratio {
         ratio: status_number(comparison.ratio),
         low: comparison.low.map(status_number),
         high: comparison.high.map(status_number),
+        noise_floor: comparison.noise_floor.map(status_number),
         verdict: <&str>::from(comparison.verdict).to_owned(),
         blocks: comparison.blocks,
     }

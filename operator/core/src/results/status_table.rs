@@ -164,6 +164,9 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
     ]
 }
 
+/// The metrics of a status, in the order of the columns.
+const METRICS: [&str; 4] = ["throughputRps", "warmP50", "cpuPerRequest", "memory"];
+
 /// What each variant is as a multiple of the baseline.
 fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     let title = format!("VERSUS {baseline}");
@@ -192,14 +195,26 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
             .map(|ratio| ratio.blocks)
             .min()
             .unwrap_or_default();
-        table.row(&[
-            row.variant.clone(),
-            ratio("throughputRps"),
-            ratio("warmP50"),
-            ratio("cpuPerRequest"),
-            ratio("memory"),
-            blocks.to_string(),
-        ]);
+        let mut cells = vec![row.variant.clone()];
+        cells.extend(METRICS.map(ratio));
+        cells.push(blocks.to_string());
+        table.row(&cells);
+    }
+    let floor = |metric: &str| {
+        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        let floors = ratios
+            .filter(|r| r.metric == metric)
+            .filter_map(|r| r.noise_floor);
+        floors
+            .reduce(f64::max)
+            .map_or_else(|| NOTHING.to_owned(), units::excess)
+    };
+    let floors = METRICS.map(floor);
+    if floors.iter().any(|floor| floor != NOTHING) {
+        let mut row = vec!["noise floor".to_owned()];
+        row.extend(floors);
+        row.push(NOTHING.to_owned());
+        table.row(&row);
     }
     table.drop_columns_of(NOTHING);
     table

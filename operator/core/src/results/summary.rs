@@ -6,6 +6,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::compare::Comparison;
 use super::environment::Environment;
+use super::noise_floor::NoiseFloor;
 use super::quality::{Doubt, Reason};
 use super::statistics::Spread;
 use super::trial::Trial;
@@ -36,6 +37,9 @@ pub struct Summary {
     pub trials: TrialCounts,
     /// Ratios to the baseline, by workload, variant and metric.
     pub comparisons: Vec<Comparison>,
+    /// The baseline compared with its twin, by workload and metric; empty without a twin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
@@ -197,6 +201,9 @@ pub struct FailureGroup {
 pub struct Compared {
     /// One entry per variant: name and what it is.
     pub variants: Vec<Named>,
+    /// What the twin is, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
     /// One entry per workload: name, and request with the right answer.
     pub workloads: Vec<Named>,
     /// One sentence per sweep.

@@ -97,6 +97,32 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
     table
 }
 
+/// The baseline against its twin under one workload, one row per metric.
+pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
+    let mut table = Table::new(&[
+        ("Metric", Align::Left),
+        ("Twin", Align::Right),
+        ("Interval", Align::Right),
+        ("Floor", Align::Right),
+    ]);
+    let floors = summary.noise_floors.iter();
+    for floor in floors.filter(|floor| floor.workload == workload) {
+        let interval = floor.low.zip(floor.high).map(|(low, high)| {
+            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+            format!("{low}-{high}")
+        });
+        table.row(&[
+            floor.metric.noun().to_owned(),
+            units::ratio(floor.ratio),
+            interval.unwrap_or_else(|| NOTHING.to_owned()),
+            floor
+                .factor
+                .map_or_else(|| NOTHING.to_owned(), units::excess),
+        ]);
+    }
+    table
+}
+
 /// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
 pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
     let interval = interval.map_or_else(String::new, |(low, high)| {

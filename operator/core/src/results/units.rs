@@ -60,6 +60,16 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// How far a factor is above 1: `4.2 %` for 1.042.
+pub fn excess(factor: f64) -> String {
+    let percent = (factor - 1.0) * 100.0;
+    if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
 /// A number of seconds: `45 s`, `12 min`, `2 h 5 min`, `3 d 4 h`.
 pub fn duration(seconds: u64) -> String {
     match seconds {
