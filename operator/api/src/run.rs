@@ -56,6 +56,12 @@ pub const TWIN: &str = "baseline-twin";
         description = "Whether the numbers can be believed; the condition says why not"
     ),
     printcolumn(
+        name = "Passed",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Passed\")].status",
+        description = "Whether all of spec.expectations are met; the condition lists them"
+    ),
+    printcolumn(
         name = "Age",
         type_ = "date",
         json_path = ".metadata.creationTimestamp"
@@ -95,6 +101,9 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
+    validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
@@ -152,6 +161,14 @@ pub struct BenchmarkRunSpec {
     /// What is measured.
     pub sweeps: Sweeps,
 
+    /// What must hold for the condition `Passed`, at most 32. An expectation is met when the whole 95 %
+    /// interval of its ratio lies within the bounds, not met when all of it lies beyond one, and
+    /// undecided otherwise; more blocks narrow the interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub expectations: Vec<RatioExpectation>,
+
     /// Seconds a subject has to run, and then once more to give its first correct answer, before
     /// its trial fails.
     #[serde(default = "default_ready_timeout")]
@@ -168,6 +185,64 @@ pub struct BenchmarkRunSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl_seconds_after_finished: Option<u32>,
+}
+
+/// A bound on how a variant compares with the baseline, e.g. at least 0.8 of its throughput.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(validation::BOUND_RULE).message(validation::BOUND_MESSAGE))]
+pub struct RatioExpectation {
+    /// Name in the condition and the report: lower-case letters, digits and dashes, at most 40.
+    #[schemars(
+        length(min = 1, max = 40),
+        regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+    )]
+    pub name: String,
+
+    /// What is compared.
+    pub metric: ExpectedMetric,
+
+    /// Name of the variant.
+    #[schemars(length(min = 1, max = 40))]
+    pub variant: String,
+
+    /// Name of the workload.
+    #[schemars(length(min = 1, max = 40))]
+    pub workload: String,
+
+    /// What the variant is compared with. Only the baseline, for now, which is also the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub relative_to: Option<String>,
+
+    /// The smallest ratio to the baseline that is good enough, as a decimal number in quotes such
+    /// as `"0.8"`. For throughput, where more is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
+    pub at_least: Option<String>,
+
+    /// The largest ratio to the baseline that is good enough, e.g. `"1.25"`. For latency, CPU and
+    /// memory, where less is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
+    pub at_most: Option<String>,
+}
+
+/// A metric that an expectation can bound.
+#[derive(
+    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum ExpectedMetric {
+    /// Successful requests per second at the baseline's knee; needs the throughput sweep.
+    ThroughputRps,
+    /// Median latency of the warm subject; needs the warm-latency sweep.
+    WarmP50,
+    /// CPU time of the subject's pod per request.
+    CpuPerRequest,
+    /// Memory of the subject's pod.
+    Memory,
 }
 
 /// Which node a run may measure on. One node is chosen and kept for the whole run.

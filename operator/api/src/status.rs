@@ -14,7 +14,8 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, and `Reconciling` and `Stalled` for
+    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, with expectations
+    /// `Passed`, and `Reconciling` and `Stalled` for
     /// tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]

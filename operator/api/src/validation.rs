@@ -43,6 +43,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \
+    has(self.expectations) == has(oldSelf.expectations) && \
+    (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
@@ -53,6 +55,26 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
 pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is created, because its \
     results would no longer match it: create a new BenchmarkRun (suspend and \
     ttlSecondsAfterFinished may change)";
+
+pub const EXPECTED_NAMES_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    self.variants.exists(v, v.name == e.variant) && \
+    self.workloads.exists(w, w.name == e.workload))";
+pub const EXPECTED_NAMES_MESSAGE: &str = "an expectation must name one of spec.variants and one of \
+    spec.workloads: correct its variant or workload";
+pub const EXPECTED_BASELINE_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    e.variant != (has(self.baseline) ? self.baseline : self.variants[0].name) && \
+    (!has(e.relativeTo) || \
+     e.relativeTo == (has(self.baseline) ? self.baseline : self.variants[0].name)))";
+pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another variant with the \
+    baseline: variant must not be the baseline, and relativeTo, where it is set, must be (only the \
+    baseline, for now)";
+pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
+    (e.metric != 'warmP50' || has(self.sweeps.warmLatency)))";
+pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
+    and one on warmP50 needs sweeps.warmLatency: add the sweep or remove the expectation";
+pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
+pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 
 pub const SWEEPS_RULE: &str = "has(self.warmLatency) || has(self.throughput)";
 pub const SWEEPS_MESSAGE: &str = "sweeps must hold warmLatency, throughput or both";

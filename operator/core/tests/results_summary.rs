@@ -8,11 +8,12 @@ use results_support::{
 };
 use serde_json::json;
 use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::expectations::Outcome;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
-use wasmbench_core::results::{Summary, Trust, summarize, trust};
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
+use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
     let missing = Doubt {
@@ -115,7 +116,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
             && trial.cell.workload == "hello"
             && trial.block == 2
     };
-    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
+    let with_errors = |t, position| record(t, position, Ended::Measured, Some(fortio("errors")));
     replace(&mut records, one, with_errors);
     let summary = summarize(&run, &records);
     let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();
@@ -466,7 +467,7 @@ fn too_few_requests_for_a_p90_break_trust() {
     few["RetCodes"] = json!({"200": 20});
     few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
     replace(&mut records, warm, |t, position| {
-        record(t, position, Outcome::Measured, Some(few.clone()))
+        record(t, position, Ended::Measured, Some(few.clone()))
     });
     assert_eq!(reasons(&summarize(&run, &records)), [Reason::TooFewSamples]);
 }
@@ -536,7 +537,7 @@ fn a_variant_compared_with_itself_is_exactly_one() {
                 "ok"
             };
             let fortio = slower(fortio(name), f64::from(t.block));
-            let mut record = record(t, position, Outcome::Measured, Some(fortio));
+            let mut record = record(t, position, Ended::Measured, Some(fortio));
             let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
             window.subject.as_mut().unwrap().memory_bytes = 1000;
             record
@@ -608,4 +609,45 @@ fn a_difference_below_the_noise_floor_is_not_resolvable() {
     let summary = with_twin(2.5);
     assert_eq!(verdict_on(&summary, "hello"), Verdict::NotResolvable);
     assert_eq!(verdict_on(&summary, "compute"), Verdict::NotResolvable);
+}
+
+#[test]
+fn expectations_are_decided_and_listed_in_the_report() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "keeps-half", "metric": "throughputRps", "variant": "embedded",
+         "workload": "hello", "atLeast": "0.5"},
+        {"name": "memory-doubles-at-most", "metric": "memory", "variant": "embedded",
+         "workload": "hello", "atMost": "2"},
+        {"name": "hair-splitting", "metric": "warmP50", "variant": "embedded",
+         "workload": "compute", "atMost": "1.04"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &all_measured(&run));
+    let outcomes: Vec<Outcome> = summary.expectations.iter().map(|d| d.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Met, Outcome::NotMet, Outcome::Undecided]
+    );
+    let report = &report_files_of(&summary).unwrap()["report.md"];
+    let line = "- **NOT MET**: memory-doubles-at-most: memory of embedded on hello must be at most \
+                2x the baseline's: it is 5.05x (5.05-5.05)";
+    assert!(report.contains(line), "{report}");
+}
+
+#[test]
+fn a_variant_that_was_not_measured_leaves_its_expectation_undecided() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "gate", "metric": "memory", "variant": "embedded", "workload": "hello",
+         "atMost": "9"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &[]);
+    assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);
+    assert!(
+        summary.expectations[0]
+            .message
+            .ends_with("it was not compared")
+    );
 }

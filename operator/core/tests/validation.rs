@@ -111,6 +111,39 @@ fn a_variant_cannot_be_named_like_the_twin() {
 }
 
 #[test]
+fn an_expectation_must_be_about_something_that_is_compared() {
+    let refusal = |expectation: serde_json::Value| {
+        let mut run = common::parse(common::RUN);
+        run.spec.expectations = vec![serde_json::from_value(expectation).unwrap()];
+        validate(&run, &common::config())
+            .err()
+            .map(|refused| refused.to_string())
+    };
+    let gate = |variant: &str, workload: &str, bound: &str| {
+        serde_json::json!({
+            "name": "gate", "metric": "memory", "variant": variant, "workload": workload,
+            "atMost": bound,
+        })
+    };
+    assert_eq!(refusal(gate("hare", "greet", "1.5")), None);
+    for (expectation, words) in [
+        (
+            gate("snail", "greet", "1.5"),
+            "'snail' is none of spec.variants",
+        ),
+        (
+            gate("hare", "hum", "1.5"),
+            "'hum' is none of spec.workloads",
+        ),
+        (gate("tortoise", "greet", "1.5"), "name another variant"),
+        (gate("hare", "greet", "half"), "'half' is no ratio"),
+    ] {
+        let refused = refusal(expectation).unwrap_or_default();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[test]
 fn the_trials_of_the_twin_count_against_the_limit() {
     let mut run = common::parse(common::RUN);
     let mut config = common::config();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{BenchmarkRunSpec, TWIN, share_of};
+use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, TWIN, share_of};
 
 use super::judge::{Thresholds, Verdict, judge};
 use super::noise_floor::NoiseFloor;
@@ -34,6 +34,17 @@ pub enum Metric {
     CpuPerRequest,
     /// Memory of the subject's pod: less is better.
     Memory,
+}
+
+impl From<ExpectedMetric> for Metric {
+    fn from(expected: ExpectedMetric) -> Self {
+        match expected {
+            ExpectedMetric::ThroughputRps => Self::ThroughputRps,
+            ExpectedMetric::WarmP50 => Self::WarmP50,
+            ExpectedMetric::CpuPerRequest => Self::CpuPerRequest,
+            ExpectedMetric::Memory => Self::Memory,
+        }
+    }
 }
 
 impl Metric {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::expectations::Decision;
 use super::quality::Doubt;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
@@ -22,6 +23,7 @@ const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 pub fn report_md(summary: &Summary, room: usize) -> String {
     let before = [
         head(summary),
+        expectations(summary),
         doubts(summary),
         compared(summary),
         results(summary),
@@ -63,6 +65,18 @@ fn head(summary: &Summary) -> String {
         counts.skipped,
         counts.missing,
     )
+}
+
+fn expectations(summary: &Summary) -> String {
+    let line = |decision: &Decision| {
+        let (name, message) = (escape(&decision.name), escape(&decision.message));
+        format!("- **{}**: {name}: {message}\n", decision.outcome.words())
+    };
+    let lines: String = summary.expectations.iter().map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("## Expectations\n\nDecided from the ends of the intervals.\n\n{lines}")
 }
 
 fn doubts(summary: &Summary) -> String {

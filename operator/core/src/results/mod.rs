@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`compare`], [`noise_floor`], [`judge`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
+//! [`compare`], [`noise_floor`], [`judge`], [`expectations`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -16,6 +16,7 @@ pub mod compare;
 pub mod csv;
 pub mod doubts;
 pub mod environment;
+pub mod expectations;
 pub mod failures;
 pub mod fortio;
 pub mod histogram;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
@@ -40,6 +40,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             ascii(&skipped.message)
         );
     }
+    text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }
 
@@ -230,6 +231,19 @@ fn words(verdict: &str) -> String {
         words.push(letter.to_ascii_lowercase());
     }
     ascii(&words)
+}
+
+fn gate(conditions: &[Condition]) -> String {
+    let Some(condition) = conditions.iter().find(|c| c.type_ == PASSED) else {
+        return String::new();
+    };
+    let passed = match condition.status.as_str() {
+        "True" => "yes",
+        "False" => "NO",
+        _ => "undecided",
+    };
+    let lines = lines("  ", condition.message.lines().map(ascii));
+    format!("\nPassed: {passed}\n{lines}")
 }
 
 fn doubts(conditions: &[Condition]) -> String {

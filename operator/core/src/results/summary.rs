@@ -6,6 +6,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::compare::Comparison;
 use super::environment::Environment;
+use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
 use super::quality::{Doubt, Reason};
 use super::statistics::Spread;
@@ -37,6 +38,9 @@ pub struct Summary {
     pub trials: TrialCounts,
     /// Ratios to the baseline, by workload, variant and metric.
     pub comparisons: Vec<Comparison>,
+    /// What became of the run's expectations, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Decision>,
     /// The baseline compared with its twin, by workload and metric; empty without a twin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_floors: Vec<NoiseFloor>,
