@@ -162,10 +162,26 @@ pub struct ThroughputSummary {
     /// The number of connections at which it was reached.
     pub at_connections: u32,
 
+    /// The fewest connections with at least 90 % of that rate: the subject is busy there, and more
+    /// connections would mostly queue. Variants are compared at the baseline's knee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knee: Option<Knee>,
+
     /// One entry per number of connections.
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["connections".into()]))]
     pub points: Vec<PointSummary>,
+}
+
+/// Where a throughput curve bends.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Knee {
+    /// Connections that carried the load.
+    pub connections: u32,
+
+    /// Requests per second.
+    pub rps: f64,
 }
 
 /// One sweep point: medians over its valid trials.

@@ -1,6 +1,8 @@
 //! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
 //! for everything that goes wrong.
 
+#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
+
 mod results_support;
 
 use results_support::{
@@ -69,7 +71,7 @@ fn a_p99_of_three_hundred_requests_is_noted_without_breaking_trust() {
 }
 
 #[test]
-fn ratios_are_taken_where_the_baseline_peaks() {
+fn ratios_are_taken_at_the_knee_of_the_baseline() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let hello = |metric| {
@@ -137,7 +139,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
         .unwrap();
     assert_eq!(
         hello.connections, 10,
-        "the peak moved to the best valid point"
+        "the knee moved to the best valid point"
     );
     assert_eq!(
         status_rows(&summary)[0]
@@ -650,4 +652,61 @@ fn a_variant_that_was_not_measured_leaves_its_expectation_undecided() {
             .message
             .ends_with("it was not compared")
     );
+}
+
+#[test]
+fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
+    let mut run = run();
+    run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100];
+    let mut records = all_measured(&run);
+    // 100 connections are better than 50, by less than a tenth.
+    replace(
+        &mut records,
+        |t| t.cell.point == Point::Throughput { connections: 100 },
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), 0.95);
+            record
+        },
+    );
+    let summary = summarize(&run, &records);
+    let rows = status_rows(&summary);
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(throughput.at_connections, 100);
+    assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
+    let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
+    assert!(
+        summary
+            .comparisons
+            .iter()
+            .filter(loaded)
+            .all(|c| c.connections == 50)
+    );
+}
+
+#[test]
+fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "embedded",
+        |t, position| {
+            let factor = if t.block % 2 == 0 { 1.0 } else { 0.6 };
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    let doubt = doubt(&summarize(&run, &records), Reason::HighVariance);
+    assert!(!doubt.breaks_trust);
+    assert!(
+        doubt
+            .message
+            .contains("throughput of embedded on compute (0."),
+        "{doubt:?}"
+    );
+    assert!(doubt.message.contains("more than 50 blocks"), "{doubt:?}");
 }

@@ -184,6 +184,7 @@ impl Collector {
             cells: &cells,
             mismatches: &mismatches,
             drift: &environment.drift,
+            comparisons: &compared.with_baseline,
         };
         let doubts = doubts::doubts(&evidence);
         let mut trials = TrialCounts::default();

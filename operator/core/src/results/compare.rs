@@ -147,7 +147,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &[CellSummary
 
 /// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
 /// the inverse of a ratio gets the same verdict.
-fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
+pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
     // validate refuses what is no share; a difference of any size matters then.
     libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
 }

@@ -6,18 +6,24 @@ use std::collections::BTreeMap;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::compare::{Comparison, minimum_effect};
 use super::environment::Drift;
+use super::judge::Verdict;
 use super::quality::{Doubt, Reason};
+use super::statistics::ratio::blocks_for;
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
+use super::units;
 use super::words::cut;
 
-/// With fewer blocks the smallest and the largest say little: the range of 5 values covers the
-/// median of their distribution in 94 of 100 cases, that of 4 in 88, that of 3 in 75.
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
+/// a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
 pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
+/// The largest `spec.blocks`.
+const MOST_BLOCKS: u32 = 50;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -35,6 +41,8 @@ pub struct Evidence<'a> {
     pub mismatches: &'a [Mismatch],
     /// Facts that differ.
     pub drift: &'a [Drift],
+    /// What was compared.
+    pub comparisons: &'a [Comparison],
 }
 
 /// All doubts, the worst first.
@@ -51,6 +59,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         throttled(evidence),
         generator_saturated(evidence),
         drifted(evidence),
+        high_variance(evidence),
     ];
     found.into_iter().flatten().collect()
 }
@@ -254,6 +263,42 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
         "trials before and after the change do not compare: keep the node as it is and name \
          images by digest, then run again",
+    ))
+}
+
+/// Comparisons whose interval is so wide that neither a difference of the minimum effect nor the
+/// absence of one could show. A note: an inconclusive verdict already says that the data do not
+/// decide, and numbers that claim nothing cannot be believed too much.
+fn high_variance(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let target = minimum_effect(evidence.spec);
+    let place = |comparison: &Comparison| {
+        let (low, high) = comparison.low.zip(comparison.high)?;
+        let half_width = libm::log(high / low) / 2.0;
+        if comparison.verdict != Verdict::Inconclusive || half_width <= target {
+            return None;
+        }
+        let needed = blocks_for(half_width, comparison.blocks, target, MOST_BLOCKS);
+        let needed = needed.map_or_else(
+            || format!("more than {MOST_BLOCKS} blocks"),
+            |blocks| format!("about {blocks} blocks"),
+        );
+        Some(format!(
+            "{} of {} on {} ({}-{}: {needed})",
+            comparison.metric.noun(),
+            comparison.variant,
+            comparison.workload,
+            units::ratio_number(low),
+            units::ratio_number(high),
+        ))
+    };
+    let places = evidence.comparisons.iter().filter_map(place);
+    Some(note(
+        Reason::HighVariance,
+        format!(
+            "trials scatter too much to decide, with the blocks that it would take: {}",
+            listed(places, MAX_PLACES, ", ")?
+        ),
+        "raise spec.blocks, use a quieter node or longer windows, or raise spec.minimumEffect",
     ))
 }
 

@@ -120,7 +120,7 @@ pub struct VariantImages {
 
 /// Where and with what the observed trials were measured.
 pub fn environment(
-    seed: i64,
+    order_seed: i64,
     spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
     facts: &[Facts],
@@ -161,7 +161,7 @@ pub fn environment(
             .values()
             .filter_map(|o| o.metrics.memory_source)
             .collect(),
-        seed,
+        seed: order_seed,
     }
 }
 

@@ -1,8 +1,10 @@
 //! Summary to the rows of a run's status, with four significant digits.
 
-use wasmbench_api::status::{PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary};
+use wasmbench_api::status::{
+    Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
+};
 
-use super::compare::{Comparison, peak};
+use super::compare::{Comparison, knee, peak};
 use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};
@@ -79,6 +81,12 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
     Some(ThroughputSummary {
         peak_rps: status_number(best.rps?.median),
         at_connections: best.connections,
+        knee: knee(&summary.cells, &first.variant, &first.workload).and_then(|cell| {
+            Some(Knee {
+                connections: cell.connections,
+                rps: status_number(cell.rps?.median),
+            })
+        }),
         points,
     })
 }

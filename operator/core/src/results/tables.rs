@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::{Comparison, Metric};
+use super::compare::{Comparison, Metric, knee};
 use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::table::{Align, Table};
@@ -155,13 +155,15 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .iter()
         .filter(|cell| cell.workload == workload)
     {
-        table.row(&point(cell));
+        let knee = knee(&summary.cells, &cell.variant, workload);
+        let is_knee = knee.is_some_and(|knee| std::ptr::eq(knee, cell));
+        table.row(&point(cell, is_knee));
     }
     table.drop_columns_of(NOTHING);
     table
 }
 
-fn point(cell: &CellSummary) -> Vec<String> {
+fn point(cell: &CellSummary, is_knee: bool) -> Vec<String> {
     let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
@@ -191,17 +193,18 @@ fn point(cell: &CellSummary) -> Vec<String> {
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
             .map_or_else(|| NOTHING.to_owned(), units::percent),
-        standing(cell),
+        standing(cell, is_knee),
     ]
 }
 
-fn standing(cell: &CellSummary) -> String {
+fn standing(cell: &CellSummary, is_knee: bool) -> String {
     let reasons: Vec<&str> = cell
         .invalid_because
         .iter()
         .map(|reason| (*reason).into())
         .collect();
     match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
+        (true, ..) if is_knee => "valid, knee".to_owned(),
         (true, ..) => "valid".to_owned(),
         (false, _, false) => format!("INVALID: {}", reasons.join(", ")),
         (false, ..) => "not measured".to_owned(),

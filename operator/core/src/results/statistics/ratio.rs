@@ -71,6 +71,22 @@ impl LogInterval {
     }
 }
 
+/// How many blocks an interval needs to reach no farther than `target` on either side, when it reaches
+/// `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
+pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
+    let width = |blocks: u32| {
+        let count = blocks as usize;
+        let trimmed = count / ONE_IN;
+        let freedom = freedom(count - 2 * trimmed, trimmed);
+        student::quantile(LEVEL, freedom) / f64::from(blocks).sqrt()
+    };
+    if blocks < 2 {
+        return None;
+    }
+    let noise = half_width / width(blocks);
+    (blocks + 1..=most).find(|more| noise * width(*more) <= target)
+}
+
 /// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
 /// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of 100
 /// cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
@@ -149,6 +165,14 @@ mod tests {
         let calm = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
         let wild = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
         assert_eq!(calm, wild);
+    }
+
+    #[test]
+    fn the_blocks_that_a_narrower_interval_needs_follow_from_its_width() {
+        assert_eq!(blocks_for(0.088, 5, 0.088, 50), Some(6));
+        assert_eq!(blocks_for(0.088, 5, 0.05, 50), Some(12));
+        assert_eq!(blocks_for(0.088, 5, 0.001, 50), None);
+        assert_eq!(blocks_for(0.088, 1, 0.05, 50), None);
     }
 
     #[test]
