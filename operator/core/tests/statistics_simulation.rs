@@ -91,6 +91,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
             blocks,
             noise,
             slower: [1.0, 1.0],
+            twin: false,
             connections: vec![10, 50, 100, 200, 400, 800],
         };
         let found = share(&run, 1000, |comparisons| {
@@ -101,11 +102,27 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
 }
 
 #[test]
-fn a_slowdown_of_10_percent_is_found_in_10_blocks() {
+fn with_a_noise_floor_hardly_any_run_of_equals_finds_a_difference() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: 0.10,
+        slower: [1.0, 1.0],
+        twin: true,
+        connections: vec![10, 50, 100, 200],
+    };
+    let found = share(&run, 500, |comparisons| {
+        comparisons.iter().any(|c| c.verdict.is_difference())
+    });
+    assert!(found <= 0.02, "{found}");
+}
+
+#[test]
+fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
     let run = SyntheticRun {
         blocks: 10,
         noise: 0.03,
         slower: [1.1, 1.0],
+        twin: true,
         connections: vec![10, 50, 100],
     };
     for metric in [
@@ -128,6 +145,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
         blocks: 5,
         noise: 0.05,
         slower: [2.0, 1.0],
+        twin: false,
         connections: vec![10, 50, 100],
     };
     let found = share(&run, 500, |comparisons| {
@@ -145,6 +163,7 @@ fn a_variant_at_the_edge_of_the_minimum_effect_is_seldom_called_equivalent() {
         blocks: 10,
         noise: 0.02,
         slower: [1.05, 1.0],
+        twin: false,
         connections: vec![10, 50],
     };
     let wrong = share(&run, 500, |comparisons| {

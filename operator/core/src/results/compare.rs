@@ -6,16 +6,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, TWIN, share_of};
 
+use super::curve::knee;
 use super::judge::{Thresholds, Verdict, judge};
 use super::noise_floor::NoiseFloor;
 use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
 use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
 
-/// The share of the peak's rate that a knee has. The missing tenth is more than medians scatter, so
-/// that the knee stays where it is from run to run, and less than anyone would load a service
-/// several times as much for.
-pub const KNEE_SHARE: f64 = 0.9;
 /// Digits of p-values: the third says nothing any more.
 const P_DIGITS: usize = 2;
 
@@ -221,49 +218,6 @@ fn measured<'a>(
                 .filter_map(|(metric, base)| compare(*metric, base.as_ref()?, &variant.name, cells))
         })
         .collect()
-}
-
-/// The ranked throughput point of a variant with the highest median rate, the lowest number of
-/// connections among equals.
-pub fn peak<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
-    workload: &str,
-) -> Option<&'a CellSummary> {
-    loaded(cells, variant, workload).reduce(|best, cell| {
-        if median_rate(cell) > median_rate(best) {
-            cell
-        } else {
-            best
-        }
-    })
-}
-
-/// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the peak's
-/// median rate: the subject is busy, and more connections would mostly queue.
-pub fn knee<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
-    workload: &str,
-) -> Option<&'a CellSummary> {
-    let enough = KNEE_SHARE * median_rate(peak(cells, variant, workload)?);
-    loaded(cells, variant, workload)
-        .filter(|cell| median_rate(cell) >= enough)
-        .min_by_key(|cell| cell.connections)
-}
-
-fn loaded<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
-    workload: &str,
-) -> impl Iterator<Item = &'a CellSummary> {
-    cells.iter().filter(move |c| {
-        c.ranked && c.sweep == Sweep::Throughput && c.variant == variant && c.workload == workload
-    })
-}
-
-fn median_rate(cell: &CellSummary) -> f64 {
-    cell.rps.map_or(0.0, |rps| rps.median)
 }
 
 fn find<'a>(

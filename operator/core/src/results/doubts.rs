@@ -1,19 +1,18 @@
 //! The rules that raise doubts: each looks at what was found and says what and where, and what to
 //! do. The thresholds are named constants with their reasons.
 
+mod high_variance;
+
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
-use super::compare::{Comparison, minimum_effect};
+use super::compare::Comparison;
 use super::environment::Drift;
-use super::judge::Verdict;
 use super::quality::{Doubt, Reason};
-use super::statistics::ratio::blocks_for;
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
-use super::units;
 use super::words::cut;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
@@ -22,8 +21,6 @@ pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
 pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
-/// The largest `spec.blocks`.
-const MOST_BLOCKS: u32 = 50;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -59,7 +56,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         throttled(evidence),
         generator_saturated(evidence),
         drifted(evidence),
-        high_variance(evidence),
+        high_variance::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }
@@ -263,42 +260,6 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
         "trials before and after the change do not compare: keep the node as it is and name \
          images by digest, then run again",
-    ))
-}
-
-/// Comparisons whose interval is so wide that neither a difference of the minimum effect nor the
-/// absence of one could show. A note: an inconclusive verdict already says that the data do not
-/// decide, and numbers that claim nothing cannot be believed too much.
-fn high_variance(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let target = minimum_effect(evidence.spec);
-    let place = |comparison: &Comparison| {
-        let (low, high) = comparison.low.zip(comparison.high)?;
-        let half_width = libm::log(high / low) / 2.0;
-        if comparison.verdict != Verdict::Inconclusive || half_width <= target {
-            return None;
-        }
-        let needed = blocks_for(half_width, comparison.blocks, target, MOST_BLOCKS);
-        let needed = needed.map_or_else(
-            || format!("more than {MOST_BLOCKS} blocks"),
-            |blocks| format!("about {blocks} blocks"),
-        );
-        Some(format!(
-            "{} of {} on {} ({}-{}: {needed})",
-            comparison.metric.noun(),
-            comparison.variant,
-            comparison.workload,
-            units::ratio_number(low),
-            units::ratio_number(high),
-        ))
-    };
-    let places = evidence.comparisons.iter().filter_map(place);
-    Some(note(
-        Reason::HighVariance,
-        format!(
-            "trials scatter too much to decide, with the blocks that it would take: {}",
-            listed(places, MAX_PLACES, ", ")?
-        ),
-        "raise spec.blocks, use a quieter node or longer windows, or raise spec.minimumEffect",
     ))
 }
 

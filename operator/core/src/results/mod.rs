@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`compare`], [`noise_floor`], [`judge`], [`expectations`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
+//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`expectations`],
+//! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -14,6 +15,7 @@ pub mod collect;
 pub mod columns;
 pub mod compare;
 pub mod csv;
+pub mod curve;
 pub mod doubts;
 pub mod environment;
 pub mod expectations;

@@ -4,7 +4,8 @@ use wasmbench_api::status::{
     Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
 };
 
-use super::compare::{Comparison, knee, peak};
+use super::compare::Comparison;
+use super::curve::{knee, peak};
 use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::{Comparison, Metric, knee};
+use super::compare::{Comparison, Metric};
+use super::curve::knee;
 use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::table::{Align, Table};

@@ -1,6 +1,7 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
-use super::compare::{Comparison, Metric, peak};
+use super::compare::{Comparison, Metric};
+use super::curve::peak;
 use super::rows;
 use super::summary::{Summary, Sweep};
 use super::units;

@@ -2,9 +2,12 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
+use wasmbench_api::run::TWIN;
 use wasmbench_core::results::summary::{CellSummary, Sweep, TrialCounts};
 use wasmbench_core::results::trial::{Metrics, Trial, TrialState};
 use wasmbench_core::results::{compare::Comparison, compare::comparisons};
+
+use wasmbench_core::twin::with_twin;
 
 /// How the logarithm of one trial's number scatters around its truth.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +80,8 @@ pub struct SyntheticRun {
     pub blocks: u32,
     pub noise: f64,
     pub slower: [f64; 2],
+    /// Whether the baseline has a twin.
+    pub twin: bool,
     /// Numbers of connections; all beyond the first are saturated and equally good.
     pub connections: Vec<u32>,
 }
@@ -86,7 +91,7 @@ impl SyntheticRun {
     pub fn comparisons(&self, chance: &mut Chance) -> Vec<Comparison> {
         let spec = serde_json::from_value(serde_json::json!({
             "blocks": self.blocks,
-            "noiseFloor": false,
+            "noiseFloor": self.twin,
             "variants": [{"name": "base"}, {"name": "one"}, {"name": "other"}],
             "workloads": [{"name": "hello"}],
             "sweeps": {"warmLatency": {}, "throughput": {"connections": self.connections}},
@@ -96,11 +101,12 @@ impl SyntheticRun {
             ("base", 1.0),
             ("one", self.slower[0]),
             ("other", self.slower[1]),
+            (TWIN, 1.0),
         ]
         .into_iter()
         .flat_map(|(name, factor)| self.cells(name, factor, chance))
         .collect();
-        comparisons(&spec, "base", &cells).with_baseline
+        comparisons(&with_twin(&spec), "base", &cells).with_baseline
     }
 
     fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<CellSummary> {
