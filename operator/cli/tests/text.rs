@@ -135,6 +135,27 @@ fn a_list_of_runs_is_aligned() {
 }
 
 #[test]
+fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 5
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {warmLatency: {}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    assert!(text.contains("3 cells x 5 block(s) = 15 trials"), "{text}");
+    let floor = "Noise floor\nbaseline-twin: the baseline measured a second time";
+    assert!(text.contains(floor), "{text}");
+}
+
+#[test]
 fn a_plan_says_what_a_run_will_do() {
     let run: BenchmarkRun = serde_yaml::from_str(
         "
