@@ -11,7 +11,8 @@ use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
-use super::{cells, compare, failures, quality, verdict, words};
+use super::{cells, compare, expectations, failures, quality, verdict, words};
+use crate::twin;
 use crate::wire::record::{Outcome, Record, TrialId};
 
 /// The run that records belong to.
@@ -110,6 +111,8 @@ impl Observation {
 #[derive(Clone, Debug)]
 pub struct Collector {
     run: RunInput,
+    /// The spec with the baseline's twin, where it is measured.
+    measured: BenchmarkRunSpec,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
 }
@@ -118,7 +121,11 @@ impl Collector {
     /// A collector for the records of `run`.
     pub fn new(run: RunInput) -> Self {
         Self {
-            run,
+            measured: twin::with_twin(&run.spec),
+            run: RunInput {
+                spec: twin::without_twin(&run.spec),
+                ..run
+            },
             observations: BTreeMap::new(),
             facts: vec![],
         }
@@ -159,30 +166,32 @@ impl Collector {
     pub fn finish(&self) -> Summary {
         let Self {
             run,
+            measured,
             observations,
             facts,
         } = self;
         let baseline = run.baseline().to_owned();
-        let mismatches = answers::mismatches(&run.spec, &baseline, observations);
+        let mismatches = answers::mismatches(measured, &baseline, observations);
         let wrong: BTreeSet<(String, String)> = mismatches
             .iter()
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
-        let cells = cells::cells(&run.spec, observations, &wrong);
-        let comparisons = compare::comparisons(&run.spec, &baseline, &cells);
-        let environment = environment::environment(run, observations, facts);
+        let cells = cells::cells(measured, observations, &wrong);
+        let compared = compare::comparisons(measured, &baseline, &cells);
+        let environment = environment::environment(run.seed, measured, observations, facts);
         let evidence = Evidence {
             spec: &run.spec,
             cells: &cells,
             mismatches: &mismatches,
             drift: &environment.drift,
+            comparisons: &compared.with_baseline,
         };
         let doubts = doubts::doubts(&evidence);
         let mut trials = TrialCounts::default();
         for cell in &cells {
             trials.add(cell.counts);
         }
-        let (failures, failures_not_listed) = failures::failures(&run.spec, observations);
+        let (failures, failures_not_listed) = failures::failures(measured, observations);
         let mut summary = Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
             run: RunName {
@@ -196,13 +205,15 @@ impl Collector {
             trustworthy: quality::trustworthy(&cells, &doubts),
             doubts,
             trials,
-            comparisons,
+            expectations: expectations::decisions(measured, &compared.with_baseline),
+            comparisons: compared.with_baseline,
+            noise_floors: compared.noise_floors,
             cells,
             failures,
             failures_not_listed,
             environment,
             spec: environment::small_enough(&run.spec),
-            compared: words::compared(&run.spec),
+            compared: words::compared(measured),
         };
         summary.verdict = verdict::verdict(&summary);
         summary

@@ -1,19 +1,22 @@
 //! The rules that raise doubts: each looks at what was found and says what and where, and what to
 //! do. The thresholds are named constants with their reasons.
 
+mod high_variance;
+
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::compare::Comparison;
 use super::environment::Drift;
 use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
 use super::words::cut;
 
-/// With fewer blocks the smallest and the largest say little: the range of 5 values covers the
-/// median of their distribution in 94 of 100 cases, that of 4 in 88, that of 3 in 75.
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
+/// a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
@@ -41,6 +44,8 @@ pub struct Evidence<'a> {
     pub mismatches: &'a [Mismatch],
     /// Facts that differ.
     pub drift: &'a [Drift],
+    /// What was compared.
+    pub comparisons: &'a [Comparison],
 }
 
 /// All doubts, the worst first.
@@ -58,6 +63,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         node_noisy(evidence),
         generator_saturated(evidence),
         drifted(evidence),
+        high_variance::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }

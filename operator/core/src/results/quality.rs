@@ -45,6 +45,8 @@ pub enum Reason {
     LoadGeneratorSaturated,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
+    /// Comparisons are undecided because trials scatter too much for so few blocks.
+    HighVariance,
 }
 
 impl Reason {

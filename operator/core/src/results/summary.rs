@@ -6,8 +6,10 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::compare::Comparison;
 use super::environment::Environment;
+use super::expectations::Decision;
+use super::noise_floor::NoiseFloor;
 use super::quality::{Doubt, Reason};
-use super::stats::Spread;
+use super::statistics::Spread;
 use super::trial::Trial;
 
 /// Name and version of the summary's schema.
@@ -36,6 +38,12 @@ pub struct Summary {
     pub trials: TrialCounts,
     /// Ratios to the baseline, by workload, variant and metric.
     pub comparisons: Vec<Comparison>,
+    /// What became of the run's expectations, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Decision>,
+    /// The baseline compared with its twin, by workload and metric; empty without a twin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
@@ -107,7 +115,7 @@ pub enum Sweep {
 }
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials: the median
-/// trial, the smallest and the largest. Percentiles are never averaged or merged: a spread of p99
+/// with its interval. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -205,6 +213,9 @@ pub struct FailureGroup {
 pub struct Compared {
     /// One entry per variant: name and what it is.
     pub variants: Vec<Named>,
+    /// What the twin is, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
     /// One entry per workload: name, and request with the right answer.
     pub workloads: Vec<Named>,
     /// One sentence per sweep.

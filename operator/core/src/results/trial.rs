@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fortio;
-use super::stats::round_significant;
+use super::statistics::round_significant;
 use crate::wire::document::{LoadDocument, Meter, TimedWindow};
 
 /// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.

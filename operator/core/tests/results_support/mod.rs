@@ -23,6 +23,7 @@ pub const UID: &str = "5a1b9f0c-1111-4222-8333-444455556666";
 pub fn run() -> RunInput {
     run_with(json!({
         "blocks": 5,
+        "noiseFloor": false,
         "baseline": "native",
         "variants": [
             {"name": "native", "preset": "native"},
@@ -83,14 +84,18 @@ pub fn slower(mut fortio: Value, factor: f64) -> Value {
 
 /// How a block differs from the others, so that spreads are not empty.
 pub fn noise(variant: &str, block: u32) -> f64 {
-    let own = if variant == "native" { 0.0 } else { 0.005 };
+    let own = match variant {
+        "native" => 0.0,
+        "baseline-twin" => 0.002,
+        _ => 0.005,
+    };
     1.0 + f64::from(block % 5) * (0.02 + own)
 }
 
 /// How much slower a variant is than native under a workload.
 pub fn cost(cell: &Cell) -> f64 {
     let overhead = match (cell.variant.as_str(), cell.workload.as_str()) {
-        ("native", _) => 1.0,
+        ("native" | "baseline-twin", _) => 1.0,
         (_, "hello") => 1.9,
         _ => 1.03,
     };
@@ -157,7 +162,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
         ),
         excerpt: cell.workload.clone(),
     };
-    let memory = if cell.variant == "native" {
+    let memory = if ["native", "baseline-twin"].contains(&cell.variant.as_str()) {
         4_321_280
     } else {
         21_823_488
@@ -216,7 +221,7 @@ pub fn facts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 /// Every trial of a run, unshuffled.
 pub fn trials(run: &RunInput) -> Vec<TrialId> {
-    let cells = wasmbench_core::validate::cells_of(&run.spec);
+    let cells = wasmbench_core::validate::cells_of(&wasmbench_core::twin::with_twin(&run.spec));
     (1..=run.spec.blocks)
         .flat_map(|block| {
             cells.iter().map(move |cell| TrialId {
