@@ -11,7 +11,7 @@ use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
-use super::{cells, compare, expectations, failures, quality, verdict, words};
+use super::{cells, compare, expectations, failures, outside, quality, verdict, words};
 use crate::twin;
 use crate::wire::record::{Outcome, Record, TrialId};
 
@@ -208,6 +208,7 @@ impl Collector {
             expectations: expectations::decisions(measured, &compared.with_baseline),
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
+            shims: outside::shims(&run.spec, &cells),
             cells,
             failures,
             failures_not_listed,

@@ -104,6 +104,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
                 // Summarised elsewhere: by cell, and in the environment.
                 throttled_periods: None,
+                shim: None,
                 steal_share: None,
                 memory_source: None,
             },

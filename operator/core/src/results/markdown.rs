@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::expectations::Decision;
+use super::outside;
 use super::quality::Doubt;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
@@ -27,6 +28,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         doubts(summary),
         compared(summary),
         results(summary),
+        outside::section(summary),
         failures(summary),
         environment(summary),
     ];

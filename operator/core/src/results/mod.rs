@@ -26,6 +26,7 @@ pub mod json;
 pub mod judge;
 pub mod markdown;
 pub mod noise_floor;
+pub mod outside;
 pub mod quality;
 pub mod report;
 pub mod rows;

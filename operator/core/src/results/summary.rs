@@ -8,6 +8,7 @@ use super::compare::Comparison;
 use super::environment::Environment;
 use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
+use super::outside::ShimSummary;
 use super::quality::{Doubt, Reason};
 use super::statistics::Spread;
 use super::trial::Trial;
@@ -46,6 +47,9 @@ pub struct Summary {
     pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
+    /// What the container runtime used for the pods outside their cgroups, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shims: Vec<ShimSummary>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fortio;
+use super::outside::{ShimUse, shim_use};
 use super::statistics::round_significant;
 use crate::wire::document::{LoadDocument, Meter, TimedWindow};
 
@@ -84,6 +85,8 @@ pub struct Metrics {
     pub steal_share: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
+    /// What worked for the pod outside its cgroup.
+    pub shim: Option<ShimUse>,
 }
 
 /// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
@@ -140,6 +143,7 @@ pub fn metrics(
         steal_share: share(document, window, window.node.map(|n| n.steal_nanoseconds))
             .map(round_share),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+        shim: shim_use(window),
     }))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::wire::document::{
-    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Readiness, TimedWindow,
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Readiness, TimedWindow,
 };
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
@@ -190,6 +190,12 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 memory_bytes: memory + 4096 * u64::from(cell.point != Point::WarmLatency),
                 memory_peak_bytes: Some(9 * memory),
                 throttled_periods: Some(0),
+                outside: Some(Outside {
+                    processes: 1,
+                    cpu_nanoseconds: nanoseconds / 1000,
+                    resident_bytes: 12 << 20,
+                    anonymous_bytes: 4 << 20,
+                }),
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(nanoseconds / 10 * 7),
