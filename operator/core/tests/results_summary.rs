@@ -442,6 +442,22 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
 }
 
 #[test]
+fn a_generator_at_its_own_limit_is_doubted_however_much_of_the_node_is_free() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_limit = Some(0.1);
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
+        window.node = None;
+    });
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("100 % of the CPUs it may use"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
     let used = |busy_tenths: u64, steal_tenths: u64| {
         with_window(move |record| {

@@ -13,6 +13,7 @@ mod load;
 mod meter;
 mod node;
 mod output;
+mod quota;
 mod ready;
 mod resolution;
 mod settings;

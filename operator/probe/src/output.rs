@@ -77,6 +77,8 @@ mod tests {
             fortio,
             subject: None,
             generator_cpu_nanoseconds: None,
+            generator_cpu_limit: None,
+            probe_cpu_nanoseconds: None,
             node: None,
         }
     }

@@ -265,7 +265,7 @@ fn generator_saturated(evidence: &Evidence<'_>) -> Option<Doubt> {
         let share = cell.generator_cpu_share_max?;
         (share > GENERATOR_CPU_LIMIT).then(|| {
             format!(
-                "{} ({:.0} % of the node's CPUs)",
+                "{} ({:.0} % of the CPUs it may use)",
                 cell.place(),
                 share * 100.0
             )

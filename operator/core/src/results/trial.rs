@@ -138,7 +138,7 @@ pub fn metrics(
             .map(round_time),
         memory,
         memory_source,
-        generator_cpu_share: share(document, window, window.generator_cpu_nanoseconds).map(round),
+        generator_cpu_share: generator_cpu_share(document, window).map(round),
         others_cpu_share: share(document, window, others_nanoseconds(window)).map(round_share),
         steal_share: share(document, window, window.node.map(|n| n.steal_nanoseconds))
             .map(round_share),
@@ -157,6 +157,15 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
         Some(set) => (set, MemorySource::WorkingSet),
         None => (meter.memory_bytes, MemorySource::Usage),
     }
+}
+
+/// Of all CPUs of the node, or of what a limit leaves to the generator: its own ceiling is what it
+/// may not come near.
+fn generator_cpu_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
+    let of_node = share(document, window, window.generator_cpu_nanoseconds)?;
+    let cpus = f64::from(cpus(document.environment.facts.get("cpus")?)?);
+    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
+    Some(of_node * (cpus / limit.unwrap_or(cpus)).max(1.0))
 }
 
 /// CPU time as a share of what the node's CPUs had to give during the window.

@@ -133,6 +133,12 @@ pub struct TimedWindow {
     /// CPU time of fortio itself over the window, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,
+    /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cpu_limit: Option<f64>,
+    /// CPU time of the probe itself, fortio aside, over the window, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_cpu_nanoseconds: Option<u64>,
     /// CPU time of the whole node over the window; absent where it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeCpu>,

@@ -199,6 +199,8 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(nanoseconds / 10 * 7),
+            generator_cpu_limit: None,
+            probe_cpu_nanoseconds: None,
             node: Some(NodeCpu {
                 busy_nanoseconds: nanoseconds / 10 * 17,
                 steal_nanoseconds: 0,

@@ -81,6 +81,7 @@ fn measure(
         status: request.expect.status,
         meter: find_meter(settings, &request),
         proc: &settings.proc,
+        sys: &settings.sys,
         deadline: Instant::now() + amounts.budget,
     };
     let warm = bench.warm_up(&amounts, answer_time)?;

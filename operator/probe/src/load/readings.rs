@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use wasmbench_core::wire::document::{Meter, NodeCpu};
 
@@ -33,6 +33,7 @@ struct Reading {
     counters: Option<Counters>,
     generator_nanoseconds: Option<u64>,
     node: Option<NodeCpu>,
+    probe_nanoseconds: Option<u64>,
 }
 
 /// Both edges of a window.
@@ -53,6 +54,7 @@ impl Readings {
             counters,
             generator_nanoseconds: cpu_nanoseconds(pid),
             node: node::cpu(sources.proc),
+            probe_nanoseconds: own_cpu_nanoseconds(),
         };
         match edge {
             Edge::Start => self.start = Some(reading),
@@ -89,6 +91,15 @@ impl Readings {
         Some(node::used(self.start?.node?, self.end?.node?))
     }
 
+    /// CPU time of the probe itself over the window.
+    pub fn probe(&self) -> Option<u64> {
+        Some(
+            self.end?
+                .probe_nanoseconds?
+                .saturating_sub(self.start?.probe_nanoseconds?),
+        )
+    }
+
     /// CPU time of fortio over the window.
     pub fn generator(&self) -> Option<u64> {
         let (start, end) = (self.start?, self.end?);
@@ -110,6 +121,12 @@ fn unix_nanoseconds() -> i64 {
 /// counts hundredths of a second.
 fn cpu_nanoseconds(pid: Pid) -> Option<u64> {
     let time = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
+    u64::try_from(Duration::from(time).as_nanos()).ok()
+}
+
+/// CPU time of this process. Its children, fortio among them, are not part of it.
+fn own_cpu_nanoseconds() -> Option<u64> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
     u64::try_from(Duration::from(time).as_nanos()).ok()
 }
 

@@ -15,6 +15,7 @@ use crate::fortio::child;
 use crate::fortio::result::Run;
 use crate::meter::PodMeter;
 use crate::output::progress;
+use crate::quota;
 use crate::resolution;
 
 /// What all runs of a trial have in common.
@@ -26,6 +27,8 @@ pub struct Bench<'a> {
     pub meter: Option<PodMeter>,
     /// The node's `/proc`.
     pub proc: &'a Path,
+    /// `/sys` of the probe's own container.
+    pub sys: &'a Path,
     /// All load has ended by then.
     pub deadline: Instant,
 }
@@ -124,6 +127,8 @@ impl Bench<'_> {
             fortio: run.json.clone(),
             subject: readings.subject(self.meter.as_ref(), &run),
             generator_cpu_nanoseconds: readings.generator(),
+            generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
+            probe_cpu_nanoseconds: readings.probe(),
             node: readings.node(),
         };
         Ok((run, window))
