@@ -3,7 +3,8 @@
 
 /// Cells of one block: variants times workloads times sweep points.
 const CELLS: &str = "self.variants.size() * self.workloads.size() * \
-    ((has(self.sweeps.warmLatency) ? 1 : 0) + \
+    ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
+     (has(self.sweeps.warmLatency) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
 /// The summary of a cell takes about 300 bytes of status; 256 of them keep the object below 100 kB.
@@ -20,9 +21,9 @@ pub fn trials_rule() -> String {
 }
 
 pub const CELLS_MESSAGE: &str = "variants x workloads x sweep points is more than 256 cells: \
-    split the run in two, or remove variants, workloads or connection counts";
+    split the run in two, or remove variants, workloads or sweep points";
 pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, or \
-    remove variants, workloads or connection counts";
+    remove variants, workloads or sweep points";
 
 pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
@@ -44,8 +45,17 @@ pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is crea
     results would no longer match it: create a new BenchmarkRun (suspend and \
     ttlSecondsAfterFinished may change)";
 
-pub const SWEEPS_RULE: &str = "has(self.warmLatency) || has(self.throughput)";
-pub const SWEEPS_MESSAGE: &str = "sweeps must hold warmLatency, throughput or both";
+pub const SWEEPS_RULE: &str =
+    "has(self.coldStart) || has(self.warmLatency) || has(self.throughput)";
+pub const SWEEPS_MESSAGE: &str =
+    "sweeps must hold at least one of coldStart, warmLatency and throughput";
+
+/// Each pod takes half a kilobyte of a record, and a second or two of the node.
+pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";
+pub const COLD_PODS_MESSAGE: &str =
+    "samples x concurrency is more than 1000 pods per trial: lower samples or concurrency";
+pub const COLD_CLASS_RULE: &str = "self == 'ImageCached'";
+pub const COLD_CLASS_MESSAGE: &str = "only cold starts of the class ImageCached are measured yet: set class to ImageCached, or leave it out";
 
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \

@@ -3,7 +3,8 @@
 
 use crate::observed::PodState;
 use crate::plan::{Failure, FailureReason};
-use crate::wire::document::{LoadDocument, ProbeFailureReason};
+use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
+use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 use crate::wire::record::Outcome;
 
 /// Longest quotation of a log in a message.
@@ -15,11 +16,7 @@ pub fn read(
     probe: &PodState,
     subject: Option<&PodState>,
 ) -> (Option<LoadDocument>, Outcome) {
-    let last = log
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default();
+    let last = last_line(log);
     match serde_json::from_str::<LoadDocument>(last) {
         Ok(document) => {
             let outcome = judge(&document, subject);
@@ -27,6 +24,45 @@ pub fn read(
         }
         Err(_) => (None, failed(no_document(last, probe))),
     }
+}
+
+/// The document of cold starts at the end of a probe's log, and how the trial ended.
+pub fn read_cold_start(log: &str, probe: &PodState) -> (Option<ColdStartDocument>, Outcome) {
+    let last = last_line(log);
+    let read = serde_json::from_str::<ColdStartDocument>(last).ok();
+    let Some(document) = read.filter(|document| document.schema == COLD_START_SCHEMA) else {
+        return (None, failed(no_document(last, probe)));
+    };
+    let counted = document.samples.iter().any(|sample| !sample.discarded);
+    let outcome = match &document.failure {
+        Some(failure) => in_its_words(failure),
+        None if counted => Outcome::Measured,
+        None => failed(nothing_said()),
+    };
+    (Some(document), outcome)
+}
+
+fn last_line(log: &str) -> &str {
+    let mut lines = log.lines().rev();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+}
+
+fn in_its_words(failure: &ProbeFailure) -> Outcome {
+    let reason: &'static str = failure.reason.into();
+    Outcome::Failed {
+        reason: reason.to_owned(),
+        message: failure.message.clone(),
+    }
+}
+
+fn nothing_said() -> Failure {
+    Failure::new(
+        FailureReason::ProbeFailed,
+        "the probe reports neither a measurement nor a failure: operator and probe image do not fit \
+         together",
+    )
 }
 
 /// A trial that failed for this reason.
@@ -41,11 +77,7 @@ fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
     let Some(failure) = &document.failure else {
         return match document.timed {
             Some(_) => Outcome::Measured,
-            None => failed(Failure::new(
-                FailureReason::ProbeFailed,
-                "the probe reports neither a measurement nor a failure: operator and probe image \
-                 do not fit together",
-            )),
+            None => failed(nothing_said()),
         };
     };
     // A subject that ended explains whatever the probe saw, except its own misunderstanding.
@@ -54,11 +86,7 @@ fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
     {
         return failed(crash);
     }
-    let reason: &'static str = failure.reason.into();
-    Outcome::Failed {
-        reason: reason.to_owned(),
-        message: failure.message.clone(),
-    }
+    in_its_words(failure)
 }
 
 /// What an ended subject says about itself.

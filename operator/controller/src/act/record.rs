@@ -14,8 +14,9 @@ use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::cold_start::ColdStartDocument;
 use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
+use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::failed;
 use crate::context::Context;
@@ -45,9 +46,16 @@ pub async fn collect(
     let what = || failed(format!("read the log of {probe_pod}"));
     let (log, probe) = futures::try_join!(probes.logs(probe_pod, &params), probes.get(probe_pod))
         .map_err(what())?;
+    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    if let Point::ColdStart { .. } = trial.cell.point {
+        let (document, outcome) = outcome::read_cold_start(&log, &probe_state);
+        let mut record = record(run, trial, outcome, None, None);
+        record.subject = cold_subject(context, run, node, trial, document.as_ref()).await?;
+        record.cold_start = document;
+        return store_all(context, run, node, vec![record]).await;
+    }
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let state = subject.as_ref().map(|(_, state)| state);
-    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
     let (document, outcome) = outcome::read(&log, &probe_state, state);
     let facts = subject.map(|(facts, _)| facts);
     store_all(
@@ -122,7 +130,38 @@ fn record(
         recorded_at: Timestamp::now(),
         subject,
         document,
+        cold_start: None,
     }
+}
+
+/// What is known of a trial's cold subjects, which are gone by now: their node, and the last one as
+/// the probe saw it.
+async fn cold_subject(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    document: Option<&ColdStartDocument>,
+) -> Result<Option<SubjectFacts>, Error> {
+    let pods = document.map(|document| document.samples.iter().flat_map(|sample| &sample.pods));
+    let Some(last) = pods.and_then(Iterator::last) else {
+        return Ok(None);
+    };
+    let nodes: Api<Node> = Api::all(context.client.clone());
+    let found = nodes
+        .get_opt(node)
+        .await
+        .map_err(failed("look at the node"))?;
+    let variant = run.variant(trial);
+    Ok(Some(SubjectFacts {
+        pod: last.pod.clone(),
+        pod_uid: String::new(),
+        node: node.to_owned(),
+        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_id: last.image_id.clone(),
+        runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
+    }))
 }
 
 /// What the API knows of the subject and of its node.
