@@ -12,7 +12,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_seconds};
-use crate::results::{Summary, Trust, rows, trust};
+use crate::results::{Summary, Trust, coldstart, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
 /// Longest message of a condition or of progress.
@@ -41,9 +41,12 @@ impl Conclusion {
     /// What the status tells of `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn of(summary: &Summary, records: Vec<String>) -> Self {
         Self {
-            rows: rows::status_rows(summary),
+            rows: coldstart::rows(summary, rows::status_rows(summary)),
             verdict: summary.verdict.clone(),
-            skipped: rows::skipped_variants(summary),
+            skipped: rows::skipped_variants(summary)
+                .into_iter()
+                .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
+                .collect(),
             trust: trust(summary),
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,

@@ -29,6 +29,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         meter,
         limits: Limits::default(),
         probe: ProbeConfig::default(),
+        cold_start_service_account: Some("wasmbench-cold-start".into()),
     }
 }
 

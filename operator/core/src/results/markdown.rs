@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::coldstart;
 use super::quality::Doubt;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
@@ -25,6 +26,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         doubts(summary),
         compared(summary),
         results(summary),
+        coldstart::section(summary),
         failures(summary),
         environment(summary),
     ];
@@ -116,6 +118,9 @@ fn compared(summary: &Summary) -> String {
 }
 
 fn results(summary: &Summary) -> String {
+    if summary.cells.is_empty() {
+        return String::new();
+    }
     let mut text = "## Results\n\nEach number is the median over valid trials.\n".to_owned();
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`compare`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
+//! [`compare`], [`coldstart`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -10,6 +10,7 @@
 
 pub mod answers;
 pub mod cells;
+pub mod coldstart;
 pub mod collect;
 pub mod columns;
 pub mod compare;
