@@ -78,8 +78,12 @@ pub enum ProbeFailureReason {
     PodRejected,
     /// The image of a cold start's pod cannot be pulled or its name is wrong.
     ImageUnavailable,
-    /// The container of a cold start could not be created, or did not run in time.
+    /// The container of a cold start could not be created.
     SubjectNotStarted,
+    /// The pods of a cold start do not fit the node.
+    Unschedulable,
+    /// The pods of a cold start were not up in time.
+    StartTimedOut,
     /// The container of a cold start ended.
     SubjectCrashed,
     /// The pods of a cold start did not go away.

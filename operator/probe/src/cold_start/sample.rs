@@ -18,7 +18,7 @@ use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
 use super::log::{LOG_BYTES, listening};
 use super::timeline::Timeline;
-use super::trouble::{trouble, waits_for};
+use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
 use super::{failure, unavailable};
 use crate::clock::unix_nanoseconds;
@@ -227,16 +227,19 @@ impl<'a> Course<'a> {
     fn too_late(&self, pods: &Pods) -> ProbeFailure {
         let late = pods.timelines.iter().position(|pod| !pod.is_up());
         let latest = late.and_then(|index| pods.latest[index].as_deref());
-        let seconds = self.request.timeout_seconds;
-        let waits = match latest {
-            Some(pod) => waits_for(pod),
-            None => format!(" (nothing was heard of it; {})", self.interrupted),
+        let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
+        let waits = latest.map_or(unheard, waits_for);
+        let reason = match late.map(|index| &pods.timelines[index]) {
+            Some(pod) if pod.has_address() => ProbeFailureReason::NeverListened,
+            _ if latest.is_some_and(is_unschedulable) => ProbeFailureReason::Unschedulable,
+            _ => ProbeFailureReason::StartTimedOut,
         };
         failure(
-            ProbeFailureReason::SubjectNotStarted,
+            reason,
             format!(
-                "a pod was not up within {seconds} s{waits}: raise \
-                 spec.sweeps.coldStart.timeoutSeconds, or see 'kubectl describe pod'"
+                "a pod did not answer correctly within {} s{waits}: raise \
+                 spec.sweeps.coldStart.timeoutSeconds, lower concurrency, or see 'kubectl describe pod'",
+                self.request.timeout_seconds
             ),
         )
     }

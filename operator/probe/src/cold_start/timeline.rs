@@ -134,6 +134,11 @@ impl Timeline {
             .all(|step| self.pod.steps.contains_key(step))
     }
 
+    /// Whether the API has told the pod's address.
+    pub fn has_address(&self) -> bool {
+        self.address.is_some()
+    }
+
     /// Whether the pod was created and not seen to go.
     pub fn may_exist(&self) -> bool {
         let steps = &self.pod.steps;

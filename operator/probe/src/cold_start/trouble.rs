@@ -1,6 +1,6 @@
 //! Pods for which waiting is no use. A pod in, the reason out. Pure.
 
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason as Reason};
 
 /// Longest piece of other people's text that is passed on.
@@ -35,14 +35,23 @@ pub fn waits_for(pod: &Pod) -> String {
     let from_container =
         waiting.and_then(|w| Some((w.reason.clone()?, quote(w.message.as_deref()))));
     let unscheduled = || {
-        let mut conditions = status?.conditions.iter().flatten();
-        let found = conditions.find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
+        let found = unscheduled(pod)?;
         Some((found.reason.clone()?, quote(found.message.as_deref())))
     };
     from_container
         .or_else(unscheduled)
         .map(|(reason, message)| format!(" ({reason}: {message})"))
         .unwrap_or_default()
+}
+
+/// Whether the scheduler finds no room for the pod.
+pub fn is_unschedulable(pod: &Pod) -> bool {
+    unscheduled(pod).is_some_and(|condition| condition.reason.as_deref() == Some("Unschedulable"))
+}
+
+fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
+    let mut conditions = pod.status.as_ref()?.conditions.iter().flatten();
+    conditions.find(|c| c.type_ == "PodScheduled" && c.status == "False")
 }
 
 fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
