@@ -41,6 +41,16 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.serviceAccountName" . }}
 {{- end -}}
 
+{{/* The account of probes of cold starts, the only ones that hold a token. */}}
+{{- define "wasmbench.coldStartAccountName" -}}
+{{- default (printf "%s-cold-start" (include "wasmbench.fullname" .)) .Values.coldStart.serviceAccountName -}}
+{{- end -}}
+
+{{/* The same as the API server knows it. */}}
+{{- define "wasmbench.coldStartUsername" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "wasmbench.coldStartAccountName" . }}
+{{- end -}}
+
 {{/* Reference of one image: {{ include "wasmbench.image" (dict "root" . "name" "probe") }} */}}
 {{- define "wasmbench.image" -}}
 {{- $values := .root.Values -}}
@@ -65,11 +75,15 @@ meter: {{ .Values.meter.level }}
 limits:
   connections: {{ int .Values.limits.connections }}
   durationSeconds: {{ int .Values.limits.durationSeconds }}
+  coldStartConcurrency: {{ int .Values.limits.coldStartConcurrency }}
   trials: {{ int .Values.limits.trials }}
   ownContainers: {{ .Values.limits.ownContainers }}
 probe:
   cpu: {{ .Values.probe.cpu | quote }}
   memory: {{ .Values.probe.memory | quote }}
+{{- if .Values.coldStart.enabled }}
+coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
+{{- end }}
 {{- end -}}
 
 {{/*
@@ -87,15 +101,16 @@ without optional types, so that the tests can evaluate it without a cluster.
   expression: "has(variables.spec.volumes) ? variables.spec.volumes : []"
 {{- end -}}
 
+{{/* CEL: the pod holds no token. */}}
+{{- define "wasmbench.noToken" -}}
+has(variables.spec.automountServiceAccountToken) &&
+!variables.spec.automountServiceAccountToken &&
+(!has(variables.spec.serviceAccountName) ||
+variables.spec.serviceAccountName in ['', 'default'])
+{{- end -}}
+
 {{/* What every pod of the operator keeps, subjects and probes alike. */}}
 {{- define "wasmbench.podValidations" -}}
-- message: "pods of the wasmbench operator carry no token: automountServiceAccountToken must be false and the ServiceAccount must be 'default'"
-  reason: Forbidden
-  expression: >-
-    has(variables.spec.automountServiceAccountToken) &&
-    !variables.spec.automountServiceAccountToken &&
-    (!has(variables.spec.serviceAccountName) ||
-    variables.spec.serviceAccountName in ['', 'default'])
 - message: "pods of the wasmbench operator do not share the node's network, processes or IPC"
   reason: Forbidden
   expression: >-
@@ -145,4 +160,16 @@ without optional types, so that the tests can evaluate it without a cluster.
 {{- define "wasmbench.isOperator" -}}
 - name: is-the-operator
   expression: "request.userInfo.username == '{{ include "wasmbench.username" . }}'"
+{{- end -}}
+
+{{/* The request comes from the operator or from a probe of cold starts. */}}
+{{- define "wasmbench.isOurs" -}}
+{{- if .Values.coldStart.enabled -}}
+- name: is-the-operator-or-a-cold-start
+  expression: >-
+    request.userInfo.username in ['{{ include "wasmbench.username" . }}',
+    '{{ include "wasmbench.coldStartUsername" . }}']
+{{- else -}}
+{{- include "wasmbench.isOperator" . -}}
+{{- end -}}
 {{- end -}}

@@ -15,6 +15,7 @@ pub(crate) const HELP: &str = "\
   --write-timeout-ms N       for a client to take some bytes (10000)
   --idle-timeout-ms N        between two requests (75000)
   --upstream-timeout-ms N    for the upstream to answer (10000)
+  --start-delay-ms N         wait before listening: a self-test of cold start measurements (0)
 Each option is also read from the environment: --listen from WASMBENCH_LISTEN.
 ";
 
@@ -37,6 +38,8 @@ pub struct Config {
     pub idle_timeout: Duration,
     /// For a forwarded request, from beginning to end.
     pub upstream_timeout: Duration,
+    /// Before it listens: a measurement of cold starts must find just this much more.
+    pub start_delay: Duration,
 }
 
 impl Default for Config {
@@ -52,6 +55,7 @@ impl Default for Config {
             // client closes first.
             idle_timeout: Duration::from_secs(75),
             upstream_timeout: Duration::from_secs(10),
+            start_delay: Duration::ZERO,
         }
     }
 }
@@ -76,6 +80,7 @@ impl Config {
             write_timeout: time("write-timeout-ms", default.write_timeout)?,
             idle_timeout: time("idle-timeout-ms", default.idle_timeout)?,
             upstream_timeout: time("upstream-timeout-ms", default.upstream_timeout)?,
+            start_delay: time("start-delay-ms", default.start_delay)?,
             listen: settings.take_parsed(
                 "listen",
                 default.listen,
@@ -141,6 +146,7 @@ mod tests {
             "--write-timeout-ms=2",
             "--idle-timeout-ms=3",
             "--upstream-timeout-ms=4",
+            "--start-delay-ms=5",
         ])
         .unwrap();
         let expected = Config {
@@ -152,6 +158,7 @@ mod tests {
             write_timeout: Duration::from_millis(2),
             idle_timeout: Duration::from_millis(3),
             upstream_timeout: Duration::from_millis(4),
+            start_delay: Duration::from_millis(5),
         };
         assert_eq!(given, expected);
     }

@@ -73,6 +73,7 @@ fn prepare<S>(
 
 fn serve<S: Service>(name: &str, config: Config, service: S) -> ExitCode {
     let listen = config.listen;
+    std::thread::sleep(config.start_delay);
     let started = Server::bind(config, service)
         .and_then(|server| server.local_addr().map(|address| (server, address)));
     let (server, address) = match started {

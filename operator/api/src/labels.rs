@@ -41,6 +41,8 @@ pub const APP: &str = "wasmbench";
 pub const OPERATOR: &str = "wasmbench-operator";
 /// The pod under test.
 pub const COMPONENT_SUBJECT: &str = "subject";
+/// A pod that the probe of cold starts creates and removes again.
+pub const COMPONENT_COLD_SUBJECT: &str = "cold-subject";
 /// The Job that measures.
 pub const COMPONENT_PROBE: &str = "probe";
 /// The echo server behind the proxy workload.

@@ -11,6 +11,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cold_start::ColdStart;
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
 
@@ -456,6 +457,12 @@ pub struct OwnContainer {
         regex(pattern = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
     )]
     pub runtime_class_name: Option<String>,
+
+    /// Part of the log line by which the service says that it listens: the time stamp of the first
+    /// such line ends the step `listening` of a cold start. Default: the first line of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub listening_line: Option<String>,
 }
 
 /// An environment variable with a literal value.
@@ -551,6 +558,11 @@ impl Default for Expectation {
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new(validation::SWEEPS_RULE).message(validation::SWEEPS_MESSAGE))]
 pub struct Sweeps {
+    /// Time from the creation of a pod to its first correct answer, one point per number of pods
+    /// at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_start: Option<ColdStart>,
+
     /// Latency of a warm subject under very little load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_latency: Option<WarmLatency>,

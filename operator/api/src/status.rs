@@ -137,6 +137,12 @@ pub struct SummaryRow {
     #[schemars(length(max = 40))]
     pub workload: String,
 
+    /// Time from the creation of a pod until it serves, one entry per number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
+    pub cold_start: Vec<ColdStartPoint>,
+
     /// Latency of the warm subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_latency: Option<PointSummary>,
@@ -150,6 +156,71 @@ pub struct SummaryRow {
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
     pub versus_baseline: Vec<Ratio>,
+}
+
+/// Cold starts of one number of pods at once.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartPoint {
+    /// Pods that were created at once.
+    pub concurrency: u32,
+
+    /// Valid trials behind the numbers.
+    pub trials: u32,
+
+    /// Trials that failed or were skipped, and are not part of the numbers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_trials: u32,
+
+    /// Samples of these trials, the discarded ones not counted.
+    pub samples: u32,
+
+    /// From the request that creates the pod to the log line by which the service says that it
+    /// listens, on the node's clock. Absent when no such line was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<ColdStartTime>,
+
+    /// From the request that creates the pod to the first correct answer over the pod network,
+    /// which cannot come before the API tells the pod's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<ColdStartTime>,
+
+    /// From the first pod's creation to the last pod's first correct answer, in microseconds; with
+    /// more than one pod at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub makespan_microseconds: Option<f64>,
+}
+
+/// How long a start takes.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartTime {
+    /// Median over the blocks of the block's median pod, in microseconds.
+    pub p50_microseconds: f64,
+
+    /// What 90 % of all pods do not exceed, in microseconds.
+    pub p90_microseconds: f64,
+
+    /// As a multiple of the baseline's, block by block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<ColdStartRatio>,
+}
+
+/// A time as a multiple of the baseline's, compared within each block.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartRatio {
+    /// Median over blocks of this variant's time divided by the baseline's in the same block.
+    pub ratio: f64,
+
+    /// The smallest block.
+    pub low: f64,
+
+    /// The largest block.
+    pub high: f64,
+
+    /// Blocks in which both were measured.
+    pub blocks: u32,
 }
 
 /// Rate and latency by number of connections.

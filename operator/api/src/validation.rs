@@ -4,7 +4,8 @@
 /// Cells of one block: variants (and the baseline's twin) times workloads times sweep points.
 const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noiseFloor : \
     self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
-    ((has(self.sweeps.warmLatency) ? 1 : 0) + \
+    ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
+     (has(self.sweeps.warmLatency) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
 /// Cells with their ratios take up to 700 bytes of status each; 256 of them stay below 180 kB, which a
@@ -22,10 +23,10 @@ pub fn trials_rule() -> String {
 }
 
 pub const CELLS_MESSAGE: &str = "variants x workloads x sweep points is more than 256 cells: \
-    split the run in two, remove variants, workloads or connection counts, or set noiseFloor to \
+    split the run in two, remove variants, workloads or sweep points, or set noiseFloor to \
     false (it counts as a variant)";
 pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, \
-    remove variants, workloads or connection counts, or set noiseFloor to false (it counts as a \
+    remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
     variant)";
 
 pub const BASELINE_RULE: &str =
@@ -77,8 +78,17 @@ pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 
-pub const SWEEPS_RULE: &str = "has(self.warmLatency) || has(self.throughput)";
-pub const SWEEPS_MESSAGE: &str = "sweeps must hold warmLatency, throughput or both";
+pub const SWEEPS_RULE: &str =
+    "has(self.coldStart) || has(self.warmLatency) || has(self.throughput)";
+pub const SWEEPS_MESSAGE: &str =
+    "sweeps must hold at least one of coldStart, warmLatency and throughput";
+
+/// Each pod takes half a kilobyte of a record, and a second or two of the node.
+pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";
+pub const COLD_PODS_MESSAGE: &str =
+    "samples x concurrency is more than 1000 pods per trial: lower samples or concurrency";
+pub const COLD_CLASS_RULE: &str = "self == 'ImageCached'";
+pub const COLD_CLASS_MESSAGE: &str = "only cold starts of the class ImageCached are measured yet: set class to ImageCached, or leave it out";
 
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \

@@ -132,5 +132,6 @@ fn config() -> OperatorConfig {
         meter: MeterLevel::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
+        cold_start_service_account: Some("wasmbench-cold-start".into()),
     }
 }

@@ -47,6 +47,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     )?;
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
     let ours = config.clone().labels(labels::RUN_UID);
+    let pods = config.clone().labels(&watched_pods());
     let own_namespace = context.config.operator_namespace.clone();
     let controller = Controller::new(runs, config.clone());
     let store = controller.store();
@@ -56,7 +57,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let all_runs = store.clone();
     let controller = controller
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
-        .watches(Api::<Pod>::all(client.clone()), ours.clone(), |pod| {
+        .watches(Api::<Pod>::all(client.clone()), pods, |pod| {
             run_of_pod(&pod)
         })
         .watches(
@@ -92,6 +93,17 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     }
     tracing::info!("wasmbench-operator ends");
     Ok(())
+}
+
+/// Selects the pods whose changes are told. Cold subjects come and go in their probe's hands, and
+/// each event would cost CPU time in the middle of a sample.
+fn watched_pods() -> String {
+    format!(
+        "{},{}!={}",
+        labels::RUN_UID,
+        labels::COMPONENT,
+        labels::COMPONENT_COLD_SUBJECT
+    )
 }
 
 /// Sweeps at start and whenever a run is deleted. Then all runs look again: one that waited may be

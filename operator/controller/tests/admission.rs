@@ -17,13 +17,14 @@ mod runs;
 
 use chart::NAMESPACE;
 use kube_cel::{AdmissionRequest, VapEvaluator};
-use policy::{Policy, by};
+use policy::{COLD_START, Policy, by};
 use serde_json::{Value, json};
 
 /// `object` with `value` at a JSON pointer.
 fn with(object: &Value, pointer: &str, value: Value) -> Value {
     let mut changed = object.clone();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
+    let name = name.replace("~1", "/");
     let parent = changed
         .pointer_mut(parent)
         .unwrap_or_else(|| panic!("{pointer}"));
@@ -209,6 +210,100 @@ fn a_job_that_is_more_than_a_probe_is_refused() {
     assert!(
         elsewhere[0].contains("in its own namespace only"),
         "{elsewhere:#?}"
+    );
+}
+
+#[test]
+fn pods_that_a_cold_start_creates_are_admitted_and_stay_restricted() {
+    let (pods, cold) = (
+        Policy::named("pods", &[]),
+        Policy::named("cold-starts", &[]),
+    );
+    for pod in runs::cold_subjects() {
+        for policy in [&pods, &cold] {
+            let refused = policy.refusals_of(COLD_START, &pod, "team-a");
+            assert_eq!(refused, Vec::<String>::new(), "{pod:#}");
+        }
+    }
+    let pod = runs::cold_subjects().remove(0);
+    let token = json!([{ "name": "a", "hostPath": { "path": "/proc" } }]);
+    let mut cases = ways_out();
+    cases.push(("/volumes", token, "mount nothing"));
+    for (pointer, value, word) in cases {
+        let pod = with(&pod, &format!("/spec{pointer}"), value);
+        let refused = pods.refusals_of(COLD_START, &pod, "team-a");
+        assert!(
+            refused.iter().any(|m| m.contains(word)),
+            "{pointer}: {refused:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
+    let policy = Policy::named("cold-starts", &[]);
+    let mine = runs::cold_subjects().remove(0);
+    assert_eq!(
+        policy.deletion_refused(COLD_START, &mine),
+        Vec::<String>::new()
+    );
+    let labels = "/metadata/labels";
+    let others = [
+        with(&mine, labels, json!({})),
+        with(
+            &mine,
+            &format!("{labels}/app.kubernetes.io~1component"),
+            json!("subject"),
+        ),
+        with(&mine, "/metadata/ownerReferences", json!([])),
+        with(
+            &mine,
+            "/metadata/ownerReferences",
+            json!([{
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "6f0c0e6e-0000-4000-8000-000000000001",
+            }]),
+        ),
+        json!({ "metadata": { "name": "web" }, "spec": { "containers": [] } }),
+    ];
+    for pod in others {
+        assert_eq!(
+            policy.deletion_refused(COLD_START, &pod).len(),
+            1,
+            "{pod:#}"
+        );
+        let created = policy.refusals_of(COLD_START, &pod, "team-a");
+        assert_eq!(created.len(), 1, "{pod:#}");
+    }
+}
+
+#[test]
+fn the_token_of_cold_starts_is_for_their_probes_only() {
+    let policy = Policy::named("probes", &[]);
+    let job = runs::cold_job();
+    assert_eq!(policy.refusals(&job, NAMESPACE), Vec::<String>::new());
+    let spec = |path: &str| format!("/spec/template/spec{path}");
+    let load = runs::jobs(wasmbench_core::wire::request::MeterLevel::Cgroup).remove(0);
+    let account = json!("wasmbench-cold-start");
+    let load = with(&load, &spec("/serviceAccountName"), account);
+    let load = with(&load, &spec("/automountServiceAccountToken"), json!(true));
+    let proc = json!([{ "name": "proc", "hostPath": { "path": "/proc" } }]);
+    let refused = [
+        load,
+        with(&job, &spec("/serviceAccountName"), json!("wasmbench")),
+        with(&job, &spec("/volumes"), proc),
+    ];
+    for job in refused {
+        let refused = policy.refusals(&job, NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains("no token")),
+            "{refused:#?}"
+        );
+    }
+    let off = Policy::named("probes", &["--set", "coldStart.enabled=false"]);
+    let refused = off.refusals(&job, NAMESPACE);
+    assert!(
+        refused[0].contains("coldStart.enabled is false"),
+        "{refused:#?}"
     );
 }
 

@@ -176,7 +176,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -205,6 +205,11 @@ fn impossible_values_are_refused_in_plain_words() {
                 "serviceMonitor.enabled=true,metrics.service.enabled=false",
             ],
             "enable both or neither",
+        ),
+        (&["--set", "limits.coldStartConcurrency=65"], "maximum"),
+        (
+            &["--set", "coldStart.serviceAccountName=wasmbench"],
+            "choose a ServiceAccount that nothing else uses",
         ),
         (
             &["--namespace", "kube-system"],

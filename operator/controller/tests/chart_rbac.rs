@@ -92,6 +92,37 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
 }
 
 #[test]
+fn probes_of_cold_starts_may_create_pods_and_read_logs_and_no_more() {
+    let granted = |objects: &[serde_json::Value]| {
+        let roles = of_kind(objects, "ClusterRole").into_iter();
+        let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
+        let rules = mine.flat_map(|role| role["rules"].as_array().unwrap().clone());
+        let text = |rule: serde_json::Value| {
+            let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
+            let resources: Vec<&str> = strings(&rule["resources"]).into_iter().collect();
+            format!("{}: {}", resources.join(" "), verbs.join(" "))
+        };
+        rules.map(text).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        granted(&render(&[])),
+        ["pods: create delete list watch", "pods/log: get"]
+    );
+    let off = render(&["--set", "coldStart.enabled=false"]);
+    assert_eq!(granted(&off), Vec::<String>::new());
+    let accounts = |objects: &[serde_json::Value]| of_kind(objects, "ServiceAccount").len();
+    assert_eq!((accounts(&render(&[])), accounts(&off)), (2, 1));
+}
+
+/// A token is mounted where a pod asks for it, never by default.
+#[test]
+fn no_service_account_mounts_its_token_by_itself() {
+    for account in of_kind(&render(&[]), "ServiceAccount") {
+        assert_eq!(account["automountServiceAccountToken"], false, "{account}");
+    }
+}
+
+#[test]
 fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
     let objects = render(&[]);
     for role in of_kind(&objects, "ClusterRole") {

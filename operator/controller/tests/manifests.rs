@@ -102,6 +102,7 @@ fn config() -> OperatorConfig {
         meter: MeterLevel::Cgroup,
         limits: Limits::default(),
         probe: ProbeConfig::default(),
+        cold_start_service_account: Some("wasmbench-cold-start".into()),
     }
 }
 

@@ -22,6 +22,10 @@ pub struct OperatorConfig {
     /// Resources of probe pods.
     #[serde(default)]
     pub probe: ProbeConfig,
+    /// ServiceAccount of the probes of cold starts, which create pods themselves. Absent: the
+    /// administrator does not allow cold starts.
+    #[serde(default)]
+    pub cold_start_service_account: Option<String>,
 }
 
 /// Images by role.
@@ -49,6 +53,8 @@ pub struct Limits {
     pub connections: u32,
     /// Longest timed window, in seconds.
     pub duration_seconds: u32,
+    /// Largest number of pods that a cold start creates at once.
+    pub cold_start_concurrency: u32,
     /// Most trials of a run.
     pub trials: u32,
     /// Whether users may bring images of their own.
@@ -61,6 +67,7 @@ impl Default for Limits {
         Self {
             connections: 2000,
             duration_seconds: 600,
+            cold_start_concurrency: 64,
             trials: 5000,
             own_containers: true,
         }

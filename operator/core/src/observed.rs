@@ -23,6 +23,8 @@ pub struct Observed {
     pub runtime_classes: BTreeSet<String>,
     /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
+    /// Pods that a probe of cold starts created and has not removed yet.
+    pub cold_subjects: Vec<SubjectSeen>,
     /// The run's echo server.
     pub upstream: Option<PodSeen>,
     /// The run's probe Jobs.
@@ -156,7 +158,7 @@ pub struct ProbeSeen {
     pub trial: TrialId,
     /// Name of the Job.
     pub job: String,
-    /// Uid of the subject's pod that it was told to measure.
+    /// Uid of the subject's pod that it was told to measure; empty for cold starts.
     pub subject_uid: String,
     /// Whether the Job is being deleted.
     pub deleting: bool,

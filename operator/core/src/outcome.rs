@@ -1,9 +1,12 @@
 //! What a probe printed -> how its trial ended. Everything in a probe's log was influenced by the
 //! subject's answers, so it is read with care and never believed to be well-formed.
 
+use serde::de::DeserializeOwned;
+
 use crate::observed::PodState;
 use crate::plan::{Failure, FailureReason};
-use crate::wire::document::{LoadDocument, ProbeFailureReason};
+use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
+use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 use crate::wire::record::Outcome;
 
 /// Longest quotation of a log in a message.
@@ -15,20 +18,58 @@ pub fn read(
     probe: &PodState,
     subject: Option<&PodState>,
 ) -> (Option<LoadDocument>, Outcome) {
-    let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
-    let last = lines.clone().next().unwrap_or_default();
-    // Not always the last line: what the probe says of its progress goes through another pipe, and
-    // the container runtime may write it later.
-    let document = lines
-        .find(|line| line.starts_with('{'))
-        .and_then(|line| serde_json::from_str::<LoadDocument>(line).ok());
-    match document {
+    match last_document::<LoadDocument>(log) {
         Some(document) => {
             let outcome = judge(&document, subject);
             (Some(document), outcome)
         }
-        None => (None, failed(no_document(last, probe))),
+        None => (None, failed(no_document(last_line(log), probe))),
     }
+}
+
+/// The document of cold starts at the end of a probe's log, and how the trial ended.
+pub fn read_cold_start(log: &str, probe: &PodState) -> (Option<ColdStartDocument>, Outcome) {
+    let read = last_document::<ColdStartDocument>(log);
+    let Some(document) = read.filter(|document| document.schema == COLD_START_SCHEMA) else {
+        return (None, failed(no_document(last_line(log), probe)));
+    };
+    let counted = document.samples.iter().any(|sample| !sample.discarded);
+    let outcome = match &document.failure {
+        Some(failure) => in_its_words(failure),
+        None if counted => Outcome::Measured,
+        None => failed(nothing_said()),
+    };
+    (Some(document), outcome)
+}
+
+/// The last line that is a document. The probe prints nothing after it, but a line of progress goes
+/// another way, through the standard error, and may come later into the log.
+fn last_document<T: DeserializeOwned>(log: &str) -> Option<T> {
+    let mut lines = log.lines().rev().filter(|line| line.starts_with('{'));
+    lines.find_map(|line| serde_json::from_str(line).ok())
+}
+
+fn last_line(log: &str) -> &str {
+    let mut lines = log.lines().rev();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+}
+
+fn in_its_words(failure: &ProbeFailure) -> Outcome {
+    let reason: &'static str = failure.reason.into();
+    Outcome::Failed {
+        reason: reason.to_owned(),
+        message: failure.message.clone(),
+    }
+}
+
+fn nothing_said() -> Failure {
+    Failure::new(
+        FailureReason::ProbeFailed,
+        "the probe reports neither a measurement nor a failure: operator and probe image do not fit \
+         together",
+    )
 }
 
 /// A trial that failed for this reason.
@@ -43,11 +84,7 @@ fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
     let Some(failure) = &document.failure else {
         return match document.timed {
             Some(_) => Outcome::Measured,
-            None => failed(Failure::new(
-                FailureReason::ProbeFailed,
-                "the probe reports neither a measurement nor a failure: operator and probe image \
-                 do not fit together",
-            )),
+            None => failed(nothing_said()),
         };
     };
     // A subject that ended explains whatever the probe saw, except its own misunderstanding.
@@ -56,11 +93,7 @@ fn judge(document: &LoadDocument, subject: Option<&PodState>) -> Outcome {
     {
         return failed(crash);
     }
-    let reason: &'static str = failure.reason.into();
-    Outcome::Failed {
-        reason: reason.to_owned(),
-        message: failure.message.clone(),
-    }
+    in_its_words(failure)
 }
 
 /// What an ended subject says about itself.
@@ -115,7 +148,8 @@ fn no_document(last: &str, probe: &PodState) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::document::{LOAD_SCHEMA, ProbeFailure};
+    use crate::wire::cold_start::ColdSample;
+    use crate::wire::document::LOAD_SCHEMA;
 
     fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
         LoadDocument {
@@ -160,11 +194,44 @@ mod tests {
     }
 
     #[test]
-    fn the_document_is_found_when_progress_was_written_after_it() {
-        let failure = Some(ProbeFailureReason::NeverListened);
-        let json = serde_json::to_string(&document(failure)).unwrap();
-        let (read, _) = read(&format!("{json}\nmeasured\n"), &ended(1), None);
-        assert!(read.is_some());
+    fn progress_that_comes_late_into_the_log_does_not_hide_the_document() {
+        let json = serde_json::to_string(&document(None)).unwrap();
+        assert!(
+            read(&format!("{json}\nsample 5 of 5\n"), &ended(0), None)
+                .0
+                .is_some()
+        );
+    }
+
+    fn cold_start(samples: &[bool], failure: Option<ProbeFailureReason>) -> String {
+        let sample = |discarded: &bool| ColdSample {
+            discarded: *discarded,
+            start_unix_nanoseconds: 1,
+            clock_shift_nanoseconds: 0,
+            pods: vec![],
+        };
+        let document = ColdStartDocument {
+            schema: COLD_START_SCHEMA.into(),
+            probe_version: "0.1.0".into(),
+            failure: failure.map(|reason| ProbeFailure {
+                reason,
+                message: "as it was".into(),
+            }),
+            samples: samples.iter().map(sample).collect(),
+            answer: None,
+            environment: crate::wire::document::Environment::default(),
+        };
+        serde_json::to_string(&document).unwrap()
+    }
+
+    #[test]
+    fn cold_starts_are_measured_when_a_sample_counts() {
+        let reason = |log: &str| reason_of(&read_cold_start(log, &ended(0)).1).to_owned();
+        assert_eq!(reason(&cold_start(&[true, false], None)), "Measured");
+        assert_eq!(reason(&cold_start(&[true], None)), "ProbeFailed");
+        let failure = Some(ProbeFailureReason::ImageUnavailable);
+        assert_eq!(reason(&cold_start(&[true], failure)), "ImageUnavailable");
+        assert_eq!(reason("Killed"), "ProbeFailed");
     }
 
     #[test]

@@ -257,6 +257,7 @@ mod tests {
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
             subject: None,
             document: None,
+            cold_start: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! A run as written -> a run as meant. Every rule of the CRD is checked again, because a CRD may be
 //! older than the operator, and the administrator's limits are checked here for the first time.
 
+mod cold_start;
 mod expectations;
 
 use std::collections::BTreeSet;
@@ -96,7 +97,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
             "spec.blocks",
             format!(
                 "the run has {} trials and the administrator allows {}: lower spec.blocks, \
-                 remove variants, workloads or connection counts, or set spec.noiseFloor to false",
+                 remove variants, workloads or sweep points, or set spec.noiseFloor to false",
                 order.len(),
                 config.limits.trials
             ),
@@ -178,11 +179,15 @@ fn is_dns_label(name: &str) -> bool {
 }
 
 fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
-    if spec.sweeps.warm_latency.is_none() && spec.sweeps.throughput.is_none() {
+    let sweeps = &spec.sweeps;
+    if sweeps.cold_start.is_none() && sweeps.warm_latency.is_none() && sweeps.throughput.is_none() {
         return Err(invalid(
             "spec.sweeps",
-            "set warmLatency, throughput or both",
+            "set at least one of coldStart, warmLatency and throughput",
         ));
+    }
+    if let Some(sweep) = &sweeps.cold_start {
+        cold_start::check(spec, sweep, config)?;
     }
     let Some(throughput) = &spec.sweeps.throughput else {
         return Ok(());
@@ -288,13 +293,17 @@ fn seed_of(uid: &str) -> i64 {
 
 /// Points of all sweeps, in the order of the API.
 pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
+    let cold = spec.sweeps.cold_start.iter();
+    let cold = cold.flat_map(|sweep| &sweep.concurrency);
+    let cold = cold.map(|&concurrency| Point::ColdStart { concurrency });
     let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
     let connections = spec
         .sweeps
         .throughput
         .iter()
         .flat_map(|sweep| &sweep.connections);
-    warm.chain(connections.map(|&connections| Point::Throughput { connections }))
+    cold.chain(warm)
+        .chain(connections.map(|&connections| Point::Throughput { connections }))
         .collect()
 }
 

@@ -13,11 +13,13 @@ mod common;
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
+use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 
 fn trial(variant: &str, workload: &str, point: Point) -> TrialId {
@@ -61,6 +63,29 @@ fn probes_of_both_sweeps() {
     let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
     insta::assert_yaml_snapshot!("probe-warm", job(&warm));
     insta::assert_yaml_snapshot!("probe-throughput", job(&loaded));
+}
+
+#[test]
+fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
+    let (run, config) = (common::validated_cold(), common::config());
+    let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let upstream = Some("10.0.0.9:8080");
+    let mut job = cold_start_job(
+        &run, variant, workload, &trial, "bench-1", upstream, &config,
+    );
+    let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
+    let env = spec.containers[0].env.as_mut().unwrap();
+    let text = env[0]
+        .value
+        .replace("(see cold-start-request)".into())
+        .unwrap();
+    // As the kubelet hands it on.
+    let request: ColdStartRequest = serde_json::from_str(&text.replace("$$", "$")).unwrap();
+    let container = &request.pod.spec.as_ref().unwrap().containers[0];
+    assert_eq!(container.args.as_ref().unwrap()[1], "$$(HOSTNAME)");
+    insta::assert_yaml_snapshot!("probe-cold-start", job);
+    insta::assert_yaml_snapshot!("cold-start-request", request);
 }
 
 #[test]

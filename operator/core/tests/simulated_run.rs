@@ -27,7 +27,7 @@ use wasmbench_core::observed::{
 use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::record::{Point, TrialId};
 
 /// How hostile the world is: each is a chance in percent per event.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +122,7 @@ impl World {
             Step::LaunchProbe {
                 trial, subject_uid, ..
             } => self.launch(trial, subject_uid),
+            Step::LaunchColdStart(trial) => self.launch_cold_start(trial),
             Step::CollectRecord { trial, .. } => {
                 let probe = self
                     .seen
@@ -153,7 +154,9 @@ impl World {
                 }
             }
             Step::RemoveSubject { pod } => {
-                let subject = self.seen.subjects.iter_mut().find(|s| s.pod.name == *pod);
+                let cold = self.seen.cold_subjects.iter_mut();
+                let mut subjects = self.seen.subjects.iter_mut().chain(cold);
+                let subject = subjects.find(|s| s.pod.name == *pod);
                 subject.expect("removed twice").pod.deleting = true;
             }
             Step::RemoveProbe { job } => {
@@ -213,6 +216,57 @@ impl World {
         });
     }
 
+    fn launch_cold_start(&mut self, trial: &TrialId) {
+        let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
+        let probes = self.seen.probes.iter();
+        let mut probes = probes.filter_map(|probe| probe.pod.as_ref());
+        assert!(probes.all(ended), "two probes on one node");
+        let mut subjects = self.seen.subjects.iter();
+        assert!(
+            subjects.all(|subject| ended(&subject.pod)),
+            "a subject lives beside {trial}"
+        );
+        assert!(
+            self.seen.cold_subjects.is_empty(),
+            "{trial} meets pods of its own names"
+        );
+        assert!(
+            !self.stored.contains_key(trial),
+            "{trial} is measured twice"
+        );
+        let pod = Some(self.new_pod("probe"));
+        self.seen.probes.push(ProbeSeen {
+            trial: trial.clone(),
+            job: format!("probe/{trial}"),
+            subject_uid: String::new(),
+            deleting: false,
+            failed: None,
+            pod,
+        });
+    }
+
+    /// A running probe of cold starts has pods; one that ends well has removed them, and one that
+    /// does not leaves them.
+    fn cold_subjects_come_and_go(&mut self) {
+        self.seen.cold_subjects.retain(|cold| !cold.pod.deleting);
+        for index in 0..self.seen.probes.len() {
+            let probe = &self.seen.probes[index];
+            let Point::ColdStart { .. } = probe.trial.cell.point else {
+                continue;
+            };
+            let trial = probe.trial.clone();
+            let state = probe.pod.as_ref().map(|pod| pod.state.clone());
+            if state == Some(PodState::Running) && self.happens(50) {
+                let name = format!("{trial}-{}", self.next_uid);
+                let pod = self.new_pod(&name);
+                let cold = SubjectSeen { trial, pod };
+                self.seen.cold_subjects.push(cold);
+            } else if state == Some(ended(0)) {
+                self.seen.cold_subjects.retain(|cold| cold.trial != trial);
+            }
+        }
+    }
+
     fn store(&mut self, trial: &TrialId, ended: Ended) {
         assert!(
             !self.seen.records.contains_key(trial),
@@ -237,6 +291,7 @@ impl World {
             pod.state = PodState::Running;
             pod.ip = Some([10, 0, 0, 9].into());
         }
+        self.cold_subjects_come_and_go();
         for index in 0..self.seen.subjects.len() {
             self.subject_moves_on(index);
         }
@@ -339,6 +394,10 @@ fn check_end(run: &ValidatedRun, world: &World) {
         world.seen.subjects.is_empty() && world.seen.probes.is_empty(),
         "leftovers"
     );
+    assert!(
+        world.seen.cold_subjects.is_empty(),
+        "pods of cold starts are left"
+    );
     assert!(world.seen.upstream.is_none(), "the echo server is left");
     assert!(world.seen.leases.is_empty(), "the node is not given back");
 }
@@ -354,17 +413,29 @@ const FRIENDLY: Hostility = Hostility {
 
 #[test]
 fn in_a_friendly_world_every_trial_is_measured() {
-    let mut run = common::validated();
-    let mut world = World::new(&run, 1, FRIENDLY);
-    simulate(&mut run, &mut world);
-    check_end(&run, &world);
-    assert!(
-        world
-            .seen
-            .records
-            .values()
-            .all(|ended| *ended == Ended::Measured)
-    );
+    for mut run in [common::validated(), common::validated_cold()] {
+        let mut world = World::new(&run, 1, FRIENDLY);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        let mut ended = world.seen.records.values();
+        assert!(ended.all(|ended| *ended == Ended::Measured));
+    }
+}
+
+#[test]
+fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
+    let mut run = common::validated_cold();
+    let hostility = Hostility {
+        probe_fails: 30,
+        pod_vanishes: 40,
+        operator_dies: 30,
+        ..FRIENDLY
+    };
+    for seed in 0..20 {
+        let mut world = World::new(&run, seed, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+    }
 }
 
 #[test]
@@ -386,7 +457,12 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 
 #[test]
 fn a_plan_that_waits_says_what_for() {
-    let mut run = common::validated();
+    for run in [common::validated(), common::validated_cold()] {
+        waits_for_something(run);
+    }
+}
+
+fn waits_for_something(mut run: ValidatedRun) {
     let mut world = World::new(&run, 3, FRIENDLY);
     for _ in 0..500 {
         let plan: Plan = plan(&run, &world.seen, world.now);
@@ -418,11 +494,12 @@ proptest! {
         image_missing in 0u32..10,
         probe_fails in 0u32..40,
         suspends in 0u32..5,
+        cold in any::<bool>(),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
         };
-        let mut run = common::validated();
+        let mut run = if cold { common::validated_cold() } else { common::validated() };
         let mut world = World::new(&run, seed, hostility);
         simulate(&mut run, &mut world);
         check_end(&run, &world);

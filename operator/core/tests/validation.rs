@@ -65,6 +65,55 @@ fn more_trials_than_the_administrator_allows_are_refused() {
     assert!(invalid.message.contains("36 trials"), "{invalid}");
 }
 
+fn cold_refused(
+    change: impl Fn(&mut wasmbench_api::BenchmarkRun, &mut wasmbench_core::config::OperatorConfig),
+) -> Invalid {
+    let (mut run, mut config) = (common::cold(), common::config());
+    change(&mut run, &mut config);
+    validate(&run, &config).expect_err("the run is wrong")
+}
+
+#[test]
+fn cold_starts_are_refused_where_the_administrator_does_not_allow_them() {
+    let invalid = cold_refused(|_, config| config.cold_start_service_account = None);
+    assert_eq!(invalid.field, "spec.sweeps.coldStart");
+    assert!(invalid.message.contains("coldStart.enabled"), "{invalid}");
+}
+
+#[test]
+fn more_pods_at_once_than_the_administrator_allows_are_refused() {
+    let invalid = cold_refused(|_, config| config.limits.cold_start_concurrency = 3);
+    assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");
+    assert!(invalid.message.contains("4 pods"), "{invalid}");
+}
+
+#[test]
+fn rules_of_the_crd_on_cold_starts_are_checked_again() {
+    use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
+    let field = |change: fn(&mut ColdStart)| {
+        cold_refused(|run, _| change(run.spec.sweeps.cold_start.as_mut().unwrap())).field
+    };
+    let (samples, concurrency, class) = (
+        "spec.sweeps.coldStart.samples",
+        "spec.sweeps.coldStart.concurrency",
+        "spec.sweeps.coldStart.class",
+    );
+    assert_eq!(field(|sweep| sweep.samples = 0), samples);
+    assert_eq!(field(|sweep| sweep.samples = 251), samples);
+    assert_eq!(field(|sweep| sweep.concurrency = vec![]), concurrency);
+    assert_eq!(field(|sweep| sweep.concurrency = vec![2, 2]), concurrency);
+    assert_eq!(field(|sweep| sweep.class = ColdStartClass::NodeCold), class);
+}
+
+#[test]
+fn a_container_too_large_for_the_request_of_a_cold_start_is_refused() {
+    let invalid = cold_refused(|run, _| {
+        let own = run.spec.variants[2].container.as_mut().unwrap();
+        own.args = vec!["x".repeat(50 * 1024)];
+    });
+    assert_eq!(invalid.field, "spec.variants[2].container");
+}
+
 #[test]
 fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
     let mut run = common::parse(common::RUN);
@@ -174,10 +223,16 @@ proptest! {
     #[test]
     fn a_trials_text_reads_back(
         variant in "[a-z0-9]{1,40}", workload in "[a-z0-9]{1,40}",
-        connections in proptest::option::of(1u32..2000), block in 1u32..50,
+        connections in proptest::option::of(1u32..2000), cold in any::<bool>(), block in 1u32..50,
     ) {
         use wasmbench_core::wire::record::{Cell, Point, TrialId};
-        let point = connections.map_or(Point::WarmLatency, |connections| Point::Throughput { connections });
+        let point = connections.map_or(Point::WarmLatency, |connections| {
+            if cold {
+                Point::ColdStart { concurrency: connections }
+            } else {
+                Point::Throughput { connections }
+            }
+        });
         let trial = TrialId { cell: Cell { variant, workload, point }, block };
         prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
     }

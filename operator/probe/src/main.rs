@@ -1,10 +1,13 @@
-//! Measures one subject from its own node: load by fortio, resources from cgroups.
+//! Measures subjects from their own node: load by fortio, resources from cgroups, cold starts.
 //!
-//! `wasmbench-probe load` takes a request from the environment and prints one JSON document.
-//! Reading order: [`load`] (the course of a trial), [`ready`] and [`answer`] (is it the right
-//! subject), [`fortio`] (the load), [`meter`] (the resources), [`environment`] (the node).
+//! Both commands take a request from the environment and print one JSON document.
+//! Reading order: [`load`] (the course of a trial of load), [`ready`] and [`answer`] (is it the
+//! right subject), [`fortio`] (the load), [`meter`] (the resources), [`cold_start`] (the course of a
+//! trial of cold starts), [`environment`] (the node).
 
 mod answer;
+mod clock;
+mod cold_start;
 mod digest;
 mod environment;
 mod fortio;
@@ -25,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Measures one subject from its own node.
+/// Measures subjects from their own node.
 #[derive(Parser)]
 #[command(name = "wasmbench-probe", version)]
 struct Arguments {
@@ -41,13 +44,22 @@ enum Command {
     /// last line of the standard output; progress goes to the standard error. The exit code is 0
     /// when the document holds a measurement and 1 when it holds a failure.
     Load,
+    /// Creates pods again and again, notes when each reaches which step of its start, and prints
+    /// one JSON document.
+    ///
+    /// Request, document and exit code as for `load`. Needs an API server, a token that may create,
+    /// watch and delete pods and read their logs, and the clock of the node on which the pods run.
+    ColdStart,
 }
 
 fn main() -> ExitCode {
-    let Arguments {
-        command: Command::Load,
-    } = Arguments::parse();
+    let Arguments { command } = Arguments::parse();
     let settings = settings::Settings::from_environment();
-    let document = load::run(&settings, settings::request().as_deref());
-    output::print(&document)
+    let request = settings::request();
+    match command {
+        Command::Load => output::print(&load::run(&settings, request.as_deref())),
+        Command::ColdStart => {
+            output::print_cold_start(&cold_start::run(&settings, request.as_deref()))
+        }
+    }
 }

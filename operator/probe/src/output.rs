@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use wasmbench_core::wire::cold_start::ColdStartDocument;
 use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 
 /// Nothing larger is printed: a container log and a record must hold the document.
@@ -19,6 +20,22 @@ pub fn progress(line: &str) {
 /// Prints the document and says how the process ends.
 pub fn print(document: &LoadDocument) -> ExitCode {
     let (line, measured) = line(document);
+    write_out(&line, measured)
+}
+
+/// Prints the document of cold starts and says how the process ends.
+pub fn print_cold_start(document: &ColdStartDocument) -> ExitCode {
+    let measured = document.failure.is_none();
+    match serde_json::to_string(document) {
+        Ok(json) => write_out(&(json + "\n"), measured),
+        Err(error) => {
+            progress(&format!("could not write the document: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write_out(line: &str, measured: bool) -> ExitCode {
     let mut out = io::stdout().lock();
     let printed = out.write_all(line.as_bytes()).and_then(|()| out.flush());
     match printed {

@@ -39,6 +39,9 @@ pub struct Waited {
     pub readiness: Readiness,
     /// How long the correct answer took by itself.
     pub answer_time: Duration,
+    /// From the beginning of the last attempt before it to the beginning of the one that got it:
+    /// the service may have been ready for so long. Absent when the first attempt got it.
+    pub gap: Option<Duration>,
     /// The correct answer, or why there is none.
     pub outcome: Result<Answer, ProbeFailure>,
     /// The last complete answer, when it was not the correct one.
@@ -76,6 +79,7 @@ impl Question<'_> {
         let mut wrong_answer = None;
         let mut last_wrong = String::new();
         let mut last_nothing = String::new();
+        let mut asked_before: Option<Instant> = None;
         loop {
             let asked = Instant::now();
             attempts = attempts.saturating_add(1);
@@ -104,10 +108,12 @@ impl Question<'_> {
                 return Waited {
                     readiness,
                     answer_time: asked.elapsed(),
+                    gap: asked_before.map(|before| asked.duration_since(before)),
                     outcome,
                     wrong_answer,
                 };
             }
+            asked_before = Some(asked);
             std::thread::sleep(GAP.saturating_sub(asked.elapsed()));
         }
     }

@@ -11,6 +11,7 @@ use kube::Api;
 use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
 use wasmbench_api::BenchmarkRun;
+use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
@@ -78,6 +79,7 @@ async fn one(
             };
             launch_probe(context, run, trial, target).await
         }
+        Step::LaunchColdStart(trial) => launch_cold_start(context, run, seen, node, trial).await,
         Step::CollectRecord {
             trial,
             probe_pod,
@@ -153,15 +155,7 @@ async fn deploy_subject(
     let Some(variant) = run.variant(trial) else {
         return Ok(());
     };
-    let wanted = run
-        .workload(trial)
-        .is_some_and(|workload| workload.upstream);
-    let upstream = seen
-        .upstream
-        .as_ref()
-        .filter(|_| wanted)
-        .and_then(|pod| pod.ip);
-    let address = upstream.map(|ip| std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string());
+    let address = upstream_address(run, seen, trial);
     let pod = subject_pod(run, variant, trial, node, address.as_deref());
     let Some(message) = create_pod(context, run, &pod).await? else {
         return Ok(());
@@ -169,6 +163,36 @@ async fn deploy_subject(
     let message = format!("the API server refuses the pod: {message}");
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(context, run, node, trial, &failure, None).await
+}
+
+/// Address and port of the echo server, where the workload of `trial` asks for one.
+fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<String> {
+    run.workload(trial).filter(|workload| workload.upstream)?;
+    let ip = seen.upstream.as_ref()?.ip?;
+    Some(std::net::SocketAddr::new(ip, GATEWAY_PORT).to_string())
+}
+
+async fn launch_cold_start(
+    context: &Context,
+    run: &ValidatedRun,
+    seen: &Observed,
+    node: &str,
+    trial: &TrialId,
+) -> Result<(), Error> {
+    let (Some(variant), Some(workload)) = (run.variant(trial), run.workload(trial)) else {
+        return Ok(());
+    };
+    let address = upstream_address(run, seen, trial);
+    let job = cold_start_job(
+        run,
+        variant,
+        workload,
+        trial,
+        node,
+        address.as_deref(),
+        &context.config,
+    );
+    create_job(context, &job).await
 }
 
 async fn launch_probe(
@@ -181,8 +205,12 @@ async fn launch_probe(
         return Ok(());
     };
     let job = probe_job(run, variant, workload, trial, target, &context.config);
+    create_job(context, &job).await
+}
+
+async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
-    match api.create(&PostParams::default(), &job).await {
+    match api.create(&PostParams::default(), job).await {
         Ok(_) => Ok(()),
         // Names carry a hash of the run's uid: it can only be this trial's own Job.
         Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),

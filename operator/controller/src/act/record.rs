@@ -15,8 +15,9 @@ use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended};
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::cold_start::ColdStartDocument;
 use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
+use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::failed;
 use crate::context::Context;
@@ -45,32 +46,23 @@ pub async fn collect(
 ) -> Result<(), Error> {
     let probes: Api<Pod> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
-    let params = LogParams {
-        limit_bytes: Some(LOG_BYTES),
-        ..LogParams::default()
-    };
     let what = || failed(format!("read the log of {probe_pod}"));
     let probe = probes.get(probe_pod).await.map_err(what())?;
+    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    if let Point::ColdStart { .. } = trial.cell.point {
+        let (document, outcome) =
+            result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
+        let mut record = record(run, trial, outcome, None, None);
+        record.subject = cold_subject(context, run, node, trial, document.as_ref()).await?;
+        record.cold_start = document;
+        return store_all(context, run, node, vec![record]).await;
+    }
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let state = subject.as_ref().map(|(_, state)| state);
-    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
-    let mut pauses = LOG_PAUSES.into_iter();
-    let (document, outcome) = loop {
-        let log = probes.logs(probe_pod, &params).await.map_err(what())?;
-        let (document, outcome) = outcome::read(&log, &probe_state, state);
-        let succeeded = matches!(
-            probe_state,
-            PodState::Ended {
-                exit_code: Some(0),
-                ..
-            }
-        );
-        match pauses.next() {
-            // The last lines of a log may come after the end of its container.
-            Some(pause) if document.is_none() && succeeded => tokio::time::sleep(pause).await,
-            _ => break (document, outcome),
-        }
-    };
+    let (document, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
+        outcome::read(log, probe, state)
+    })
+    .await?;
     let facts = subject.map(|(facts, _)| facts);
     store_all(
         context,
@@ -79,6 +71,37 @@ pub async fn collect(
         vec![record(run, trial, outcome, facts, document)],
     )
     .await
+}
+
+/// What the probe printed, as `read` understands it.
+async fn result<D>(
+    probes: &Api<Pod>,
+    name: &str,
+    state: &PodState,
+    read: impl Fn(&str, &PodState) -> (Option<D>, Outcome),
+) -> Result<(Option<D>, Outcome), Error> {
+    let params = LogParams {
+        limit_bytes: Some(LOG_BYTES),
+        ..LogParams::default()
+    };
+    let succeeded = matches!(
+        state,
+        PodState::Ended {
+            exit_code: Some(0),
+            ..
+        }
+    );
+    let mut pauses = LOG_PAUSES.into_iter();
+    loop {
+        let log = probes.logs(name, &params).await;
+        let log = log.map_err(failed(format!("read the log of {name}")))?;
+        let (document, outcome) = read(&log, state);
+        match pauses.next() {
+            // The last lines of a log may come after the end of its container.
+            Some(pause) if document.is_none() && succeeded => tokio::time::sleep(pause).await,
+            _ => return Ok((document, outcome)),
+        }
+    }
 }
 
 /// Stores why `trial` has no measurement.
@@ -144,7 +167,38 @@ fn record(
         recorded_at: Timestamp::now(),
         subject,
         document,
+        cold_start: None,
     }
+}
+
+/// What is known of a trial's cold subjects, which are gone by now: their node, and the last one as
+/// the probe saw it.
+async fn cold_subject(
+    context: &Context,
+    run: &ValidatedRun,
+    node: &str,
+    trial: &TrialId,
+    document: Option<&ColdStartDocument>,
+) -> Result<Option<SubjectFacts>, Error> {
+    let pods = document.map(|document| document.samples.iter().flat_map(|sample| &sample.pods));
+    let Some(last) = pods.and_then(Iterator::last) else {
+        return Ok(None);
+    };
+    let nodes: Api<Node> = Api::all(context.client.clone());
+    let found = nodes
+        .get_opt(node)
+        .await
+        .map_err(failed("look at the node"))?;
+    let variant = run.variant(trial);
+    Ok(Some(SubjectFacts {
+        pod: last.pod.clone(),
+        pod_uid: String::new(),
+        node: node.to_owned(),
+        image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
+        image_id: last.image_id.clone(),
+        runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
+        node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
+    }))
 }
 
 /// What the API knows of the subject and of its node.

@@ -40,15 +40,23 @@ pub fn belongs_to(meta: &ObjectMeta, run_uid: &str) -> bool {
 
 /// The run's subjects.
 pub fn subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
-    let subject = |pod: &Pod| {
-        Some(SubjectSeen {
-            trial: trial_of(&pod.metadata)?,
-            pod: pod_seen(pod)?,
-        })
-    };
     with_role(pods, run, labels::COMPONENT_SUBJECT)
-        .filter_map(subject)
+        .filter_map(subject_seen)
         .collect()
+}
+
+/// Pods that a probe of cold starts has not removed yet.
+pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
+    with_role(pods, run, labels::COMPONENT_COLD_SUBJECT)
+        .filter_map(subject_seen)
+        .collect()
+}
+
+fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
+    Some(SubjectSeen {
+        trial: trial_of(&pod.metadata)?,
+        pod: pod_seen(pod)?,
+    })
 }
 
 /// The run's echo server.

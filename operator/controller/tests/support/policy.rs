@@ -7,6 +7,8 @@ use super::chart::{of_kind, render};
 
 /// The operator as the API server knows it.
 const OPERATOR: &str = "system:serviceaccount:wasmbench-system:wasmbench";
+/// A probe of cold starts.
+pub const COLD_START: &str = "system:serviceaccount:wasmbench-system:wasmbench-cold-start";
 
 pub struct Policy {
     pub spec: Value,
@@ -67,15 +69,38 @@ impl Policy {
         results.iter().all(|result| result.passed)
     }
 
-    /// Messages of the rules that refuse `object`.
+    /// Messages of the rules that refuse what the operator creates.
     pub fn refusals(&self, object: &Value, namespace: &str) -> Vec<String> {
+        self.refusals_of(OPERATOR, object, namespace)
+    }
+
+    /// Messages of the rules that refuse what this account creates.
+    pub fn refusals_of(&self, username: &str, object: &Value, namespace: &str) -> Vec<String> {
         let evaluator = VapEvaluator::builder()
             .object(object.clone())
-            .request(by(OPERATOR, namespace))
+            .request(by(username, namespace))
             .build();
+        self.refused(&evaluator)
+    }
+
+    /// Messages of the rules that refuse that this account deletes `object`.
+    pub fn deletion_refused(&self, username: &str, object: &Value) -> Vec<String> {
+        let request = AdmissionRequest {
+            operation: "DELETE".into(),
+            ..by(username, "team-a")
+        };
+        let evaluator = VapEvaluator::builder()
+            .object(Value::Null)
+            .old_object(object.clone())
+            .request(request)
+            .build();
+        self.refused(&evaluator)
+    }
+
+    fn refused(&self, evaluator: &VapEvaluator) -> Vec<String> {
         assert!(
-            self.matches(&evaluator),
-            "the policy must look at what the operator creates"
+            self.matches(evaluator),
+            "the policy must look at what we create"
         );
         let results = evaluator.evaluate(&self.expressions("validations"));
         let rules = self.spec["validations"].as_array().unwrap();

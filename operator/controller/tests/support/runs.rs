@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -29,6 +30,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         meter,
         limits: Limits::default(),
         probe: ProbeConfig::default(),
+        cold_start_service_account: Some("wasmbench-cold-start".into()),
     }
 }
 
@@ -59,6 +61,40 @@ pub fn pods() -> Vec<Value> {
         found.push(serde_json::to_value(upstream).unwrap());
     }
     found
+}
+
+fn cold_sample(config: &OperatorConfig) -> ValidatedRun {
+    let path = repository().join("manifests/samples/cold-start.yaml");
+    let mut run: BenchmarkRun =
+        serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    // The API server sets both; the owner reference of a pod repeats the uid.
+    run.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
+    run.metadata.namespace = Some("team-a".into());
+    validate(&run, config).unwrap()
+}
+
+/// Cold subjects of all variants, as their probe creates them.
+pub fn cold_subjects() -> Vec<Value> {
+    let config = config(MeterLevel::Cgroup);
+    let run = cold_sample(&config);
+    let first = run.order.iter().filter(|trial| trial.block == 1);
+    first
+        .map(|trial| {
+            let variant = run.variant(trial).unwrap();
+            let pod = cold_subject(&run, variant, trial, "node-1", None);
+            serde_json::to_value(pod).unwrap()
+        })
+        .collect()
+}
+
+/// A probe of cold starts.
+pub fn cold_job() -> Value {
+    let config = config(MeterLevel::Cgroup);
+    let run = cold_sample(&config);
+    let trial = &run.order[0];
+    let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+    let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
+    serde_json::to_value(job).unwrap()
 }
 
 /// Probes of all workloads and points.

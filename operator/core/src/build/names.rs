@@ -12,6 +12,8 @@ use crate::wire::record::{Cell, TrialId};
 const POD: usize = 63;
 /// A Job's pods append a dash and five characters.
 const JOB: usize = 57;
+/// Cold subjects append two numbers with dashes: sample 0 to 200 and pod 0 to 63.
+const COLD_SUBJECT: usize = POD - "-200-63".len();
 /// Everything else.
 const OBJECT: usize = 253;
 /// Characters of the hash.
@@ -22,6 +24,15 @@ pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
     fit(
         &trial_words(run, trial),
         POD,
+        &format!("{}/{trial}", run.uid),
+    )
+}
+
+/// What the names of a trial's cold subjects begin with.
+pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
+    fit(
+        &trial_words(run, trial),
+        COLD_SUBJECT,
         &format!("{}/{trial}", run.uid),
     )
 }

@@ -86,6 +86,11 @@ fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
     (!all.is_empty()).then_some(all)
 }
 
+/// `text` so that the kubelet, which expands `$(NAME)` and reads `$$` as `$`, hands on just that.
+pub(super) fn literal(text: &str) -> String {
+    text.replace('$', "$$")
+}
+
 /// CPU and memory as Kubernetes quantities, without those that are not set.
 pub(super) fn quantities(amount: &CpuAndMemory) -> Option<BTreeMap<String, Quantity>> {
     let pairs = [("cpu", &amount.cpu), ("memory", &amount.memory)];

@@ -20,6 +20,10 @@ use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOU
 
 /// Annotation of the Job: uid of the pod that it measures.
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
+/// The probe's command for loads.
+const LOAD_COMMAND: &str = "load";
+/// The probe's command for cold starts; the admission policies give a token to no other.
+pub const COLD_START_COMMAND: &str = "cold-start";
 /// A Job whose operator never comes back removes itself after this time.
 const TTL_SECONDS: i32 = 24 * 3600;
 /// Time for everything but waiting and load: start, calibration, one repeat is counted apart.
@@ -48,17 +52,24 @@ pub fn probe_job(
     config: &OperatorConfig,
 ) -> Job {
     let request = request(run, variant, workload, trial, target, config.meter);
-    let name = names::probe(run, trial);
-    let meta = foreign_meta(
-        run,
-        name,
-        labels::COMPONENT_PROBE,
-        &config.operator_namespace,
-    );
-    let mut meta = with_trial(meta, trial);
+    let mut meta = meta(run, trial, config);
     meta.annotations
         .get_or_insert_default()
         .insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
+    let spec = pod_spec(run, target.node, &request, config);
+    job(meta, deadline(&request), spec)
+}
+
+/// Metadata of the Job of `trial`.
+pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig) -> ObjectMeta {
+    let name = names::probe(run, trial);
+    let namespace = &config.operator_namespace;
+    let meta = foreign_meta(run, name, labels::COMPONENT_PROBE, namespace);
+    with_trial(meta, trial)
+}
+
+/// A Job that runs this pod once, and not longer than this.
+pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
     let template_meta = ObjectMeta {
         labels: meta.labels.clone(),
         annotations: meta.annotations.clone(),
@@ -68,11 +79,11 @@ pub fn probe_job(
         metadata: meta,
         spec: Some(JobSpec {
             backoff_limit: Some(0),
-            active_deadline_seconds: Some(i64::from(deadline(&request))),
+            active_deadline_seconds: Some(i64::from(deadline_seconds)),
             ttl_seconds_after_finished: Some(TTL_SECONDS),
             template: PodTemplateSpec {
                 metadata: Some(template_meta),
-                spec: Some(pod_spec(run, target.node, &request, config)),
+                spec: Some(spec),
             },
             ..JobSpec::default()
         }),
@@ -92,7 +103,8 @@ fn request(
     let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
     let throughput = sweeps.throughput.as_ref();
     let (connections, load) = match trial.cell.point {
-        Point::WarmLatency => (
+        // A cold start is no load: its Job is built elsewhere, and this keeps the builder total.
+        Point::WarmLatency | Point::ColdStart { .. } => (
             warm.connections,
             Load::Requests {
                 requests: warm.requests,
@@ -116,7 +128,9 @@ fn request(
         pod_uid: target.subject_uid.to_owned(),
         connections,
         connection_reuse: match trial.cell.point {
-            Point::WarmLatency => wasmbench_api::run::ConnectionReuse::KeepAlive,
+            Point::WarmLatency | Point::ColdStart { .. } => {
+                wasmbench_api::run::ConnectionReuse::KeepAlive
+            }
             Point::Throughput { .. } => throughput
                 .map(|sweep| sweep.connection_reuse)
                 .unwrap_or_default(),
@@ -157,32 +171,33 @@ fn pod_spec(
 ) -> PodSpec {
     let placement = run.spec.placement.clone().unwrap_or_default();
     let (volumes, mounts) = host_mounts(request.meter);
+    let text = serde_json::to_string(request).unwrap_or_default();
     PodSpec {
         containers: vec![Container {
-            name: "probe".into(),
-            image: Some(config.images.probe.clone()),
-            image_pull_policy: Some(config.images.pull_policy.clone()),
-            args: Some(vec!["load".into()]),
-            env: Some(vec![EnvVar {
-                name: REQUEST_ENV.into(),
-                value: Some(request_json(request)),
-                value_from: None,
-            }]),
-            resources: Some(resources(config)),
             volume_mounts: mounts,
-            security_context: Some(pod::locked_down(true)),
-            ..Container::default()
+            ..container(LOAD_COMMAND, &text, config)
         }],
         volumes,
         ..pod::restricted(node, &placement)
     }
 }
 
-/// `$(` would be expanded by the kubelet, and a workload's path may contain it.
-fn request_json(request: &LoadRequest) -> String {
-    serde_json::to_string(request)
-        .unwrap_or_default()
-        .replace("$(", "$$(")
+/// The probe's container for one of its commands.
+pub(super) fn container(command: &str, request: &str, config: &OperatorConfig) -> Container {
+    Container {
+        name: "probe".into(),
+        image: Some(config.images.probe.clone()),
+        image_pull_policy: Some(config.images.pull_policy.clone()),
+        args: Some(vec![command.to_owned()]),
+        env: Some(vec![EnvVar {
+            name: REQUEST_ENV.into(),
+            value: Some(pod::literal(request)),
+            value_from: None,
+        }]),
+        resources: Some(resources(config)),
+        security_context: Some(pod::locked_down(true)),
+        ..Container::default()
+    }
 }
 
 fn resources(config: &OperatorConfig) -> ResourceRequirements {

@@ -36,6 +36,25 @@ pub fn subject_pod(
     }
 }
 
+/// What a cold start creates: the subject of `trial` under a name to which a number is added. The
+/// image is pulled by the first of them only, because the class is `ImageCached`.
+pub fn cold_subject(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    trial: &TrialId,
+    node: &str,
+    upstream: Option<&str>,
+) -> Pod {
+    let name = names::cold_subject(run, trial);
+    let meta = owned_meta(run, name, labels::COMPONENT_COLD_SUBJECT);
+    let mut pod = subject_pod(run, variant, trial, node, upstream);
+    pod.metadata = with_trial(meta, trial);
+    for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
+        container.image_pull_policy = Some("IfNotPresent".into());
+    }
+    pod
+}
+
 fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&str>) -> Container {
     let subject = &variant.subject;
     let own = subject
@@ -45,21 +64,16 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
     let added = upstream.map(|address| (UPSTREAM_ENV.to_owned(), address.to_owned()));
     let env = own.chain(added).map(|(name, value)| EnvVar {
         name,
-        // `$(X)` would be expanded by the kubelet; the API promises the literal value.
-        value: Some(value.replace("$(", "$$(")),
+        // The API promises the literal value.
+        value: Some(pod::literal(&value)),
         value_from: None,
     });
     Container {
         name: "subject".into(),
         image: Some(subject.image.clone()),
         image_pull_policy: subject.pull_policy.clone(),
-        args: (!subject.args.is_empty()).then(|| {
-            subject
-                .args
-                .iter()
-                .map(|arg| arg.replace("$(", "$$("))
-                .collect()
-        }),
+        args: (!subject.args.is_empty())
+            .then(|| subject.args.iter().map(|arg| pod::literal(arg)).collect()),
         env: Some(env.collect()).filter(|env: &Vec<EnvVar>| !env.is_empty()),
         ports: Some(vec![ContainerPort {
             name: Some("http".into()),

@@ -9,10 +9,17 @@ const OVERHEAD_SECONDS: u64 = 2;
 /// A warm-latency window is over before one looks; services slower than 1 ms take longer.
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 
+/// A pod of a cold start comes and goes in about two seconds on a small node.
+const SAMPLE_SECONDS: u64 = 2;
+
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     let sweeps = &run.spec.sweeps;
     let load = match trial.cell.point {
+        Point::ColdStart { .. } => sweeps
+            .cold_start
+            .as_ref()
+            .map_or(0, |sweep| u64::from(sweep.samples + 1) * SAMPLE_SECONDS),
         Point::WarmLatency => sweeps.warm_latency.map_or(0, |sweep| {
             u64::from(sweep.requests + sweep.warmup_requests).div_ceil(WARM_REQUESTS_PER_SECOND)
         }),

@@ -9,8 +9,10 @@
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
 //! 4. What cannot work is recorded as skipped and not tried again and again ([`exclusion`]).
 //! 5. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
-//!    was seen ([`trial`]).
+//!    was seen ([`trial`]). A trial of cold starts has no subject of ours: its probe creates the
+//!    pods, and what a probe that was killed leaves of them is removed ([`cold_start`]).
 
+mod cold_start;
 mod estimate;
 mod exclusion;
 mod failure;
@@ -66,6 +68,8 @@ pub enum Step {
         /// Its address.
         address: std::net::IpAddr,
     },
+    /// Create the Job of a trial of cold starts, which creates its pods itself.
+    LaunchColdStart(TrialId),
     /// Read what the probe printed and store the record.
     CollectRecord {
         /// Which trial.
@@ -120,7 +124,7 @@ impl Plan {
     pub fn starts_probe(&self) -> bool {
         self.steps
             .iter()
-            .any(|step| matches!(step, Step::LaunchProbe { .. }))
+            .any(|step| matches!(step, Step::LaunchProbe { .. } | Step::LaunchColdStart(_)))
     }
 }
 
@@ -171,10 +175,10 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
         .filter(|trial| seen.records.contains_key(trial))
         .count();
     if run.spec.suspend {
-        return suspended(run, seen, completed);
+        return suspended(run, seen, completed, now);
     }
     if completed == run.order.len() {
-        return finishing(run, seen, completed);
+        return finishing(run, seen, completed, now);
     }
     let node = match node::claim(run, seen) {
         node::Claim::Held(node) => node,
@@ -249,7 +253,7 @@ fn waiting(message: String, node: Option<String>, completed: usize, wake: Wake) 
     }
 }
 
-fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
+fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let mut steps = remove_everything(seen);
     let node = node::held(run, seen);
     // The node is given back only when nothing of this run can still load it.
@@ -261,11 +265,11 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
         stage: Stage::Suspended,
         node,
         completed,
-        wake: Wake::OnChange,
+        wake: cold_start::wake(seen, now),
     }
 }
 
-fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
+fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let mut steps = remove_everything(seen);
     let node = node::held(run, seen);
     if !seen.report {
@@ -301,13 +305,15 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize) -> Plan {
         stage,
         node,
         completed,
-        wake: Wake::OnChange,
+        wake: cold_start::wake(seen, now),
     }
 }
 
 fn remove_everything(seen: &Observed) -> Vec<Step> {
     let probes = seen.probes.iter().filter(|probe| !probe.deleting);
-    let subjects = seen.subjects.iter().filter(|subject| !subject.pod.deleting);
+    let cold = seen.cold_subjects.iter();
+    let subjects = seen.subjects.iter().chain(cold);
+    let subjects = subjects.filter(|subject| !subject.pod.deleting);
     let upstream = seen.upstream.iter().filter(|pod| !pod.deleting);
     // Probes first: a probe without its subject would report errors that are ours.
     probes
@@ -324,5 +330,8 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
 }
 
 fn nothing_left(seen: &Observed) -> bool {
-    seen.probes.is_empty() && seen.subjects.is_empty() && seen.upstream.is_none()
+    seen.probes.is_empty()
+        && seen.subjects.is_empty()
+        && seen.cold_subjects.is_empty()
+        && seen.upstream.is_none()
 }

@@ -4,11 +4,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Failure, FailureReason};
-use super::{Stage, Step, Wake};
+use super::{Stage, Step, Wake, cold_start};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
-use crate::wire::record::TrialId;
+use crate::wire::record::{Point, TrialId};
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
 const DEADLINE: &str = "DeadlineExceeded";
@@ -30,6 +30,7 @@ pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, 
         return (vec![], Stage::Summarising, Wake::Now);
     };
     let mut steps = leftovers(seen, trial);
+    steps.extend(cold_start::leftovers(seen, trial));
     let (step, message, wake) = match upstream(run, seen, trial, now) {
         Upstream::Ready => current(run, seen, trial, now),
         Upstream::Start => (
@@ -113,10 +114,13 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
     }
 }
 
-type Next = (Option<Step>, String, Wake);
+pub(super) type Next = (Option<Step>, String, Wake);
 
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
+    if let Point::ColdStart { .. } = trial.cell.point {
+        return cold_start::current(seen, trial, probe, now);
+    }
     match (subject_of(seen, trial), probe) {
         (None, None) => (
             Some(Step::DeploySubject(trial.clone())),
@@ -150,13 +154,9 @@ fn before_probe(
     match (&pod.state, pod.ip) {
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(address)) => {
-            // Pods of the trial before must have ended: on their way out they still use the CPU.
-            let subjects = seen.subjects.iter().filter(|other| other.trial != *trial);
-            let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-            let others = subjects.map(|other| &other.pod).any(works)
-                || probes.filter_map(|other| other.pod.as_ref()).any(works);
-            if others {
-                return (None, format!("preparing {trial}"), Wake::OnChange);
+            if others_work(seen, trial) {
+                let wake = cold_start::wake(seen, now);
+                return (None, format!("preparing {trial}"), wake);
             }
             let subject_uid = pod.uid.clone();
             let step = Step::LaunchProbe {
@@ -173,6 +173,15 @@ fn before_probe(
         },
         _ => until_deadline(trial, subject, deadline, now),
     }
+}
+
+/// Whether pods of other trials still work: on their way out they use the CPU.
+pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let subjects = subjects.filter(|other| other.trial != *trial);
+    let probes = seen.probes.iter().filter(|other| other.trial != *trial);
+    subjects.map(|other| &other.pod).any(works)
+        || probes.filter_map(|other| other.pod.as_ref()).any(works)
 }
 
 fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
@@ -260,24 +269,8 @@ fn under_probe(
             Wake::OnChange,
         );
     }
-    let stopped = probe.failed.as_deref() == Some(DEADLINE);
-    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
-        let step = Step::CollectRecord {
-            trial: trial.clone(),
-            probe_pod: pod.name.clone(),
-            subject_pod: subject.map(|subject| subject.pod.name.clone()),
-        };
-        return (Some(step), format!("recording {trial}"), Wake::Now);
-    }
-    if let Some(reason) = &probe.failed {
-        let failure = if stopped {
-            let message = "the probe did not end within its deadline and was stopped".to_owned();
-            Failure::new(FailureReason::ProbeDeadlineExceeded, message)
-        } else {
-            let message = format!("the probe's Job failed ({reason}) and its pod is gone");
-            Failure::new(FailureReason::ProbeFailed, message)
-        };
-        return fail(trial, failure, subject);
+    if let Some(next) = ended_probe(trial, subject, probe) {
+        return next;
     }
     match subject {
         None => {
@@ -300,13 +293,39 @@ fn under_probe(
         Some(subject) if matches!(subject.pod.state, PodState::Ended { .. }) => {
             fail(trial, crashed(&subject.pod.state), Some(subject))
         }
-        Some(subject) => probe_running(trial, subject, probe, now),
+        Some(_) => probe_running(trial, subject, probe, now),
     }
 }
 
-fn probe_running(
+/// What follows from a probe that has ended: a record.
+pub(super) fn ended_probe(
     trial: &TrialId,
-    subject: &SubjectSeen,
+    subject: Option<&SubjectSeen>,
+    probe: &ProbeSeen,
+) -> Option<Next> {
+    let stopped = probe.failed.as_deref() == Some(DEADLINE);
+    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
+        let step = Step::CollectRecord {
+            trial: trial.clone(),
+            probe_pod: pod.name.clone(),
+            subject_pod: subject.map(|subject| subject.pod.name.clone()),
+        };
+        return Some((Some(step), format!("recording {trial}"), Wake::Now));
+    }
+    let reason = probe.failed.as_ref()?;
+    let failure = if stopped {
+        let message = "the probe did not end within its deadline and was stopped".to_owned();
+        Failure::new(FailureReason::ProbeDeadlineExceeded, message)
+    } else {
+        let message = format!("the probe's Job failed ({reason}) and its pod is gone");
+        Failure::new(FailureReason::ProbeFailed, message)
+    };
+    Some(fail(trial, failure, subject))
+}
+
+pub(super) fn probe_running(
+    trial: &TrialId,
+    subject: Option<&SubjectSeen>,
     probe: &ProbeSeen,
     now: Timestamp,
 ) -> Next {
@@ -327,7 +346,7 @@ fn probe_running(
             fail(
                 trial,
                 Failure::new(FailureReason::ProbeNotStarted, message),
-                Some(subject),
+                subject,
             )
         }
         Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
@@ -343,7 +362,7 @@ fn probe_running(
             fail(
                 trial,
                 Failure::new(FailureReason::ProbeNotStarted, message),
-                Some(subject),
+                subject,
             )
         }
     }
@@ -401,6 +420,6 @@ fn since(created: Timestamp, allowed: SignedDuration) -> Timestamp {
     later(later(created, SignedDuration::from_secs(1)), allowed)
 }
 
-fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
+pub(super) fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
     time.checked_add(by).unwrap_or(Timestamp::MAX)
 }

@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 
 use super::answers::{self, Bodies};
+use super::coldstart::{self, ColdTrial};
 use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
 use super::{cells, compare, expectations, failures, outside, quality, verdict, words};
 use crate::twin;
-use crate::wire::record::{Outcome, Record, TrialId};
+use crate::wire::record::{Outcome, Point, Record, TrialId};
 
 /// The run that records belong to.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,8 @@ pub struct Observation {
     pub ended: Ended,
     /// What was measured.
     pub metrics: Metrics,
+    /// What was measured of cold starts.
+    pub cold_start: Option<ColdTrial>,
     /// The answers that were seen.
     pub bodies: Bodies,
     /// Index of the facts of node and subject among those of the collector.
@@ -186,10 +189,13 @@ impl Collector {
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
         };
-        let doubts = doubts::doubts(&evidence);
+        let cold_starts = coldstart::cells(measured, &baseline, observations, &wrong);
+        let mut doubts = doubts::doubts(&evidence);
+        doubts.extend(coldstart::doubts(&cold_starts));
         let mut trials = TrialCounts::default();
-        for cell in &cells {
-            trials.add(cell.counts);
+        let cold_counts = cold_starts.iter().map(|cell| cell.counts);
+        for counts in cells.iter().map(|cell| cell.counts).chain(cold_counts) {
+            trials.add(counts);
         }
         let (failures, failures_not_listed) = failures::failures(measured, observations);
         let mut summary = Summary {
@@ -202,7 +208,7 @@ impl Collector {
             seed: run.seed,
             baseline,
             verdict: String::new(),
-            trustworthy: quality::trustworthy(&cells, &doubts),
+            trustworthy: quality::trustworthy(trials, &doubts),
             doubts,
             trials,
             expectations: expectations::decisions(measured, &compared.with_baseline),
@@ -210,13 +216,17 @@ impl Collector {
             noise_floors: compared.noise_floors,
             shims: outside::shims(&run.spec, &cells),
             cells,
+            cold_starts,
             failures,
             failures_not_listed,
             environment,
             spec: environment::small_enough(&run.spec),
             compared: words::compared(measured),
         };
-        summary.verdict = verdict::verdict(&summary);
+        let only_cold = summary.cells.is_empty();
+        summary.verdict = coldstart::verdict(&summary)
+            .filter(|_| only_cold)
+            .unwrap_or_else(|| verdict::verdict(&summary));
         summary
     }
 }
@@ -231,6 +241,9 @@ pub fn summarize(run: &RunInput, records: &[Record]) -> Summary {
 }
 
 fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    if let Point::ColdStart { .. } = record.trial.cell.point {
+        return observe_cold_start(record, facts);
+    }
     let metrics = record
         .document
         .as_ref()
@@ -258,6 +271,35 @@ fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
             .as_ref()
             .map(answers::bodies)
             .unwrap_or_default(),
+        cold_start: None,
+        facts,
+    }
+}
+
+fn observe_cold_start(record: &Record, facts: usize) -> Observation {
+    let document = record.cold_start.as_ref();
+    let cold_start = document.map(coldstart::of_document);
+    let ended = match &record.outcome {
+        Outcome::Failed { reason, message } => failed(reason, message),
+        Outcome::Skipped { reason, message } => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        Outcome::Measured if cold_start.as_ref().is_some_and(|cold| cold.pods > 0) => {
+            Ended::Measured
+        }
+        Outcome::Measured => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no sample that counts",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: Metrics::default(),
+        cold_start,
+        bodies: document.map(coldstart::bodies).unwrap_or_default(),
         facts,
     }
 }

@@ -44,18 +44,23 @@ impl Facts {
     pub fn of(record: &Record) -> Self {
         let subject = record.subject.as_ref();
         let document = record.document.as_ref();
+        let cold = record.cold_start.as_ref();
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             node: subject.and_then(|s| text(&s.node)),
             probe: document
-                .map(|d| d.environment.facts.clone())
+                .map(|d| &d.environment)
+                .or(cold.map(|d| &d.environment))
+                .map(|environment| environment.facts.clone())
                 .unwrap_or_default(),
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
             image_id: subject.and_then(|s| s.image_id.clone()),
             runtime_class: subject.and_then(|s| s.runtime_class.clone()),
             operator_version: record.operator_version.clone(),
-            probe_version: document.map(|d| d.probe_version.clone()),
+            probe_version: document
+                .map(|d| d.probe_version.clone())
+                .or_else(|| cold.map(|d| d.probe_version.clone())),
             fortio_version: document.map(|d| d.fortio_version.clone()),
         }
     }

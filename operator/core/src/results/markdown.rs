@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::coldstart;
 use super::expectations::Decision;
 use super::outside;
 use super::quality::Doubt;
@@ -28,6 +29,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         doubts(summary),
         compared(summary),
         results(summary),
+        coldstart::section(summary),
         outside::section(summary),
         failures(summary),
         environment(summary),
@@ -133,6 +135,9 @@ fn compared(summary: &Summary) -> String {
 }
 
 fn results(summary: &Summary) -> String {
+    if summary.cells.is_empty() {
+        return String::new();
+    }
     let mut text =
         "## Results\n\nEach number is the median over valid trials, with its 95 % interval. The \
                     smallest and the largest trial are in summary.csv.\n"

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::{CellSummary, Summary};
+use super::summary::{Summary, TrialCounts};
 use super::words::cut;
 
 /// Longest message of a condition that the API server takes is 32,768 bytes; the rest is a margin
@@ -134,9 +134,7 @@ pub fn trust(summary: &Summary) -> Trust {
 }
 
 /// Whether nothing speaks against the numbers; `None` when there are none.
-pub fn trustworthy(cells: &[CellSummary], doubts: &[Doubt]) -> Option<bool> {
-    let any = cells
-        .iter()
-        .any(|cell| cell.counts.valid + cell.counts.invalid > 0);
+pub fn trustworthy(trials: TrialCounts, doubts: &[Doubt]) -> Option<bool> {
+    let any = trials.valid + trials.invalid > 0;
     any.then(|| !doubts.iter().any(|doubt| doubt.breaks_trust))
 }

@@ -38,6 +38,7 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
             rows.push(SummaryRow {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),
+                cold_start: vec![],
                 warm_latency: cells
                     .iter()
                     .find(|cell| cell.sweep == Sweep::WarmLatency)

@@ -7,6 +7,7 @@ use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
+use super::coldstart;
 use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, judged_ratio};
 use super::{trial, units};
@@ -25,7 +26,13 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             let baseline = status.baseline.as_deref().unwrap_or_default();
             let path = ascii(&workload.path);
             let _ = write!(text, "\n{} (GET {path})\n", ascii(&workload.name));
-            text.push_str(&numbers(&rows, baseline, &run.spec).plain());
+            if rows
+                .iter()
+                .any(|row| row.warm_latency.is_some() || row.throughput.is_some())
+            {
+                text.push_str(&numbers(&rows, baseline, &run.spec).plain());
+            }
+            text.push_str(&coldstart::terminal(&rows, baseline));
             let ratios = ratios(&rows, baseline);
             if !ratios.is_empty() {
                 let _ = write!(text, "\n{}", ratios.plain());

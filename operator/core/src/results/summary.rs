@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 
+use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
 use super::environment::Environment;
 use super::expectations::Decision;
@@ -50,6 +51,9 @@ pub struct Summary {
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
+    /// Cold starts: one entry per variant, workload and number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cold_starts: Vec<ColdStartCell>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.

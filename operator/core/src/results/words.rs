@@ -3,6 +3,7 @@
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Expectation, TWIN, Variant, Workload};
 
+use super::coldstart;
 use super::summary::{Compared, Named};
 
 /// Longest description of a variant or workload, in characters.
@@ -23,6 +24,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         name: name.to_owned(),
         what: cut(&what, MAX_WHAT_CHARS),
     };
+    let cold = spec.sweeps.cold_start.as_ref().map(coldstart::sweep);
     let warm = spec.sweeps.warm_latency.map(|w| {
         format!(
             "warm latency: {} requests per trial over {} connection(s), after {} discarded ones",
@@ -56,7 +58,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .iter()
             .map(|w| named(&w.name, workload_words(w)))
             .collect(),
-        sweeps: warm.into_iter().chain(throughput).collect(),
+        sweeps: cold.into_iter().chain(warm).chain(throughput).collect(),
         blocks: spec.blocks,
     }
 }

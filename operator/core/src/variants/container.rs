@@ -13,5 +13,6 @@ pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
         port: own.port,
         runtime_class: own.runtime_class_name.clone(),
         body_prefix: "",
+        listening_line: own.listening_line.clone(),
     }
 }

@@ -11,6 +11,8 @@ use crate::config::Images;
 
 /// Port on which the presets listen.
 pub const GATEWAY_PORT: u16 = 8080;
+/// What every gateway prints once, when it listens: `wasmbench: native listening on 0.0.0.0:8080`.
+const GATEWAY_LINE: &str = " listening on ";
 
 /// What a variant's pod runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub struct SubjectSpec {
     pub runtime_class: Option<String>,
     /// What the variant puts before every body by definition.
     pub body_prefix: &'static str,
+    /// Part of the log line that says that the service listens; `None`: the first line.
+    pub listening_line: Option<String>,
 }
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
@@ -54,5 +58,6 @@ fn gateway(image: &str, images: &Images) -> SubjectSpec {
         port: GATEWAY_PORT,
         runtime_class: None,
         body_prefix: "",
+        listening_line: Some(GATEWAY_LINE.into()),
     }
 }

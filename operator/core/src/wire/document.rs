@@ -74,6 +74,22 @@ pub enum ProbeFailureReason {
     NoSuccessfulRequest,
     /// The request could not be understood: operator and probe do not fit together.
     BadRequest,
+    /// The API server refuses the pod of a cold start.
+    PodRejected,
+    /// The image of a cold start's pod cannot be pulled or its name is wrong.
+    ImageUnavailable,
+    /// The container of a cold start could not be created.
+    SubjectNotStarted,
+    /// The pods of a cold start do not fit the node.
+    Unschedulable,
+    /// The pods of a cold start were not up in time.
+    StartTimedOut,
+    /// The container of a cold start ended.
+    SubjectCrashed,
+    /// The pods of a cold start did not go away.
+    SubjectNotRemoved,
+    /// The API server did not answer the probe, or not as it should.
+    ClusterUnavailable,
 }
 
 /// From the first attempt to the first correct answer.

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::cold_start::ColdStartDocument;
 use super::document::LoadDocument;
 
 /// Name and version of the record's schema.
@@ -16,6 +17,12 @@ pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[serde(rename_all = "camelCase", tag = "sweep")]
 pub enum Point {
+    /// The cold-start sweep has one point per number of pods at once.
+    #[serde(rename_all = "camelCase")]
+    ColdStart {
+        /// Pods that are created at once.
+        concurrency: u32,
+    },
     /// The warm-latency sweep has one point.
     #[serde(rename_all = "camelCase")]
     WarmLatency,
@@ -28,9 +35,10 @@ pub enum Point {
 }
 
 impl fmt::Display for Point {
-    /// `warm` or `throughput-c100`: fits a label value and a part of an object's name.
+    /// `cold-c1`, `warm` or `throughput-c100`: fits a label value and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
             Self::WarmLatency => f.write_str("warm"),
             Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
         }
@@ -94,13 +102,7 @@ impl FromStr for TrialId {
         if parts.next().is_some() {
             return Err(wrong());
         }
-        let point = match point.strip_prefix("throughput-c") {
-            Some(connections) => Point::Throughput {
-                connections: connections.parse().map_err(|_| wrong())?,
-            },
-            None if point == "warm" => Point::WarmLatency,
-            None => return Err(wrong()),
-        };
+        let point = parse_point(point).ok_or_else(wrong)?;
         let block = block
             .strip_prefix('b')
             .and_then(|b| b.parse().ok())
@@ -112,6 +114,18 @@ impl FromStr for TrialId {
         };
         Ok(Self { cell, block })
     }
+}
+
+fn parse_point(text: &str) -> Option<Point> {
+    if text == "warm" {
+        return Some(Point::WarmLatency);
+    }
+    if let Some(concurrency) = text.strip_prefix("cold-c") {
+        let concurrency = concurrency.parse().ok()?;
+        return Some(Point::ColdStart { concurrency });
+    }
+    let connections = text.strip_prefix("throughput-c")?.parse().ok()?;
+    Some(Point::Throughput { connections })
 }
 
 /// How a trial ended.
@@ -161,9 +175,12 @@ pub struct Record {
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
-    /// What the probe printed, as far as it did.
+    /// What the probe of a load printed, as far as it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<LoadDocument>,
+    /// What the probe of cold starts printed, as far as it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_start: Option<ColdStartDocument>,
 }
 
 /// What is known of a subject from the API.

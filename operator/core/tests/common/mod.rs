@@ -1,5 +1,7 @@
 //! Fixtures: a run as a user writes it, through the real `validate`.
 
+#![allow(dead_code, reason = "no test needs all of them")]
+
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
@@ -40,6 +42,7 @@ images:
   native: example.com/native:1
   embedded: example.com/embedded:1
   upstream: example.com/upstream:1
+coldStartServiceAccount: wasmbench-cold-start
 ";
     serde_yaml::from_str(text).expect("the fixture is a configuration")
 }
@@ -50,4 +53,17 @@ pub fn parse(text: &str) -> BenchmarkRun {
 
 pub fn validated() -> ValidatedRun {
     validate(&parse(RUN), &config()).expect("the fixture is valid")
+}
+
+/// The same run with cold starts instead of loads.
+pub fn cold() -> BenchmarkRun {
+    let mut run = parse(RUN);
+    let text = "coldStart: {samples: 3, concurrency: [1, 4], timeoutSeconds: 20}\n\
+                warmLatency: {requests: 100}";
+    run.spec.sweeps = serde_yaml::from_str(text).expect("the fixture is a list of sweeps");
+    run
+}
+
+pub fn validated_cold() -> ValidatedRun {
+    validate(&cold(), &config()).expect("the fixture is valid")
 }

@@ -148,6 +148,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         operator_version: "0.1.0".into(),
         recorded_at: Timestamp::UNIX_EPOCH,
         subject: Some(subject),
+        cold_start: None,
     }
 }
 

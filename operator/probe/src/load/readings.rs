@@ -1,12 +1,13 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use wasmbench_core::wire::document::{Meter, NodeCpu};
 
+use crate::clock::unix_nanoseconds;
 use crate::fortio::child::Edge;
 use crate::fortio::result::Run;
 use crate::meter::{Counters, Memory, PodMeter};
@@ -108,13 +109,6 @@ impl Readings {
                 .saturating_sub(start.generator_nanoseconds?),
         )
     }
-}
-
-fn unix_nanoseconds() -> i64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// CPU time of all threads of a process: its CPU clock counts nanoseconds, where `/proc/PID/stat`

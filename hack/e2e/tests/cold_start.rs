@@ -1,0 +1,371 @@
+//! Cold starts: what is measured is in order and complete, nothing is left behind, and a delay that
+//! is planted in a service's start is found again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kube::Client;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::processes::send_signal;
+use wasmbench_e2e::{eventually, runs};
+
+const BOTH: &str = r"
+blocks: 2
+seed: 1
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded, engine: {allocator: Pooling}}
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps:
+  coldStart: {samples: 3, concurrency: [1, 3]}
+";
+
+/// Far above what a start takes on a loaded small node.
+const SLOWEST: i64 = 5_000_000_000;
+
+fn samples(record: &Record) -> &[ColdSample] {
+    let document = record.cold_start.as_ref();
+    &document
+        .unwrap_or_else(|| panic!("{}: no document", record.trial))
+        .samples
+}
+
+#[tokio::test]
+async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
+    with_namespace("cold", |client, namespace| async move {
+        runs::create(&client, &namespace, "chill", BOTH).await;
+        let run = runs::finished(&client, &namespace, "chill", 420).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!((records.len(), outcomes.len()), (8, 8), "{outcomes:#?}");
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        for record in &records {
+            let concurrency = if record.trial.to_string().contains("cold-c3") {
+                3
+            } else {
+                1
+            };
+            let samples = samples(record);
+            assert_eq!(samples.len(), 4, "{}", record.trial);
+            for (number, sample) in samples.iter().enumerate() {
+                assert_eq!(sample.discarded, number == 0);
+                assert_eq!(sample.pods.len(), concurrency);
+                assert!(
+                    sample.clock_shift_nanoseconds.abs() < 5_000_000,
+                    "{sample:?}"
+                );
+                sample.pods.iter().for_each(check_timeline);
+            }
+        }
+        check_status(&run);
+        check_report(&namespace).await;
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+fn check_timeline(pod: &ColdPod) {
+    let at = |step| {
+        let moment = pod.steps.get(&step);
+        moment
+            .unwrap_or_else(|| panic!("no {step:?} in {pod:#?}"))
+            .nanoseconds
+    };
+    let sent = at(ColdStep::CreateSent);
+    assert!(
+        sent >= 0 && sent <= at(ColdStep::CreateAccepted),
+        "{pod:#?}"
+    );
+    assert_eq!(pod.steps[&ColdStep::Listening].clock, Clock::LogStamp);
+    // The confirmation may arrive late at a busy probe, but no pod listens so fast.
+    assert!(
+        at(ColdStep::CreateAccepted) < at(ColdStep::Listening),
+        "{pod:#?}"
+    );
+    assert!(at(ColdStep::Listening) - sent < SLOWEST, "{pod:#?}");
+    assert!(
+        at(ColdStep::Listening) <= at(ColdStep::FirstCorrectAnswer),
+        "{pod:#?}"
+    );
+    assert!(
+        at(ColdStep::AddressPublished) <= at(ColdStep::FirstCorrectAnswer),
+        "{pod:#?}"
+    );
+    for step in [
+        ColdStep::Scheduled,
+        ColdStep::SandboxReady,
+        ColdStep::ReadyPublished,
+    ] {
+        assert!(at(step) >= sent, "{pod:#?}");
+        assert_eq!(pod.steps[&step].clock, Clock::WatchArrival);
+    }
+    assert!(
+        at(ColdStep::DeleteSent) >= at(ColdStep::FirstCorrectAnswer),
+        "{pod:#?}"
+    );
+    assert!(
+        at(ColdStep::DeletionFinished) >= at(ColdStep::DeleteSent),
+        "{pod:#?}"
+    );
+    assert!(pod.image_id.is_some() && pod.attempts >= 1, "{pod:#?}");
+}
+
+fn check_status(run: &wasmbench_api::BenchmarkRun) {
+    let status = run.status.as_ref().expect("a status");
+    assert_eq!(status.summary.len(), 2, "{status:#?}");
+    for row in &status.summary {
+        let points: Vec<u32> = row
+            .cold_start
+            .iter()
+            .map(|point| point.concurrency)
+            .collect();
+        assert_eq!(points, [1, 3], "{row:#?}");
+        for point in &row.cold_start {
+            assert_eq!(
+                (point.trials, point.failed_trials, point.samples),
+                (2, 0, 6)
+            );
+            let time = point.listening.as_ref().expect("a time");
+            let range = 10_000.0..5_000_000.0;
+            assert!(range.contains(&time.p50_microseconds), "{point:#?}");
+            assert!(
+                time.p50_microseconds <= time.p90_microseconds * 1.5,
+                "{point:#?}"
+            );
+            let answer = point.answer.as_ref().expect("a time");
+            assert!(
+                answer.p50_microseconds >= time.p50_microseconds,
+                "{point:#?}"
+            );
+            assert_eq!(time.versus_baseline.is_some(), row.variant == "embedded");
+            assert_eq!(
+                point.makespan_microseconds.is_some(),
+                point.concurrency == 3
+            );
+        }
+    }
+    let verdict = status.verdict.as_deref().unwrap_or_default();
+    assert!(verdict.contains("create to listening"), "{verdict}");
+}
+
+async fn check_report(namespace: &str) {
+    let path = r"jsonpath={.data.report\.md}";
+    let report = kubectl(&[
+        "get",
+        "configmap",
+        "chill-report",
+        "-n",
+        namespace,
+        "-o",
+        path,
+    ])
+    .await;
+    for words in [
+        "## Cold start",
+        "firstCorrectAnswer",
+        "logStamp",
+        "Makespan",
+    ] {
+        assert!(report.stdout.contains(words), "{words}: {}", report.stdout);
+    }
+    let check = kubectl(&["wasmbench", "report", "chill", "-n", namespace, "--check"]).await;
+    assert!(check.ok, "{check:?}");
+    let shown = kubectl(&["wasmbench", "get", "chill", "-n", namespace]).await;
+    assert!(shown.stdout.contains("COLD START"), "{shown:?}");
+}
+
+/// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
+fn delayed(image: &str, seed: u32) -> String {
+    format!(
+        r"
+blocks: 6
+seed: {seed}
+variants:
+- {{name: prompt, container: {{image: '{image}', listeningLine: ' listening on '}}}}
+- name: tardy
+  container: {{image: '{image}', listeningLine: ' listening on ', args: ['--start-delay-ms', '50']}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps:
+  coldStart: {{samples: 6}}
+"
+    )
+}
+
+/// Runs of the same kind until the interval is tight enough: on a quiet node one will do.
+const BATCHES: u32 = 6;
+/// Half of a 95 % interval at which 5 ms can be told.
+const TIGHT: f64 = 4.0;
+
+#[tokio::test]
+async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
+    with_namespace("delay", |client, namespace| async move {
+        let image = images(&client).await.native;
+        let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for batch in 1..=BATCHES {
+            let name = format!("tardiness-{batch}");
+            runs::create(&client, &namespace, &name, &delayed(&image, batch)).await;
+            let run = runs::finished(&client, &namespace, &name, 480).await;
+            for record in runs::records(&client, &run).await {
+                let variant = record.trial.cell.variant.clone();
+                times
+                    .entry(variant)
+                    .or_default()
+                    .extend(after_the_sandbox(&record));
+            }
+            let (found, half_width) = shift(&times["prompt"], &times["tardy"]);
+            if half_width <= TIGHT || batch == BATCHES {
+                let said = format!("{found} ms, give or take {half_width}: {times:?}");
+                assert!((45.0..=55.0).contains(&found), "{said}");
+                return;
+            }
+        }
+    })
+    .await;
+}
+
+/// Milliseconds from create to listening, less what passed before the sandbox was ready: no service
+/// can have a part in that, and it scatters most.
+fn after_the_sandbox(record: &Record) -> Vec<f64> {
+    let counted = samples(record).iter().filter(|sample| !sample.discarded);
+    let pods = counted.flat_map(|sample| &sample.pods);
+    let milliseconds = pods.map(|pod| {
+        let at = |step| pod.since_create(step).expect("the step was seen") as f64 / 1e6;
+        at(ColdStep::Listening) - at(ColdStep::SandboxReady)
+    });
+    milliseconds.collect()
+}
+
+/// The median of all differences between one of the first and one of the second (Hodges and
+/// Lehmann), and half of its 95 % interval, from the same differences (Moses).
+fn shift(first: &[f64], second: &[f64]) -> (f64, f64) {
+    let pairs = second.iter().flat_map(|b| first.iter().map(move |a| b - a));
+    let mut differences: Vec<f64> = pairs.collect();
+    differences.sort_by(f64::total_cmp);
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let outside = n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank"
+    )]
+    let low = outside.max(0.0) as usize;
+    let high = differences.len() - 1 - low;
+    let half_width = (differences[high] - differences[low]) / 2.0;
+    (differences[differences.len() / 2], half_width)
+}
+
+async fn cold_subjects(client: &Client, uid: &str) -> usize {
+    let left = left_of(client, uid).await;
+    left.iter().filter(|one| one.contains("-cold-c1-")).count()
+}
+
+#[tokio::test]
+async fn a_probe_that_is_killed_leaves_no_pod_and_one_record() {
+    with_namespace("coldkill", |client, namespace| async move {
+        let spec = "
+blocks: 2
+variants: [{name: native, preset: native}]
+workloads: [{name: hello}]
+sweeps: {coldStart: {samples: 5}}
+";
+        let run = runs::create(&client, &namespace, "victim", spec).await;
+        let uid = run.metadata.uid.expect("a uid");
+        eventually(
+            Duration::from_mins(2),
+            "a cold subject and its probe",
+            || async {
+                // The Job, its pod and the pod that it created.
+                (cold_subjects(&client, &uid).await > 2).then_some(())
+            },
+        )
+        .await;
+        assert!(send_signal("KILL", "wasmbench-probe").is_some());
+        let run = runs::finished(&client, &namespace, "victim", 240).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        let words: Vec<&String> = outcomes.values().collect();
+        assert_eq!(words, ["Failed ProbeFailed", "Measured"], "{outcomes:#?}");
+        assert_eq!(left_of(&client, &uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_suspended_run_has_no_pods_and_a_deleted_one_leaves_none() {
+    with_namespace("coldstop", |client, namespace| async move {
+        let spec = "
+blocks: 5
+variants: [{name: native, preset: native}]
+workloads: [{name: hello}]
+sweeps: {coldStart: {samples: 20, concurrency: [2]}}
+";
+        let run = runs::create(&client, &namespace, "halted", spec).await;
+        let uid = run.metadata.uid.expect("a uid");
+        eventually(
+            Duration::from_mins(2),
+            "a probe and cold subjects",
+            || async { (left_of(&client, &uid).await.len() > 4).then_some(()) },
+        )
+        .await;
+        let patch = ["patch", "brun", "halted", "-n", &namespace, "--type=merge"];
+        let suspend = [&patch[..], &["-p", r#"{"spec":{"suspend":true}}"#]].concat();
+        assert!(kubectl(&suspend).await.ok);
+        eventually(Duration::from_secs(20), "nothing is left", || async {
+            left_of(&client, &uid).await.is_empty().then_some(())
+        })
+        .await;
+        let resume = [&patch[..], &["-p", r#"{"spec":{"suspend":false}}"#]].concat();
+        assert!(kubectl(&resume).await.ok);
+        eventually(
+            Duration::from_mins(1),
+            "a probe and cold subjects",
+            || async { (left_of(&client, &uid).await.len() > 4).then_some(()) },
+        )
+        .await;
+        let delete = ["delete", "brun", "halted", "-n", &namespace, "--wait=false"];
+        assert!(kubectl(&delete).await.ok);
+        eventually(Duration::from_secs(30), "nothing is left", || async {
+            left_of(&client, &uid).await.is_empty().then_some(())
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_image_that_does_not_exist_is_skipped_with_its_reason() {
+    with_namespace("coldimage", |client, namespace| async move {
+        let spec = "
+blocks: 2
+variants:
+- {name: native, preset: native}
+- {name: ghost, container: {image: 'localhost/wasmbench/ghost:1'}}
+workloads: [{name: hello}]
+sweeps: {coldStart: {samples: 1, timeoutSeconds: 60}}
+";
+        runs::create(&client, &namespace, "haunted", spec).await;
+        let run = runs::finished(&client, &namespace, "haunted", 240).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        let ghost: Vec<&String> = outcomes
+            .iter()
+            .filter_map(|(trial, outcome)| trial.starts_with("ghost").then_some(outcome))
+            .collect();
+        let expected = ["Failed ImageUnavailable", "Skipped ImageUnavailable"];
+        assert_eq!(ghost, expected, "{outcomes:#?}");
+        let skipped = &run.status.as_ref().expect("a status").skipped;
+        assert_eq!(skipped[0].variant, "ghost");
+    })
+    .await;
+}

@@ -1,0 +1,62 @@
+//! A trial of cold starts: one probe, which creates and removes the pods under test by itself. The
+//! operator only clears up after a probe that could not.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::trial::{Next, ended_probe, later, others_work, probe_running};
+use super::{Step, Wake};
+use crate::observed::{Observed, ProbeSeen};
+use crate::wire::record::TrialId;
+
+/// How often to look whether leftovers are gone. Cold subjects are not watched: their coming and
+/// going would wake the operator in the middle of every sample.
+const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
+
+/// When to look again if nothing that is watched happens.
+pub fn wake(seen: &Observed, now: Timestamp) -> Wake {
+    if seen.cold_subjects.is_empty() {
+        Wake::OnChange
+    } else {
+        Wake::At(later(now, LEFTOVERS_CHECK))
+    }
+}
+
+/// Cold subjects that no living probe of `current` will remove.
+pub fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
+    let has_probe = seen.probes.iter().any(|probe| probe.trial == *current);
+    seen.cold_subjects
+        .iter()
+        .filter(|subject| !(has_probe && subject.trial == *current))
+        .filter(|subject| !subject.pod.deleting)
+        .map(|subject| Step::RemoveSubject {
+            pod: subject.pod.name.clone(),
+        })
+        .collect()
+}
+
+/// What to do for a trial of cold starts whose record was not seen.
+pub fn current(
+    seen: &Observed,
+    trial: &TrialId,
+    probe: Option<&ProbeSeen>,
+    now: Timestamp,
+) -> Next {
+    match probe {
+        // Pods of the same names must be gone before they are created again.
+        None if !seen.cold_subjects.is_empty() || others_work(seen, trial) => {
+            (None, format!("preparing {trial}"), wake(seen, now))
+        }
+        None => (
+            Some(Step::LaunchColdStart(trial.clone())),
+            format!("measuring {trial}"),
+            Wake::OnChange,
+        ),
+        Some(probe) if probe.deleting => (
+            None,
+            format!("waiting for an earlier probe of {trial} to go"),
+            Wake::OnChange,
+        ),
+        Some(probe) => ended_probe(trial, None, probe)
+            .unwrap_or_else(|| probe_running(trial, None, probe, now)),
+    }
+}

@@ -1,0 +1,227 @@
+//! Trials to cells: medians over blocks, and ratios to the baseline within them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strum::IntoEnumIterator as _;
+use wasmbench_api::BenchmarkRunSpec;
+
+use super::super::collect::{Ended, Observation};
+use super::super::statistics::{LogInterval, Spread, median, paired_ratios, round_significant};
+use super::super::summary::TrialCounts;
+use super::super::trial::{SUMMARY_DIGITS, carries};
+use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime, ColdTrial, StepTime};
+use crate::wire::cold_start::ColdStep;
+use crate::wire::record::{Cell, Point, TrialId};
+
+/// Valid trials of a cell, by block.
+type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
+
+/// Every cell of the sweep: by workload, then variant, then pods at once, in the order of the spec.
+/// Variants that gave wrong answers (`mismatched`, with their workload) have no valid trials.
+pub fn cells(
+    spec: &BenchmarkRunSpec,
+    baseline: &str,
+    observations: &BTreeMap<TrialId, Observation>,
+    mismatched: &BTreeSet<(String, String)>,
+) -> Vec<ColdStartCell> {
+    let sweep = spec.sweeps.cold_start.as_ref();
+    let mut points: Vec<u32> = sweep
+        .map(|sweep| sweep.concurrency.clone())
+        .unwrap_or_default();
+    points.sort_unstable();
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        for variant in &spec.variants {
+            for &concurrency in &points {
+                let cell = |variant: &str| Cell {
+                    variant: variant.to_owned(),
+                    workload: workload.name.clone(),
+                    point: Point::ColdStart { concurrency },
+                };
+                let valid = |name: &str| {
+                    let wrong = mismatched.contains(&(name.to_owned(), workload.name.clone()));
+                    valid(&cell(name), spec.blocks, observations, wrong)
+                };
+                let base = (variant.name != baseline).then(|| valid(baseline));
+                let blocks = valid(&variant.name);
+                let counts = counts(
+                    &cell(&variant.name),
+                    spec.blocks,
+                    observations,
+                    blocks.len(),
+                );
+                found.push(summarise(
+                    cell(&variant.name),
+                    concurrency,
+                    counts,
+                    &blocks,
+                    base.as_ref(),
+                ));
+            }
+        }
+    }
+    found
+}
+
+fn valid<'a>(
+    cell: &Cell,
+    blocks: u32,
+    observations: &'a BTreeMap<TrialId, Observation>,
+    wrong: bool,
+) -> Blocks<'a> {
+    let trial = |block| {
+        let cell = cell.clone();
+        let seen = observations.get(&TrialId { cell, block })?;
+        let numbers = seen.cold_start.as_ref().filter(|_| seen.is_measured());
+        Some((block, numbers?))
+    };
+    let all = (1..=blocks).filter_map(trial);
+    all.filter(|_| !wrong).collect()
+}
+
+fn counts(
+    cell: &Cell,
+    blocks: u32,
+    observations: &BTreeMap<TrialId, Observation>,
+    valid: usize,
+) -> TrialCounts {
+    let mut counts = TrialCounts {
+        planned: blocks,
+        valid: u32::try_from(valid).unwrap_or(u32::MAX),
+        missing: blocks,
+        ..TrialCounts::default()
+    };
+    for block in 1..=blocks {
+        let cell = cell.clone();
+        let Some(seen) = observations.get(&TrialId { cell, block }) else {
+            continue;
+        };
+        counts.missing -= 1;
+        match &seen.ended {
+            Ended::Measured => counts.invalid += u32::from(valid == 0),
+            Ended::Failed { .. } => counts.failed += 1,
+            Ended::Skipped { .. } => counts.skipped += 1,
+        }
+    }
+    counts
+}
+
+fn summarise(
+    cell: Cell,
+    concurrency: u32,
+    counts: TrialCounts,
+    blocks: &Blocks<'_>,
+    base: Option<&Blocks<'_>>,
+) -> ColdStartCell {
+    let makespans = blocks.values();
+    let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
+    ColdStartCell {
+        variant: cell.variant,
+        workload: cell.workload,
+        concurrency,
+        counts,
+        pods: blocks.values().map(|trial| trial.pods).sum(),
+        first_attempt_answers: blocks
+            .values()
+            .map(|trial| trial.first_attempt_answers)
+            .sum(),
+        create_to_listening: time(ColdStep::Listening, blocks, base),
+        create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks, base),
+        makespan_microseconds: Spread::of(makespans)
+            .filter(|_| concurrency > 1)
+            .map(|spread| spread.map(round)),
+        steps: ColdStep::iter()
+            .filter_map(|step| step_time(step, blocks))
+            .collect(),
+        blocks: blocks
+            .iter()
+            .map(|(block, trial)| of_block(*block, trial))
+            .collect(),
+    }
+}
+
+fn medians(step: ColdStep, blocks: &Blocks<'_>) -> BTreeMap<u32, f64> {
+    let median = |(block, trial): (&u32, &&ColdTrial)| Some((*block, trial.median(step)?));
+    blocks.iter().filter_map(median).collect()
+}
+
+fn time(step: ColdStep, blocks: &Blocks<'_>, base: Option<&Blocks<'_>>) -> Option<ColdTime> {
+    let own = medians(step, blocks);
+    let all = blocks.values().filter_map(|trial| trial.steps.get(&step));
+    let mut all: Vec<f64> = all.flatten().copied().collect();
+    all.sort_by(f64::total_cmp);
+    Some(ColdTime {
+        p50_microseconds: Spread::of(own.values().copied())?.map(round),
+        p90_microseconds: round(p90(&all)?),
+        p90_carried: carries(all.len() as u64, 10),
+        versus_baseline: base.and_then(|base| ratio(&own, &medians(step, base))),
+    })
+}
+
+/// The smallest value that nine of ten do not exceed.
+fn p90(sorted: &[f64]) -> Option<f64> {
+    sorted
+        .get((sorted.len() * 9).div_ceil(10).checked_sub(1)?)
+        .copied()
+}
+
+fn ratio(own: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Option<ColdRatio> {
+    let ratios = paired_ratios(own, base);
+    let found = LogInterval::of(&ratios)?;
+    let end = |log: Option<f64>| libm::exp(log.unwrap_or(found.estimate));
+    let ratio = Spread {
+        median: libm::exp(found.estimate),
+        low: end(found.low()),
+        high: end(found.high()),
+    };
+    Some(ColdRatio {
+        ratio: ratio.map(round),
+        per_block: ratios.into_iter().map(round).collect(),
+    })
+}
+
+fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {
+    // The zero of the timeline says nothing.
+    if step == ColdStep::CreateSent {
+        return None;
+    }
+    let pods: usize = blocks
+        .values()
+        .filter_map(|trial| trial.steps.get(&step))
+        .map(Vec::len)
+        .sum();
+    Some(StepTime {
+        step,
+        p50_microseconds: round(median(medians(step, blocks).into_values())?),
+        pods: u32::try_from(pods).unwrap_or(u32::MAX),
+        clock: *blocks.values().find_map(|trial| trial.clocks.get(&step))?,
+    })
+}
+
+fn of_block(block: u32, trial: &ColdTrial) -> ColdBlock {
+    let (listening, answer) = (ColdStep::Listening, ColdStep::FirstCorrectAnswer);
+    ColdBlock {
+        block,
+        listening: trial.median(listening).map(round),
+        answer: trial.median(answer).map(round),
+        discarded_listening: trial.discarded_median(listening).map(round),
+        discarded_answer: trial.discarded_median(answer).map(round),
+    }
+}
+
+fn round(value: f64) -> f64 {
+    round_significant(value, SUMMARY_DIGITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_p90_is_a_value_that_was_measured() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(p90(&values), Some(18.0));
+        assert_eq!(p90(&[7.0]), Some(7.0));
+        assert_eq!(p90(&[]), None);
+    }
+}

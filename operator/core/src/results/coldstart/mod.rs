@@ -1,0 +1,116 @@
+//! Cold starts: records in, numbers, tables and rows of the status out. Apart from the results of
+//! loads, because the unit is another one: a pod's start, not a request.
+//!
+//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell, and the
+//! ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`status`]
+//! (rows of the status), [`words`] (verdict, doubts, terminal).
+
+mod cells;
+mod report;
+mod status;
+mod trial;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use super::statistics::Spread;
+use super::summary::TrialCounts;
+use crate::wire::cold_start::{Clock, ColdStep};
+
+pub use cells::cells;
+pub use report::section;
+pub use status::{is_measured, rows};
+pub use trial::{ColdTrial, bodies, of_document};
+pub use words::{doubts, sweep, terminal, verdict};
+
+/// One variant under one workload with one number of pods at once. Times are microseconds.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartCell {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Pods that were created at once.
+    pub concurrency: u32,
+    /// How its trials ended.
+    pub counts: TrialCounts,
+    /// Pods behind the numbers, over all valid trials and without the discarded ones.
+    pub pods: u32,
+    /// Pods that answered correctly at the first attempt: their answer waited for the address to be
+    /// published, and the service may have been ready before.
+    pub first_attempt_answers: u32,
+    /// From the request that creates the pod to the log line that says that the service listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create_to_listening: Option<ColdTime>,
+    /// From the request that creates the pod to the first correct answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create_to_answer: Option<ColdTime>,
+    /// From the first request that creates a pod to the last first answer of a sample; only with
+    /// more than one pod at once. Over blocks, the median sample of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub makespan_microseconds: Option<Spread>,
+    /// When each step was reached.
+    pub steps: Vec<StepTime>,
+    /// One entry per valid block.
+    pub blocks: Vec<ColdBlock>,
+}
+
+/// A time over all blocks of a cell.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdTime {
+    /// Over the medians of the blocks: median, smallest, largest.
+    pub p50_microseconds: Spread,
+    /// 90th percentile of all pods together.
+    pub p90_microseconds: f64,
+    /// Whether there are the 100 pods that a p90 needs.
+    pub p90_carried: bool,
+    /// As a multiple of the baseline's, block by block; absent for the baseline itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<ColdRatio>,
+}
+
+/// The ratios of the blocks' medians.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdRatio {
+    /// The ratio and its 95 % interval over blocks; its own ends with a single block.
+    pub ratio: Spread,
+    /// Each block in which both were measured, in their order.
+    pub per_block: Vec<f64>,
+}
+
+/// A step of the start: the median over the blocks of the medians of their pods.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct StepTime {
+    /// Which one.
+    pub step: ColdStep,
+    /// Since the request that creates the pod.
+    pub p50_microseconds: f64,
+    /// Pods for which there is evidence of it.
+    pub pods: u32,
+    /// Where the evidence comes from.
+    pub clock: Clock,
+}
+
+/// The medians of one block, and its discarded sample.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdBlock {
+    /// Which one, counted from 1.
+    pub block: u32,
+    /// Median of its pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<f64>,
+    /// Median of its pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<f64>,
+    /// Median of the pods of the discarded sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded_listening: Option<f64>,
+    /// Median of the pods of the discarded sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded_answer: Option<f64>,
+}

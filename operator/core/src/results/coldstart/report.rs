@@ -1,0 +1,194 @@
+//! The section of `report.md` on cold starts.
+
+use std::fmt::Write as _;
+
+use strum::IntoEnumIterator as _;
+
+use super::super::summary::Summary;
+use super::super::table::{Align, Table, escape};
+use super::super::tables::{NOTHING, ratio_with_interval};
+use super::super::units;
+use super::{ColdStartCell, ColdTime};
+use crate::wire::cold_start::ColdStep;
+
+const INTRODUCTION: &str = "\
+From the request that creates a pod. p50 is the median over blocks of the block's median pod; p90 is that \
+of all pods together, with a tilde when they are fewer than 100. *Listening* is the log line by which the \
+service says so; *answer* is the first correct one over the pod network, which cannot come before the \
+API tells the pod's address. *Discarded* is the first sample of each block, which does not count.\n";
+
+const STEPS: &str = "\
+Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
+probe: an upper bound. `logStamp` is containerd's stamp of the log line. Both read the node's clock.\n";
+
+/// The section; empty for a run without cold starts.
+pub fn section(summary: &Summary) -> String {
+    if summary.cold_starts.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("## Cold start\n\n{INTRODUCTION}");
+    for workload in &summary.compared.workloads {
+        let of_workload = |cell: &&ColdStartCell| cell.workload == workload.name;
+        let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+        let name = escape(&workload.name);
+        let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
+        let ratios = ratios(&cells);
+        if !ratios.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nAs multiples of {baseline}, median of the blocks (smallest to largest):\n\n{}",
+                ratios.markdown()
+            );
+        }
+        let _ = write!(text, "\n{STEPS}");
+        let mut points: Vec<u32> = cells.iter().map(|cell| cell.concurrency).collect();
+        points.sort_unstable();
+        points.dedup();
+        for point in points {
+            let at: Vec<&ColdStartCell> = cells
+                .iter()
+                .filter(|cell| cell.concurrency == point)
+                .copied()
+                .collect();
+            let _ = write!(
+                text,
+                "\n{point} pod(s) at once:\n\n{}",
+                steps(&at).markdown()
+            );
+        }
+    }
+    text
+}
+
+fn times(cells: &[&ColdStartCell]) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("At once", Align::Right),
+        ("Valid", Align::Right),
+        ("Pods", Align::Right),
+        ("Listening p50", Align::Right),
+        ("Range", Align::Right),
+        ("p90", Align::Right),
+        ("Answer p50", Align::Right),
+        ("Range", Align::Right),
+        ("p90", Align::Right),
+        ("Makespan", Align::Right),
+        ("Discarded listening", Align::Right),
+    ]);
+    for cell in cells {
+        let [listening, listening_range, listening_p90] = time(cell.create_to_listening.as_ref());
+        let [answer, answer_range, answer_p90] = time(cell.create_to_answer.as_ref());
+        let discarded = cell
+            .blocks
+            .iter()
+            .filter_map(|block| block.discarded_listening);
+        table.row(&[
+            cell.variant.clone(),
+            cell.concurrency.to_string(),
+            format!("{}/{}", cell.counts.valid, cell.counts.planned),
+            cell.pods.to_string(),
+            listening,
+            listening_range,
+            listening_p90,
+            answer,
+            answer_range,
+            answer_p90,
+            cell.makespan_microseconds
+                .map_or_else(|| NOTHING.to_owned(), |m| units::micros(m.median)),
+            super::super::statistics::median(discarded)
+                .map_or_else(|| NOTHING.to_owned(), units::micros),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn time(time: Option<&ColdTime>) -> [String; 3] {
+    let Some(time) = time else {
+        return [(); 3].map(|()| NOTHING.to_owned());
+    };
+    let spread = time.p50_microseconds;
+    [
+        units::micros(spread.median),
+        format!(
+            "{} - {}",
+            units::micros(spread.low),
+            units::micros(spread.high)
+        ),
+        super::words::tilde(time),
+    ]
+}
+
+fn ratios(cells: &[&ColdStartCell]) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("At once", Align::Right),
+        ("Listening", Align::Right),
+        ("Each block", Align::Left),
+        ("Answer", Align::Right),
+        ("Each block", Align::Left),
+    ]);
+    for cell in cells {
+        let [listening, listening_blocks] = ratio(cell.create_to_listening.as_ref());
+        let [answer, answer_blocks] = ratio(cell.create_to_answer.as_ref());
+        if (listening.as_str(), answer.as_str()) == (NOTHING, NOTHING) {
+            continue;
+        }
+        table.row(&[
+            cell.variant.clone(),
+            cell.concurrency.to_string(),
+            listening,
+            listening_blocks,
+            answer,
+            answer_blocks,
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn ratio(time: Option<&ColdTime>) -> [String; 2] {
+    let Some(found) = time.and_then(|time| time.versus_baseline.as_ref()) else {
+        return [(); 2].map(|()| NOTHING.to_owned());
+    };
+    let blocks = u32::try_from(found.per_block.len()).unwrap_or(u32::MAX);
+    let each: Vec<String> = found
+        .per_block
+        .iter()
+        .map(|r| units::ratio_number(*r))
+        .collect();
+    [ratio_with_interval(found.ratio, blocks), each.join(" ")]
+}
+
+/// One row per step, one column per variant.
+fn steps(cells: &[&ColdStartCell]) -> Table {
+    let mut header = vec![("Step", Align::Left), ("Clock", Align::Left)];
+    header.extend(
+        cells
+            .iter()
+            .map(|cell| (cell.variant.as_str(), Align::Right)),
+    );
+    let mut table = Table::new(&header);
+    for step in ColdStep::iter() {
+        let times: Vec<_> = cells
+            .iter()
+            .map(|cell| cell.steps.iter().find(|found| found.step == step))
+            .collect();
+        let Some(clock) = times.iter().flatten().next().map(|time| time.clock) else {
+            continue;
+        };
+        let mut row = vec![
+            <&str>::from(step).to_owned(),
+            <&str>::from(clock).to_owned(),
+        ];
+        row.extend(times.iter().map(|time| {
+            time.map_or_else(
+                || NOTHING.to_owned(),
+                |time| units::micros(time.p50_microseconds),
+            )
+        }));
+        table.row(&row);
+    }
+    table
+}

@@ -1,0 +1,85 @@
+//! Cells to the rows of a run's status, with four significant digits.
+
+use wasmbench_api::run::TWIN;
+use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, ColdStartTime, SummaryRow};
+
+use super::super::statistics::round_significant;
+use super::super::summary::Summary;
+use super::{ColdRatio, ColdStartCell, ColdTime};
+
+/// Digits of numbers in status.
+const DIGITS: usize = 4;
+
+/// `rows` with what is known of cold starts, and further rows for those that have nothing else.
+pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
+    let mut all = vec![];
+    // The twin is the noise floor and no competitor.
+    let variants = summary.compared.variants.iter();
+    for variant in variants.filter(|variant| variant.name != TWIN) {
+        for workload in &summary.compared.workloads {
+            let mine = |v: &str, w: &str| v == variant.name && w == workload.name;
+            let cells = summary.cold_starts.iter();
+            let cells = cells.filter(|cell| mine(&cell.variant, &cell.workload));
+            let tried = cells.filter(|cell| cell.counts.missing < cell.counts.planned);
+            let tried: Vec<&ColdStartCell> = tried.collect();
+            let known = rows
+                .iter()
+                .position(|row| mine(&row.variant, &row.workload));
+            let row = known.map(|index| rows.remove(index));
+            let row = row.or_else(|| {
+                (!tried.is_empty()).then(|| SummaryRow {
+                    variant: variant.name.clone(),
+                    workload: workload.name.clone(),
+                    ..SummaryRow::default()
+                })
+            });
+            if let Some(mut row) = row {
+                row.cold_start = tried.iter().filter_map(|cell| point(cell)).collect();
+                all.push(row);
+            }
+        }
+    }
+    all
+}
+
+/// Whether anything is known of cold starts of a variant.
+pub fn is_measured(summary: &Summary, variant: &str) -> bool {
+    let mut cells = summary.cold_starts.iter();
+    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
+}
+
+fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
+    (cell.counts.valid > 0).then(|| ColdStartPoint {
+        concurrency: cell.concurrency,
+        trials: cell.counts.valid,
+        failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        samples: cell.pods / cell.concurrency.max(1),
+        listening: cell.create_to_listening.as_ref().map(time),
+        answer: cell.create_to_answer.as_ref().map(time),
+        makespan_microseconds: cell
+            .makespan_microseconds
+            .map(|spread| number(spread.median)),
+    })
+}
+
+fn time(time: &ColdTime) -> ColdStartTime {
+    ColdStartTime {
+        p50_microseconds: number(time.p50_microseconds.median),
+        p90_microseconds: number(time.p90_microseconds),
+        versus_baseline: time.versus_baseline.as_ref().map(ratio),
+    }
+}
+
+fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
+    let rounded = ratio.ratio.map(number);
+    ColdStartRatio {
+        ratio: rounded.median,
+        low: rounded.low,
+        high: rounded.high,
+        blocks: u32::try_from(ratio.per_block.len()).unwrap_or(u32::MAX),
+    }
+}
+
+fn number(value: f64) -> f64 {
+    round_significant(value, DIGITS)
+}

@@ -1,0 +1,83 @@
+//! The numbers of one trial: a document in, times of its pods out.
+
+use std::collections::BTreeMap;
+
+use super::super::answers::Bodies;
+use super::super::statistics::median;
+use crate::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
+
+/// What a summary needs of one record of cold starts. Times are microseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColdTrial {
+    /// Pods of the samples that count.
+    pub pods: u32,
+    /// Those whose first attempt was answered correctly.
+    pub first_attempt_answers: u32,
+    /// From creation to each step, every pod that has evidence of it.
+    pub steps: BTreeMap<ColdStep, Vec<f64>>,
+    /// Where the evidence comes from.
+    pub clocks: BTreeMap<ColdStep, Clock>,
+    /// From the first creation to the last first answer of each sample.
+    pub makespans: Vec<f64>,
+    /// The discarded pods, from creation to each step.
+    pub discarded: BTreeMap<ColdStep, Vec<f64>>,
+}
+
+impl ColdTrial {
+    /// Median of the pods, from creation to `step`.
+    pub fn median(&self, step: ColdStep) -> Option<f64> {
+        median(self.steps.get(&step)?.iter().copied())
+    }
+
+    /// The same of the discarded pods.
+    pub fn discarded_median(&self, step: ColdStep) -> Option<f64> {
+        median(self.discarded.get(&step)?.iter().copied())
+    }
+}
+
+/// The numbers of a document.
+pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
+    let mut trial = ColdTrial::default();
+    for sample in &document.samples {
+        for pod in &sample.pods {
+            let steps = if sample.discarded {
+                &mut trial.discarded
+            } else {
+                trial.pods += 1;
+                trial.first_attempt_answers += u32::from(pod.attempts == 1);
+                &mut trial.steps
+            };
+            for (step, moment) in &pod.steps {
+                if let Some(time) = pod.since_create(*step) {
+                    steps.entry(*step).or_default().push(time as f64 / 1e3);
+                    trial.clocks.entry(*step).or_insert(moment.clock);
+                }
+            }
+        }
+        if !sample.discarded {
+            trial.makespans.extend(makespan(sample));
+        }
+    }
+    trial
+}
+
+/// From the first creation to the last first answer; `None` unless every pod answered.
+fn makespan(sample: &ColdSample) -> Option<f64> {
+    let at = |pod: &ColdPod, step| pod.steps.get(&step).map(|moment| moment.nanoseconds);
+    let pods = sample.pods.iter();
+    let created: Option<Vec<i64>> = pods.map(|pod| at(pod, ColdStep::CreateSent)).collect();
+    let pods = sample.pods.iter();
+    let answered: Option<Vec<i64>> = pods
+        .map(|pod| at(pod, ColdStep::FirstCorrectAnswer))
+        .collect();
+    let (first, last) = (created?.into_iter().min()?, answered?.into_iter().max()?);
+    Some(last.saturating_sub(first) as f64 / 1e3)
+}
+
+/// The bodies that a document saw, by digest.
+pub fn bodies(document: &ColdStartDocument) -> Bodies {
+    let answer = document.answer.iter();
+    answer
+        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
+        .collect()
+}

@@ -1,0 +1,198 @@
+//! Cold starts in words: the verdict of a run that has nothing else, doubts, the sweep, and lines
+//! for a terminal.
+
+use wasmbench_api::cold_start::ColdStart;
+use wasmbench_api::status::{ColdStartTime, SummaryRow};
+
+use super::super::quality::{Doubt, Reason};
+use super::super::statistics::Spread;
+use super::super::summary::Summary;
+use super::super::table::{Align, Table};
+use super::super::tables::{NOTHING, ratio_with_interval};
+use super::super::units;
+use super::super::words::cut;
+use super::{ColdStartCell, ColdTime};
+
+/// Longest verdict, in characters: that of the status field is 512 bytes.
+const MAX_VERDICT_CHARS: usize = 200;
+/// Cells that a message lists.
+const MAX_PLACES: usize = 4;
+
+/// The sweep in one sentence.
+pub fn sweep(sweep: &ColdStart) -> String {
+    let points: Vec<String> = sweep.concurrency.iter().map(u32::to_string).collect();
+    let class: &str = sweep.class.into();
+    format!(
+        "cold start ({class}): {} samples per trial after one discarded sample, {} pod(s) at once",
+        sweep.samples,
+        points.join(", ")
+    )
+}
+
+/// The result in one line; `None` without a valid cold start.
+pub fn verdict(summary: &Summary) -> Option<String> {
+    let compared: Vec<String> = summary
+        .cold_starts
+        .iter()
+        .filter_map(|cell| against(summary, cell))
+        .collect();
+    let statements = if compared.is_empty() {
+        summary.cold_starts.iter().filter_map(absolute).collect()
+    } else {
+        compared
+    };
+    (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
+}
+
+fn against(summary: &Summary, cell: &ColdStartCell) -> Option<String> {
+    let (time, what) = headline(cell)?;
+    let found = time.versus_baseline.as_ref()?;
+    let blocks = u32::try_from(found.per_block.len()).unwrap_or(u32::MAX);
+    Some(format!(
+        "{} takes {} of {} from create to {what}: {}{}",
+        cell.variant,
+        ratio_with_interval(found.ratio, blocks),
+        summary.baseline,
+        units::micros(time.p50_microseconds.median),
+        at(cell),
+    ))
+}
+
+fn absolute(cell: &ColdStartCell) -> Option<String> {
+    let (time, what) = headline(cell)?;
+    let median = units::micros(time.p50_microseconds.median);
+    Some(format!(
+        "{} takes {median} from create to {what}{}",
+        cell.variant,
+        at(cell)
+    ))
+}
+
+/// The exact time where there is one, else the one that every pod has.
+fn headline(cell: &ColdStartCell) -> Option<(&ColdTime, &'static str)> {
+    let listening = cell
+        .create_to_listening
+        .as_ref()
+        .map(|time| (time, "listening"));
+    let answer = || cell.create_to_answer.as_ref().map(|time| (time, "answer"));
+    listening.or_else(answer)
+}
+
+fn at(cell: &ColdStartCell) -> String {
+    let pods = match cell.concurrency {
+        1 => String::new(),
+        more => format!(", {more} pods at once"),
+    };
+    format!(" on {}{pods}", cell.workload)
+}
+
+/// What speaks against the numbers.
+pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
+    let partly = |cell: &&ColdStartCell| {
+        cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0
+    };
+    let missing = |cell: &&ColdStartCell| cell.counts.missing > 0;
+    let place = |cell: &ColdStartCell| {
+        let (valid, planned) = (cell.counts.valid, cell.counts.planned);
+        format!("{}{} ({valid} of {planned} valid)", cell.variant, at(cell))
+    };
+    let listed = |chosen: Vec<&ColdStartCell>| {
+        let more = chosen.len().saturating_sub(MAX_PLACES);
+        let shown: Vec<String> = chosen.into_iter().take(MAX_PLACES).map(place).collect();
+        let more = if more > 0 {
+            format!(", and {more} more")
+        } else {
+            String::new()
+        };
+        (!shown.is_empty()).then(|| format!("cold starts of {}{more}", shown.join(", ")))
+    };
+    let doubt = |reason, message: Option<String>, remedy: &str| {
+        message.map(|message| Doubt {
+            reason,
+            breaks_trust: true,
+            message,
+            remedy: remedy.to_owned(),
+        })
+    };
+    let failed = doubt(
+        Reason::TrialsFailed,
+        listed(cells.iter().filter(partly).collect()),
+        "the failures are listed in the report; remove their cause and run again",
+    );
+    let incomplete = doubt(
+        Reason::Incomplete,
+        listed(cells.iter().filter(missing).collect()),
+        "wait for the run to finish; if it has, it was stopped early: run again",
+    );
+    failed.into_iter().chain(incomplete).collect()
+}
+
+/// The 90th percentile, marked when there are too few pods for it.
+pub(super) fn tilde(time: &ColdTime) -> String {
+    let mark = if time.p90_carried { "" } else { "~" };
+    format!("{mark}{}", units::micros(time.p90_microseconds))
+}
+
+/// Cold starts of one workload for a terminal; empty without any.
+pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
+    let title = format!("VERSUS {baseline}");
+    let mut table = Table::new(&[
+        ("COLD START", Align::Left),
+        ("AT ONCE", Align::Right),
+        ("LISTENING P50", Align::Right),
+        ("P90", Align::Right),
+        (&title, Align::Right),
+        ("ANSWER P50", Align::Right),
+        ("P90", Align::Right),
+        (&title, Align::Right),
+        ("MAKESPAN", Align::Right),
+        ("SAMPLES", Align::Right),
+    ]);
+    for row in rows {
+        let mark = if row.variant == baseline {
+            " (baseline)"
+        } else {
+            ""
+        };
+        for point in &row.cold_start {
+            let mut cells = vec![
+                format!("{}{mark}", row.variant),
+                point.concurrency.to_string(),
+            ];
+            cells.extend(shown(point.listening.as_ref()));
+            cells.extend(shown(point.answer.as_ref()));
+            cells.push(
+                point
+                    .makespan_microseconds
+                    .map_or_else(|| NOTHING.to_owned(), units::micros),
+            );
+            cells.push(point.samples.to_string());
+            table.row(&cells);
+        }
+    }
+    table.drop_columns_of(NOTHING);
+    if table.is_empty() {
+        String::new()
+    } else {
+        table.plain()
+    }
+}
+
+fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
+    let Some(time) = time else {
+        return [(); 3].map(|()| NOTHING.to_owned());
+    };
+    let ratio = time.versus_baseline.as_ref().map(|found| {
+        let spread = Spread {
+            median: found.ratio,
+            low: found.low,
+            high: found.high,
+        };
+        ratio_with_interval(spread, found.blocks)
+    });
+    [
+        units::micros(time.p50_microseconds),
+        units::micros(time.p90_microseconds),
+        ratio.unwrap_or_else(|| NOTHING.to_owned()),
+    ]
+}

@@ -1,0 +1,95 @@
+//! What a cold start may ask for: the CRD's rules again, the administrator's limits, and what fits
+//! into the request of a probe.
+
+use std::collections::BTreeSet;
+
+use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
+use wasmbench_api::run::BenchmarkRunSpec;
+
+use super::{Invalid, invalid};
+use crate::config::OperatorConfig;
+
+/// Pods of one trial, as in the CRD.
+const MAX_PODS: u32 = 1000;
+/// Bytes of a container's arguments and environment as JSON. The probe is given the whole pod in
+/// one variable, for which Linux has 128 KiB; escaping may double it.
+const MAX_CONTAINER_BYTES: usize = 48 * 1024;
+
+const CONCURRENCY: &str = "spec.sweeps.coldStart.concurrency";
+
+pub(super) fn check(
+    spec: &BenchmarkRunSpec,
+    sweep: &ColdStart,
+    config: &OperatorConfig,
+) -> Result<(), Invalid> {
+    if config.cold_start_service_account.is_none() {
+        return Err(invalid(
+            "spec.sweeps.coldStart",
+            "the administrator does not allow cold starts: remove this sweep, or have coldStart.enabled \
+             set in the chart",
+        ));
+    }
+    if sweep.class != ColdStartClass::ImageCached {
+        return Err(invalid(
+            "spec.sweeps.coldStart.class",
+            "only ImageCached is measured yet: set it, or leave class out",
+        ));
+    }
+    concurrency(sweep, config.limits.cold_start_concurrency)?;
+    sizes(spec)
+}
+
+fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
+    let list = &sweep.concurrency;
+    if list.is_empty() || list.contains(&0) {
+        return Err(invalid(
+            CONCURRENCY,
+            "list at least one number of pods, each 1 or more",
+        ));
+    }
+    if list.iter().collect::<BTreeSet<_>>().len() != list.len() {
+        return Err(invalid(
+            CONCURRENCY,
+            "a number of pods stands twice: remove one",
+        ));
+    }
+    if let Some(above) = list.iter().find(|pods| **pods > limit) {
+        return Err(invalid(
+            CONCURRENCY,
+            format!(
+                "{above} pods at once are asked for and the administrator allows {limit}: lower it"
+            ),
+        ));
+    }
+    let most = list.iter().map(|pods| pods.saturating_mul(sweep.samples));
+    if sweep.samples == 0 || most.max().is_some_and(|pods| pods > MAX_PODS) {
+        return Err(invalid(
+            "spec.sweeps.coldStart.samples",
+            format!(
+                "samples x concurrency must be 1 to {MAX_PODS} pods per trial: lower samples or \
+                 concurrency"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn sizes(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    for (index, variant) in spec.variants.iter().enumerate() {
+        let Some(own) = &variant.container else {
+            continue;
+        };
+        let bytes =
+            serde_json::to_vec(&(&own.args, &own.env)).map_or(usize::MAX, |json| json.len());
+        if bytes > MAX_CONTAINER_BYTES {
+            return Err(invalid(
+                format!("spec.variants[{index}].container"),
+                format!(
+                    "args and env take {bytes} bytes and a cold start has room for \
+                     {MAX_CONTAINER_BYTES}: shorten them, or leave out spec.sweeps.coldStart"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! What the operator asks of `wasmbench-probe cold-start`, and what that prints: one timeline per
+//! pod, every moment with the clock that it comes from.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use serde::{Deserialize, Serialize};
+use wasmbench_api::run::Expectation;
+
+use super::document::{Answer, Environment, ProbeFailure};
+
+/// Name and version of the document's schema.
+pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
+/// Seconds that the pods of a sample have to be gone once they are deleted.
+pub const REMOVAL_SECONDS: u32 = 30;
+
+/// One trial of cold starts. It carries the pod as data: the probe adds a number to its name and
+/// changes nothing else.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartRequest {
+    /// The pod to create, complete with labels, owner and placement.
+    pub pod: Pod,
+    /// Label selector that finds the pods of this trial.
+    pub selector: String,
+    /// Samples that count.
+    pub samples: u32,
+    /// Pods that are created at once in each sample.
+    pub concurrency: u32,
+    /// Seconds until all pods of a sample must have answered.
+    pub timeout_seconds: u32,
+    /// Port of the service.
+    pub port: u16,
+    /// Path and query of the request.
+    pub path: String,
+    /// What the answer must be.
+    pub expect: Expectation,
+    /// What the variant puts before every body by definition.
+    #[serde(default)]
+    pub body_prefix: String,
+    /// Part of the log line that says that the service listens; absent: the first line says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening_line: Option<String>,
+}
+
+/// The outcome of one trial of cold starts.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartDocument {
+    /// [`COLD_START_SCHEMA`].
+    pub schema: String,
+    /// Version of the probe.
+    pub probe_version: String,
+    /// Why there is no usable measurement; absent when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ProbeFailure>,
+    /// All samples in their order, the discarded one first.
+    pub samples: Vec<ColdSample>,
+    /// The answer of the last pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// The node as the probe saw it.
+    pub environment: Environment,
+}
+
+/// Pods that were created at once.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdSample {
+    /// Whether the sample is shown but does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discarded: bool,
+    /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
+    /// timelines.
+    pub start_unix_nanoseconds: i64,
+    /// How far the wall clock ran away from the monotonic one during the sample, in nanoseconds.
+    /// Much more than the timer's noise means that someone set the clock.
+    pub clock_shift_nanoseconds: i64,
+    /// The timelines, one per pod.
+    pub pods: Vec<ColdPod>,
+}
+
+/// The timeline of one pod. A moment without evidence is absent, never guessed.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdPod {
+    /// Name of the pod.
+    pub pod: String,
+    /// Image as it was resolved, with its digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+    /// When each step was reached.
+    pub steps: BTreeMap<ColdStep, Moment>,
+    /// Attempts up to the first correct answer; with 1 the answer waited for the pod's address to
+    /// be published, not for the service.
+    pub attempts: u32,
+    /// The API's own stamps, which have a resolution of one second: evidence, not a measurement.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub api_stamps: BTreeMap<String, String>,
+}
+
+/// A step of a pod's start, in the order in which they are usually reached.
+#[derive(
+    Serialize,
+    Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::IntoStaticStr,
+    strum::EnumIter,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum ColdStep {
+    /// The probe begins to send the request that creates the pod.
+    CreateSent,
+    /// The API server has confirmed it.
+    CreateAccepted,
+    /// The scheduler has chosen the node.
+    Scheduled,
+    /// The pod's sandbox and network are ready (`PodReadyToStartContainers`).
+    SandboxReady,
+    /// The service has said in its log that it listens.
+    Listening,
+    /// The container runs, as the API tells it.
+    ContainerStarted,
+    /// The API tells the pod's address.
+    AddressPublished,
+    /// The pod is `Ready`.
+    ReadyPublished,
+    /// The first correct answer is complete.
+    FirstCorrectAnswer,
+    /// The probe begins to send the request that deletes the pod.
+    DeleteSent,
+    /// The pod is gone from the API.
+    DeletionFinished,
+}
+
+/// When a step was reached.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Moment {
+    /// Nanoseconds since the start of the sample.
+    pub nanoseconds: i64,
+    /// The clock that stamped it.
+    pub clock: Clock,
+    /// How much earlier the step may have been reached, in nanoseconds. Absent: the moment is an
+    /// upper bound, and nobody knows how tight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertainty_nanoseconds: Option<u64>,
+}
+
+/// Where a moment comes from. All of them read the same clock, that of the node.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum Clock {
+    /// The probe, when it did something itself.
+    Probe,
+    /// The probe, when the API's watch told of the step.
+    WatchArrival,
+    /// containerd, when it wrote the line of the log.
+    LogStamp,
+}
+
+impl ColdPod {
+    /// Nanoseconds from the request that creates the pod to `step`.
+    pub fn since_create(&self, step: ColdStep) -> Option<i64> {
+        let reached = self.steps.get(&step)?.nanoseconds;
+        Some(reached - self.steps.get(&ColdStep::CreateSent)?.nanoseconds)
+    }
+}

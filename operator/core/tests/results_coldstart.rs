@@ -1,0 +1,318 @@
+//! Cold starts from records to every place where people see them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::results::summary::Summary;
+use wasmbench_core::results::{RunInput, report_files, status_table, summarize};
+use wasmbench_core::status::Conclusion;
+use wasmbench_core::wire::cold_start::{
+    COLD_START_SCHEMA, Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, Moment,
+};
+use wasmbench_core::wire::document::{Answer, Environment};
+use wasmbench_core::wire::record::{
+    Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
+};
+
+const RUN: &str = r"
+apiVersion: wasmbench.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: thaw, namespace: team-a, uid: 6f0c0e6e-0000-4000-8000-000000000001}
+spec:
+  blocks: 5
+  seed: 7
+  variants: [{name: tortoise, preset: native}, {name: hare, preset: wasmtime-embedded}]
+  workloads: [{name: greet, expect: {sameAcrossVariants: true}}]
+  sweeps: {coldStart: {samples: 3, concurrency: [1, 4]}}
+";
+
+const STEPS: [(ColdStep, i64, Clock); 8] = [
+    (ColdStep::CreateSent, 0, Clock::Probe),
+    (ColdStep::CreateAccepted, 5, Clock::Probe),
+    (ColdStep::Scheduled, 9, Clock::WatchArrival),
+    (ColdStep::SandboxReady, 180, Clock::WatchArrival),
+    (ColdStep::Listening, 300, Clock::LogStamp),
+    (ColdStep::ReadyPublished, 320, Clock::WatchArrival),
+    (ColdStep::FirstCorrectAnswer, 321, Clock::Probe),
+    (ColdStep::DeletionFinished, 2000, Clock::WatchArrival),
+];
+
+fn run() -> BenchmarkRun {
+    serde_yaml::from_str(RUN).unwrap()
+}
+
+fn input() -> RunInput {
+    RunInput::new(&run(), 7)
+}
+
+/// A pod whose steps take `factor` times as long as the table says, `extra` milliseconds later.
+fn pod(factor: f64, extra: f64) -> ColdPod {
+    let moment = |&(step, milliseconds, clock): &(ColdStep, i64, Clock)| {
+        let late = if step >= ColdStep::Listening {
+            extra
+        } else {
+            0.0
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "milliseconds")]
+        let nanoseconds = ((milliseconds as f64 * factor + late) * 1e6) as i64;
+        let uncertainty_nanoseconds = None;
+        let moment = Moment {
+            nanoseconds,
+            clock,
+            uncertainty_nanoseconds,
+        };
+        (step, moment)
+    };
+    ColdPod {
+        pod: "p".into(),
+        image_id: Some("sha256:1".into()),
+        steps: STEPS.iter().map(moment).collect(),
+        attempts: 1,
+        api_stamps: BTreeMap::new(),
+    }
+}
+
+fn document(trial: &TrialId) -> ColdStartDocument {
+    let Point::ColdStart { concurrency } = trial.cell.point else {
+        panic!("not a cold start")
+    };
+    let factor = if trial.cell.variant == "hare" {
+        1.5
+    } else {
+        1.0
+    };
+    let factor = factor * (1.0 + f64::from(trial.block) / 100.0);
+    let sample = |number: u32| ColdSample {
+        discarded: number == 0,
+        start_unix_nanoseconds: 1_000_000_000,
+        clock_shift_nanoseconds: 100,
+        pods: (0..concurrency)
+            .map(|index| {
+                let first = if number == 0 { 500.0 } else { 0.0 };
+                pod(factor, f64::from(index * 20 + number) + first)
+            })
+            .collect(),
+    };
+    ColdStartDocument {
+        schema: COLD_START_SCHEMA.into(),
+        probe_version: "0.1.0".into(),
+        failure: None,
+        samples: (0..=3).map(sample).collect(),
+        answer: Some(Answer {
+            status: 200,
+            body_bytes: 5,
+            body_sha256: "aa".repeat(32),
+            excerpt: "hello".into(),
+        }),
+        environment: Environment {
+            facts: BTreeMap::from([("kernel".into(), "6.1".into())]),
+        },
+    }
+}
+
+fn record(trial: TrialId, position: u32) -> Record {
+    Record {
+        schema: RECORD_SCHEMA.into(),
+        run_uid: "6f0c0e6e-0000-4000-8000-000000000001".into(),
+        position,
+        outcome: Outcome::Measured,
+        operator_version: "0.1.0".into(),
+        recorded_at: jiff::Timestamp::UNIX_EPOCH,
+        subject: Some(SubjectFacts {
+            pod: "p".into(),
+            node: "bench-1".into(),
+            image: format!("wasmbench/{}:0.1.0", trial.cell.variant),
+            ..SubjectFacts::default()
+        }),
+        document: None,
+        cold_start: Some(document(&trial)),
+        trial,
+    }
+}
+
+fn records() -> Vec<Record> {
+    let mut records = vec![];
+    for block in 1..=5 {
+        for variant in ["tortoise", "hare"] {
+            for concurrency in [1, 4] {
+                let cell = Cell {
+                    variant: variant.into(),
+                    workload: "greet".into(),
+                    point: Point::ColdStart { concurrency },
+                };
+                let position = u32::try_from(records.len()).unwrap();
+                records.push(record(TrialId { cell, block }, position));
+            }
+        }
+    }
+    records
+}
+
+fn summary_of(records: &[Record]) -> Summary {
+    summarize(&input(), records)
+}
+
+fn shown(summary: &Summary) -> String {
+    let conclusion = Conclusion::of(summary, vec![]);
+    let mut run = run();
+    run.status = Some(wasmbench_api::BenchmarkRunStatus {
+        baseline: Some("tortoise".into()),
+        summary: conclusion.rows,
+        verdict: Some(conclusion.verdict),
+        ..Default::default()
+    });
+    status_table::status_text(&run)
+}
+
+#[test]
+fn a_report_of_cold_starts_whole() {
+    let files = report_files(&input(), &records()).unwrap();
+    insta::assert_snapshot!("cold-start-report", files["report.md"]);
+    insta::assert_snapshot!("cold-start-summary", files["summary.json"]);
+    insta::assert_snapshot!("cold-start-terminal", shown(&summary_of(&records())));
+}
+
+#[test]
+fn discarded_samples_are_shown_and_never_count() {
+    let summary = summary_of(&records());
+    let cell = &summary.cold_starts[0];
+    assert_eq!((cell.pods, cell.counts.valid), (15, 5));
+    let block = &cell.blocks[0];
+    assert!(block.listening.unwrap() < 310_000.0, "{block:?}");
+    assert!(block.discarded_listening.unwrap() > 800_000.0, "{block:?}");
+}
+
+#[test]
+fn ratios_are_taken_within_blocks() {
+    let summary = summary_of(&records());
+    let hare = summary
+        .cold_starts
+        .iter()
+        .find(|cell| cell.variant == "hare")
+        .unwrap();
+    let found = hare.create_to_listening.as_ref().unwrap();
+    let ratio = found.versus_baseline.as_ref().unwrap();
+    assert_eq!(ratio.per_block.len(), 5);
+    assert!((1.49..1.51).contains(&ratio.ratio.median), "{ratio:?}");
+    assert!(
+        summary.cold_starts[0]
+            .create_to_listening
+            .as_ref()
+            .unwrap()
+            .versus_baseline
+            .is_none()
+    );
+}
+
+#[test]
+fn the_makespan_of_pods_at_once_ends_with_the_last_of_them() {
+    let summary = summary_of(&records());
+    let four = &summary.cold_starts[1];
+    assert_eq!(four.concurrency, 4);
+    let makespan = four.makespan_microseconds.unwrap().median;
+    let median = four
+        .create_to_answer
+        .as_ref()
+        .unwrap()
+        .p50_microseconds
+        .median;
+    assert!(
+        (makespan - median - 30_000.0).abs() < 1_000.0,
+        "{makespan} {median}"
+    );
+    assert!(summary.cold_starts[0].makespan_microseconds.is_none());
+}
+
+#[test]
+fn a_step_without_evidence_is_absent_and_the_others_stay() {
+    let mut records = records();
+    let samples = records
+        .iter_mut()
+        .flat_map(|record| &mut record.cold_start.as_mut().unwrap().samples);
+    for pod in samples.flat_map(|sample| &mut sample.pods) {
+        pod.steps.remove(&ColdStep::Listening);
+    }
+    let summary = summary_of(&records);
+    assert!(
+        summary
+            .cold_starts
+            .iter()
+            .all(|cell| cell.create_to_listening.is_none())
+    );
+    assert!(
+        summary.verdict.contains("create to answer"),
+        "{}",
+        summary.verdict
+    );
+    assert!(
+        !shown(&summary).contains("LISTENING"),
+        "{}",
+        shown(&summary)
+    );
+}
+
+#[test]
+fn a_variant_that_answers_differently_is_not_compared() {
+    let mut records = records();
+    for record in records
+        .iter_mut()
+        .filter(|record| record.trial.cell.variant == "hare")
+    {
+        let answer = record.cold_start.as_mut().unwrap().answer.as_mut().unwrap();
+        answer.body_sha256 = "bb".repeat(32);
+    }
+    let summary = summary_of(&records);
+    let hare = summary
+        .cold_starts
+        .iter()
+        .find(|cell| cell.variant == "hare")
+        .unwrap();
+    assert_eq!((hare.counts.valid, hare.counts.invalid), (0, 5));
+    assert!(hare.create_to_listening.is_none());
+    assert_eq!(summary.trustworthy, Some(false));
+}
+
+#[test]
+fn failed_and_missing_trials_are_doubted_and_counted() {
+    let mut records = records();
+    records[0].outcome = Outcome::Failed {
+        reason: "SubjectCrashed".into(),
+        message: "the container ended".into(),
+    };
+    records.pop();
+    let summary = summary_of(&records);
+    let counts = summary.trials;
+    assert_eq!(
+        (counts.valid, counts.failed, counts.missing, counts.planned),
+        (18, 1, 1, 20)
+    );
+    assert_eq!(summary.trustworthy, Some(false));
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    assert_eq!(rows[0].cold_start[0].failed_trials, 1);
+}
+
+#[test]
+fn a_run_without_cold_starts_says_nothing_of_them() {
+    let mut run = run();
+    run.spec.sweeps = serde_yaml::from_str("warmLatency: {}").unwrap();
+    let files = report_files(&RunInput::new(&run, 7), &records()).unwrap();
+    assert!(!files["report.md"].contains("Cold start"));
+    assert!(!files["summary.json"].contains("coldStarts"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+    #[test]
+    fn the_order_of_records_does_not_matter(shuffled in Just(records()).prop_shuffle()) {
+        let expected = report_files(&input(), &records()).unwrap();
+        prop_assert_eq!(report_files(&input(), &shuffled).unwrap(), expected);
+    }
+}

@@ -1,0 +1,120 @@
+//! The course of a trial of cold starts: samples one after the other, each a number of pods that
+//! are created at once, waited for, and removed. A request in, a document out, whatever happens in
+//! between.
+//!
+//! Reading order: [`sample`] (one sample), [`watch`] (what the API tells, stamped on arrival),
+//! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
+//! service listens), [`trouble`] (pods for which waiting is no use).
+
+mod log;
+mod sample;
+mod timeline;
+mod trouble;
+mod watch;
+
+use std::time::Duration;
+
+use kube::{Api, Client};
+use wasmbench_core::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument, ColdStartRequest};
+use wasmbench_core::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_core::wire::request::REQUEST_ENV;
+
+use crate::environment;
+use crate::output::progress;
+use crate::settings::Settings;
+use crate::target::Target;
+use sample::Course;
+
+/// A connection to the API server that says nothing for this long is dead.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Measures one trial. `request` is the JSON text from the environment.
+pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
+    let mut document = ColdStartDocument {
+        schema: COLD_START_SCHEMA.to_owned(),
+        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        failure: None,
+        samples: vec![],
+        answer: None,
+        environment: Environment::default(),
+    };
+    // One thread for everything that waits: the other processors belong to what is measured.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    document.failure = match runtime {
+        Ok(runtime) => runtime.block_on(measure(request, &mut document)).err(),
+        Err(error) => Some(unavailable(format!("no runtime: {error}"))),
+    };
+    document.environment = environment::read(settings);
+    document
+}
+
+async fn measure(
+    request: Option<&str>,
+    document: &mut ColdStartDocument,
+) -> Result<(), ProbeFailure> {
+    let request = parse(request)?;
+    let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
+    let api = Api::namespaced(connect().await?, &namespace);
+    let mut course = Course::begin(api, &request).await?;
+    for number in 0..=request.samples {
+        let (sample, answers, outcome) = course.sample(number).await;
+        document.samples.push(sample);
+        for answer in answers {
+            let before = document.answer.replace(answer.clone());
+            same(&request, before.as_ref(), &answer)?;
+        }
+        outcome?;
+        progress(&format!("sample {number} of {}", request.samples));
+    }
+    Ok(())
+}
+
+async fn connect() -> Result<Client, ProbeFailure> {
+    let mut config = kube::Config::infer()
+        .await
+        .map_err(|error| unavailable(format!("no way to the API server: {error}")))?;
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    Client::try_from(config).map_err(|error| unavailable(format!("no API client: {error}")))
+}
+
+fn parse(request: Option<&str>) -> Result<ColdStartRequest, ProbeFailure> {
+    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
+    let request: ColdStartRequest = serde_json::from_str(text).map_err(|error| {
+        bad(format!(
+            "{REQUEST_ENV} holds no request of cold starts: {error}"
+        ))
+    })?;
+    // The path is checked once, before the first pod.
+    Target::new([0, 0, 0, 0].into(), request.port, &request.path)
+        .map_err(|error| bad(error.to_string()))?;
+    Ok(request)
+}
+
+/// Where all answers must be the same, those of one variant must be too.
+fn same(
+    request: &ColdStartRequest,
+    before: Option<&Answer>,
+    answer: &Answer,
+) -> Result<(), ProbeFailure> {
+    let differs = before.is_some_and(|before| before.body_sha256 != answer.body_sha256);
+    if !request.expect.same_across_variants || !differs {
+        return Ok(());
+    }
+    let message = format!(
+        "two pods of one variant answer differently, the last one '{}', and \
+         expect.sameAcrossVariants asks for one answer",
+        answer.excerpt
+    );
+    Err(failure(ProbeFailureReason::AnswerChanged, message))
+}
+
+fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
+    ProbeFailure { reason, message }
+}
+
+fn unavailable(message: String) -> ProbeFailure {
+    failure(ProbeFailureReason::ClusterUnavailable, message)
+}

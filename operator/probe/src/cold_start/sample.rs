@@ -1,0 +1,361 @@
+//! One sample: pods that are created at once, until all have answered correctly and are `Ready`;
+//! then they are deleted, and the sample ends when they are gone.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::future::join_all;
+use futures::{FutureExt, StreamExt, select_biased};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{DeleteParams, LogParams, PostParams};
+use tokio::time::{Instant, sleep, timeout_at};
+use wasmbench_core::wire::cold_start::{
+    Clock, ColdSample, ColdStartRequest, ColdStep, REMOVAL_SECONDS,
+};
+use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
+
+use super::log::{LOG_BYTES, listening};
+use super::timeline::Timeline;
+use super::trouble::{is_unschedulable, trouble, waits_for};
+use super::watch::{News, watch};
+use super::{failure, unavailable};
+use crate::clock::unix_nanoseconds;
+use crate::output::progress;
+use crate::ready::{Question, Waited};
+use crate::target::Target;
+
+/// The watch is up within this time, or something is wrong.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
+/// containerd writes a line within milliseconds; a service that is busy may say it later.
+const LOG_ATTEMPTS: u32 = 5;
+const LOG_PAUSE: Duration = Duration::from_millis(50);
+
+/// What all samples of a trial share.
+pub struct Course<'a> {
+    api: Api<Pod>,
+    request: &'a ColdStartRequest,
+    news: UnboundedReceiver<News>,
+    /// Why the watch was interrupted the last time.
+    interrupted: String,
+}
+
+/// What a thread that asks one pod found.
+struct Polled {
+    index: usize,
+    waited: Waited,
+    at: i64,
+}
+
+/// A sample while it is taken.
+struct Pods {
+    timelines: Vec<Timeline>,
+    latest: Vec<Option<Box<Pod>>>,
+    answers: Vec<Answer>,
+    sender: UnboundedSender<Polled>,
+    polled: UnboundedReceiver<Polled>,
+    deadline: Instant,
+}
+
+impl<'a> Course<'a> {
+    /// Begins to watch, and waits until the watch is up.
+    pub async fn begin(
+        api: Api<Pod>,
+        request: &'a ColdStartRequest,
+    ) -> Result<Course<'a>, ProbeFailure> {
+        let news = watch(api.clone(), &request.selector);
+        let mut course = Self {
+            api,
+            request,
+            news,
+            interrupted: String::new(),
+        };
+        let deadline = Instant::now() + WATCH_TIMEOUT;
+        loop {
+            match timeout_at(deadline, course.news.next()).await {
+                Ok(Some(News::Listed(_))) => return Ok(course),
+                Ok(Some(News::Interrupted(why))) => course.interrupted = why,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => {
+                    let message = format!("the pods cannot be watched: {}", course.interrupted);
+                    return Err(unavailable(message));
+                }
+            }
+        }
+    }
+
+    /// Takes sample `number`; number 0 is discarded. The pods are removed whatever happens.
+    pub async fn sample(
+        &mut self,
+        number: u32,
+    ) -> (ColdSample, Vec<Answer>, Result<(), ProbeFailure>) {
+        let (start, began) = (unix_nanoseconds(), std::time::Instant::now());
+        let mut pods = self.pods(number, start);
+        let outcome = match self.create(&mut pods).await {
+            Ok(()) => self.come_up(&mut pods).await,
+            Err(failure) => Err(failure),
+        };
+        if outcome.is_ok() {
+            self.read_logs(&mut pods).await;
+        }
+        let removed = self.remove(&mut pods).await;
+        let monotonic = i64::try_from(began.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let sample = ColdSample {
+            discarded: number == 0,
+            start_unix_nanoseconds: start,
+            clock_shift_nanoseconds: unix_nanoseconds() - start - monotonic,
+            pods: pods.timelines.into_iter().map(Timeline::finish).collect(),
+        };
+        (sample, pods.answers, outcome.and(removed))
+    }
+
+    fn pods(&self, number: u32, start: i64) -> Pods {
+        let base = self.request.pod.metadata.name.clone().unwrap_or_default();
+        let name = |index| format!("{base}-{number}-{index}");
+        let timelines: Vec<Timeline> = (0..self.request.concurrency)
+            .map(|index| Timeline::new(name(index), start))
+            .collect();
+        let (sender, polled) = unbounded();
+        Pods {
+            latest: vec![None; timelines.len()],
+            timelines,
+            answers: vec![],
+            sender,
+            polled,
+            deadline: Instant::now() + Duration::from_secs(self.request.timeout_seconds.into()),
+        }
+    }
+
+    /// Creates all pods at once.
+    async fn create(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        let params = PostParams::default();
+        let create = async |name: &str| {
+            let mut pod = self.request.pod.clone();
+            pod.metadata.name = Some(name.to_owned());
+            let sent = unix_nanoseconds();
+            let created = timeout_at(pods.deadline, self.api.create(&params, &pod)).await;
+            (sent, created, unix_nanoseconds())
+        };
+        let created = join_all(pods.timelines.iter().map(|pod| create(pod.name()))).await;
+        let mut outcome = Ok(());
+        for (timeline, (sent, created, at)) in pods.timelines.iter_mut().zip(created) {
+            match created {
+                Ok(Ok(_)) => timeline.accepted(sent, at),
+                Ok(Err(error)) => {
+                    timeline.did(ColdStep::CreateSent, sent);
+                    outcome = Err(not_created(&error));
+                }
+                Err(_) => {
+                    timeline.did(ColdStep::CreateSent, sent);
+                    outcome = Err(unavailable(
+                        "the API server did not create a pod in time".into(),
+                    ));
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Waits until every pod is `Ready` and has answered correctly.
+    async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        while !pods.timelines.iter().all(Timeline::is_up) {
+            select_biased! {
+                news = self.news.next() => match news {
+                    Some(news) => self.hear(pods, news)?,
+                    None => return Err(unavailable("the watch ended".into())),
+                },
+                polled = pods.polled.next() => if let Some(polled) = polled {
+                    pods.take(polled)?;
+                },
+                () = tokio::time::sleep_until(pods.deadline).fuse() => {
+                    return Err(self.too_late(pods));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
+        match news {
+            News::Pod(pod, at) => {
+                let Some(index) = pods.index(pod.metadata.name.as_deref()) else {
+                    return Ok(());
+                };
+                if let Some(address) = pods.timelines[index].saw(&pod, at) {
+                    self.ask(pods, index, address);
+                }
+                let trouble = trouble(&pod);
+                pods.latest[index] = Some(pod);
+                trouble.map_or(Ok(()), Err)
+            }
+            News::Gone(name, _) if pods.index(Some(&name)).is_some() => Err(failure(
+                ProbeFailureReason::SubjectCrashed,
+                format!("pod {name} was deleted or evicted while it started"),
+            )),
+            News::Gone(..) | News::Listed(_) => Ok(()),
+            News::Interrupted(why) => {
+                progress(&format!("the watch was interrupted: {why}"));
+                self.interrupted = why;
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks a pod from a thread of its own: a try every 0.9 ms, whatever else goes on.
+    fn ask(&self, pods: &Pods, index: usize, address: IpAddr) {
+        let request = self.request.clone();
+        let sender = pods.sender.clone();
+        let patience = pods.deadline.saturating_duration_since(Instant::now());
+        std::thread::spawn(move || {
+            // The path was checked when the request was read.
+            let Ok(target) = Target::new(address, request.port, &request.path) else {
+                return;
+            };
+            let question = Question {
+                target: &target,
+                expect: &request.expect,
+                variant_prefix: &request.body_prefix,
+            };
+            let waited = question.wait(patience);
+            let at = unix_nanoseconds();
+            // Nobody listens any more when another pod failed.
+            let _ = sender.unbounded_send(Polled { index, waited, at });
+        });
+    }
+
+    fn too_late(&self, pods: &Pods) -> ProbeFailure {
+        let late = pods.timelines.iter().position(|pod| !pod.is_up());
+        let latest = late.and_then(|index| pods.latest[index].as_deref());
+        let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
+        let waits = latest.map_or(unheard, waits_for);
+        let reason = match late.map(|index| &pods.timelines[index]) {
+            Some(pod) if pod.has_address() => ProbeFailureReason::NeverListened,
+            _ if latest.is_some_and(is_unschedulable) => ProbeFailureReason::Unschedulable,
+            _ => ProbeFailureReason::StartTimedOut,
+        };
+        failure(
+            reason,
+            format!(
+                "a pod did not answer correctly within {} s{waits}: raise \
+                 spec.sweeps.coldStart.timeoutSeconds, lower concurrency, or see 'kubectl describe pod'",
+                self.request.timeout_seconds
+            ),
+        )
+    }
+
+    /// Reads containerd's stamps of the lines that say that the services listen.
+    async fn read_logs(&self, pods: &mut Pods) {
+        let params = LogParams {
+            timestamps: true,
+            limit_bytes: Some(LOG_BYTES),
+            ..LogParams::default()
+        };
+        let wanted = self.request.listening_line.as_deref();
+        let stamp = async |name: &str| {
+            for _ in 0..LOG_ATTEMPTS {
+                match self.api.logs(name, &params).await {
+                    Ok(log) => {
+                        if let Some(at) = listening(&log, wanted) {
+                            return Some(at);
+                        }
+                    }
+                    Err(error) => progress(&format!("no log of {name}: {error}")),
+                }
+                sleep(LOG_PAUSE).await;
+            }
+            None
+        };
+        let stamps = join_all(pods.timelines.iter().map(|pod| stamp(pod.name()))).await;
+        for (timeline, stamp) in pods.timelines.iter_mut().zip(stamps) {
+            if let Some(at) = stamp {
+                timeline.listens(at, wanted.is_some());
+            }
+        }
+    }
+
+    /// Deletes the pods and waits until they are gone.
+    async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        let params = DeleteParams::default();
+        let mut left: Vec<usize> = vec![];
+        for index in 0..pods.timelines.len() {
+            if pods.timelines[index].may_exist() {
+                pods.timelines[index].did(ColdStep::DeleteSent, unix_nanoseconds());
+                left.push(index);
+            }
+        }
+        let delete = async |index: usize| {
+            let name = pods.timelines[index].name();
+            match self.api.delete(name, &params).await {
+                Err(kube::Error::Api(status)) if status.is_not_found() => Some(index),
+                Err(error) => {
+                    progress(&format!("could not delete {name}: {error}"));
+                    None
+                }
+                Ok(_) => None,
+            }
+        };
+        let deadline = Instant::now() + Duration::from_secs(REMOVAL_SECONDS.into());
+        let deleting = join_all(left.iter().map(|index| delete(*index)));
+        let gone = timeout_at(deadline, deleting).await.unwrap_or_default();
+        left.retain(|index| !gone.contains(&Some(*index)));
+        while !left.is_empty() {
+            match timeout_at(deadline, self.news.next()).await {
+                Ok(Some(News::Gone(name, at))) => {
+                    if let Some(index) = pods.index(Some(&name)) {
+                        let step = ColdStep::DeletionFinished;
+                        pods.timelines[index].reach(step, at, Clock::WatchArrival, None);
+                        left.retain(|other| *other != index);
+                    }
+                }
+                // Gone while the watch was away: nobody knows when.
+                Ok(Some(News::Listed(names))) => {
+                    left.retain(|index| names.contains(pods.timelines[*index].name()));
+                }
+                Ok(Some(News::Interrupted(why))) => self.interrupted = why,
+                Ok(Some(News::Pod(..))) => {}
+                Ok(None) | Err(_) => return Err(not_removed(left.len())),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Pods {
+    fn index(&self, name: Option<&str>) -> Option<usize> {
+        self.timelines
+            .iter()
+            .position(|pod| Some(pod.name()) == name)
+    }
+
+    fn take(&mut self, polled: Polled) -> Result<(), ProbeFailure> {
+        let Polled { index, waited, at } = polled;
+        let answer = waited.outcome?;
+        let gap = waited
+            .gap
+            .and_then(|gap| u64::try_from(gap.as_nanos()).ok());
+        self.timelines[index].answered(at, gap, waited.readiness.attempts);
+        self.answers.push(answer);
+        Ok(())
+    }
+}
+
+fn not_created(error: &kube::Error) -> ProbeFailure {
+    match error {
+        kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => failure(
+            ProbeFailureReason::PodRejected,
+            format!("the API server refuses the pod: {}", status.message),
+        ),
+        other => unavailable(format!("a pod could not be created: {other}")),
+    }
+}
+
+fn not_removed(count: usize) -> ProbeFailure {
+    failure(
+        ProbeFailureReason::SubjectNotRemoved,
+        format!(
+            "{count} pod(s) were not gone {REMOVAL_SECONDS} s after they were deleted: see \
+             'kubectl describe pod' and whether the service ends on SIGTERM"
+        ),
+    )
+}

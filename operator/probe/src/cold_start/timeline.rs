@@ -1,0 +1,161 @@
+//! The moments of one pod's start. What was seen of it in, a timeline out. Pure.
+
+use std::net::IpAddr;
+
+use k8s_openapi::api::core::v1::{Pod, PodStatus};
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, Moment};
+
+/// Conditions of a pod and the steps that they end.
+const CONDITIONS: [(&str, ColdStep); 3] = [
+    ("PodScheduled", ColdStep::Scheduled),
+    ("PodReadyToStartContainers", ColdStep::SandboxReady),
+    ("Ready", ColdStep::ReadyPublished),
+];
+
+/// One pod's timeline while it is assembled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// The zero of the sample, on the wall clock.
+    start: i64,
+    address: Option<IpAddr>,
+    pod: ColdPod,
+}
+
+impl Timeline {
+    /// An empty timeline in a sample that began at `start`.
+    pub fn new(name: String, start: i64) -> Self {
+        let pod = ColdPod {
+            pod: name,
+            ..ColdPod::default()
+        };
+        Self {
+            start,
+            address: None,
+            pod,
+        }
+    }
+
+    /// Name of the pod.
+    pub fn name(&self) -> &str {
+        &self.pod.pod
+    }
+
+    /// Notes that a step was reached; the first note of a step counts.
+    pub fn reach(&mut self, step: ColdStep, at: i64, clock: Clock, uncertainty: Option<u64>) {
+        let moment = Moment {
+            nanoseconds: at.saturating_sub(self.start),
+            clock,
+            uncertainty_nanoseconds: uncertainty,
+        };
+        self.pod.steps.entry(step).or_insert(moment);
+    }
+
+    /// Notes what the probe did itself.
+    pub fn did(&mut self, step: ColdStep, at: i64) {
+        self.reach(step, at, Clock::Probe, Some(0));
+    }
+
+    /// Notes that the API server confirmed the pod, which it did after it was `sent`.
+    pub fn accepted(&mut self, sent: i64, at: i64) {
+        self.did(ColdStep::CreateSent, sent);
+        let since = u64::try_from(at.saturating_sub(sent)).ok();
+        self.reach(ColdStep::CreateAccepted, at, Clock::Probe, since);
+    }
+
+    /// Notes the first correct answer.
+    pub fn answered(&mut self, at: i64, gap: Option<u64>, attempts: u32) {
+        self.reach(ColdStep::FirstCorrectAnswer, at, Clock::Probe, gap);
+        self.pod.attempts = attempts;
+    }
+
+    /// Notes the stamp of the line that says that the service listens. A line that only was the
+    /// first one and came after an answer says something else.
+    pub fn listens(&mut self, at: i64, named: bool) {
+        let answered = self.pod.steps.get(&ColdStep::FirstCorrectAnswer);
+        let after = at.saturating_sub(self.start);
+        if named || answered.is_none_or(|answered| after <= answered.nanoseconds) {
+            self.reach(ColdStep::Listening, at, Clock::LogStamp, None);
+        }
+    }
+
+    /// Notes what the API told of the pod `at` this moment; answers with its address, once.
+    pub fn saw(&mut self, pod: &Pod, at: i64) -> Option<IpAddr> {
+        let status = pod.status.as_ref()?;
+        for (type_, step) in CONDITIONS {
+            if is_true(status, type_) {
+                self.reach(step, at, Clock::WatchArrival, None);
+            }
+        }
+        let container = status.container_statuses.iter().flatten().next();
+        let running = container
+            .and_then(|c| c.state.as_ref())
+            .and_then(|state| state.running.as_ref());
+        if let Some(running) = running {
+            self.reach(ColdStep::ContainerStarted, at, Clock::WatchArrival, None);
+            if let Some(started) = &running.started_at {
+                let stamps = &mut self.pod.api_stamps;
+                stamps.insert("running".into(), started.0.to_string());
+            }
+        }
+        let image = container.map(|c| c.image_id.clone());
+        self.pod.image_id = image
+            .filter(|id| !id.is_empty())
+            .or(self.pod.image_id.take());
+        self.stamps(pod, status);
+        let address: IpAddr = status.pod_ip.as_ref()?.parse().ok()?;
+        self.reach(ColdStep::AddressPublished, at, Clock::WatchArrival, None);
+        self.address.replace(address).is_none().then_some(address)
+    }
+
+    /// Stamps of the API, which change once the pod is deleted.
+    fn stamps(&mut self, pod: &Pod, status: &PodStatus) {
+        if pod.metadata.deletion_timestamp.is_some() {
+            return;
+        }
+        let stamps = &mut self.pod.api_stamps;
+        if let Some(created) = &pod.metadata.creation_timestamp {
+            stamps.insert("created".into(), created.0.to_string());
+        }
+        for (type_, _) in CONDITIONS {
+            let conditions = status.conditions.iter().flatten();
+            let found = conditions
+                .filter(|c| c.type_ == type_ && c.status == "True")
+                .find_map(|c| c.last_transition_time.as_ref());
+            if let Some(time) = found {
+                stamps.insert(type_.into(), time.0.to_string());
+            }
+        }
+    }
+
+    /// Whether all steps are there that a start is waited for.
+    pub fn is_up(&self) -> bool {
+        [ColdStep::ReadyPublished, ColdStep::FirstCorrectAnswer]
+            .iter()
+            .all(|step| self.pod.steps.contains_key(step))
+    }
+
+    /// Whether the API has told the pod's address.
+    pub fn has_address(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Whether the pod was created and not seen to go.
+    pub fn may_exist(&self) -> bool {
+        let steps = &self.pod.steps;
+        steps.contains_key(&ColdStep::CreateSent)
+            && !steps.contains_key(&ColdStep::DeletionFinished)
+    }
+
+    /// The timeline as it is stored.
+    pub fn finish(self) -> ColdPod {
+        self.pod
+    }
+}
+
+fn is_true(status: &PodStatus, type_: &str) -> bool {
+    let mut conditions = status.conditions.iter().flatten();
+    conditions.any(|c| c.type_ == type_ && c.status == "True")
+}
+
+#[cfg(test)]
+mod tests;

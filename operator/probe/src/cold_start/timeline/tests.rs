@@ -1,0 +1,148 @@
+//! Timelines from what the API, the log and the poller tell, in any order.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use wasmbench_core::wire::cold_start::ColdStep as S;
+
+use super::*;
+
+const START: i64 = 1_000_000_000_000;
+
+fn condition(type_: &str) -> Value {
+    json!({ "type": type_, "status": "True", "lastTransitionTime": "2026-11-21T07:00:00Z" })
+}
+
+/// A pod as the API tells it when so many of its steps are done: scheduled, sandbox, running with an
+/// address, ready.
+fn pod(done: usize) -> Pod {
+    let names = [
+        "PodScheduled",
+        "PodReadyToStartContainers",
+        "ContainersReady",
+        "Ready",
+    ];
+    let mut status =
+        json!({ "conditions": names[..done].iter().map(|c| condition(c)).collect::<Vec<_>>() });
+    if done >= 3 {
+        status["podIP"] = json!("10.0.0.8");
+        status["containerStatuses"] = json!([{
+            "name": "subject", "image": "a", "imageID": "sha256:1", "ready": true, "restartCount": 0,
+            "state": { "running": { "startedAt": "2026-11-21T07:00:01Z" } },
+        }]);
+    }
+    serde_json::from_value(json!({
+        "metadata": { "name": "p", "creationTimestamp": "2026-11-21T07:00:00Z" }, "status": status,
+    }))
+    .unwrap()
+}
+
+fn timeline() -> Timeline {
+    Timeline::new("p".into(), START)
+}
+
+fn at(pod: &ColdPod, step: S) -> Option<i64> {
+    pod.steps.get(&step).map(|moment| moment.nanoseconds)
+}
+
+#[test]
+fn a_start_becomes_a_timeline_with_the_clock_of_each_step() {
+    let mut timeline = timeline();
+    timeline.accepted(START + 1, START + 9);
+    for (done, time) in [(0, 10), (1, 20), (2, 30)] {
+        assert_eq!(timeline.saw(&pod(done), START + time), None);
+    }
+    assert!(timeline.saw(&pod(3), START + 40).is_some());
+    assert_eq!(
+        timeline.saw(&pod(4), START + 50),
+        None,
+        "the address is told once"
+    );
+    assert!(!timeline.is_up());
+    timeline.answered(START + 60, Some(5), 3);
+    timeline.listens(START + 35, true);
+    assert!(timeline.is_up());
+    let pod = timeline.finish();
+    let nanoseconds: Vec<i64> = pod
+        .steps
+        .values()
+        .map(|moment| moment.nanoseconds)
+        .collect();
+    assert_eq!(nanoseconds, [1, 9, 20, 30, 35, 40, 40, 50, 60]);
+    assert_eq!(
+        pod.steps[&S::CreateAccepted].uncertainty_nanoseconds,
+        Some(8)
+    );
+    assert_eq!(pod.steps[&S::SandboxReady].clock, Clock::WatchArrival);
+    assert_eq!(pod.steps[&S::SandboxReady].uncertainty_nanoseconds, None);
+    assert_eq!(pod.steps[&S::Listening].clock, Clock::LogStamp);
+    assert_eq!(
+        pod.steps[&S::FirstCorrectAnswer].uncertainty_nanoseconds,
+        Some(5)
+    );
+    assert_eq!(
+        (pod.attempts, pod.image_id.as_deref()),
+        (3, Some("sha256:1"))
+    );
+    assert_eq!(pod.api_stamps["running"], "2026-11-21T07:00:01Z");
+    assert_eq!(pod.since_create(S::Listening), Some(34));
+}
+
+#[test]
+fn what_nobody_saw_is_absent() {
+    let mut timeline = timeline();
+    timeline.accepted(START, START + 1);
+    timeline.saw(&pod(4), START + 50);
+    let pod = timeline.finish();
+    assert_eq!(at(&pod, S::Listening), None);
+    assert_eq!(at(&pod, S::FirstCorrectAnswer), None);
+    assert_eq!(at(&pod, S::DeletionFinished), None);
+}
+
+#[test]
+fn a_first_line_that_comes_after_an_answer_is_about_something_else() {
+    let mut unnamed = timeline();
+    unnamed.answered(START + 60, None, 1);
+    let mut named = unnamed.clone();
+    unnamed.listens(START + 61, false);
+    named.listens(START + 61, true);
+    assert_eq!(at(&unnamed.finish(), S::Listening), None);
+    assert_eq!(at(&named.finish(), S::Listening), Some(61));
+}
+
+proptest! {
+    #[test]
+    fn however_events_repeat_the_first_arrival_of_each_step_counts(
+        events in prop::collection::vec((0usize..=4, 0i64..1_000_000), 1..40),
+    ) {
+        let mut events = events;
+        events.sort_by_key(|(_, time)| *time);
+        let mut timeline = timeline();
+        let addresses = events
+            .iter()
+            .filter(|(done, time)| timeline.saw(&pod(*done), START + time).is_some())
+            .count();
+        let first = |least: usize| events.iter().find(|(done, _)| *done >= least).map(|(_, t)| *t);
+        let result = timeline.finish();
+        prop_assert_eq!(at(&result, S::Scheduled), first(1));
+        prop_assert_eq!(at(&result, S::SandboxReady), first(2));
+        prop_assert_eq!(at(&result, S::ContainerStarted), first(3));
+        prop_assert_eq!(at(&result, S::ReadyPublished), first(4));
+        prop_assert_eq!(addresses, usize::from(first(3).is_some()));
+    }
+
+    #[test]
+    fn a_timeline_reads_back_as_it_was_written(
+        times in prop::collection::vec(proptest::option::of(-1_000i64..1_000_000_000_000), 11),
+    ) {
+        use strum::IntoEnumIterator as _;
+        let mut timeline = timeline();
+        for (step, time) in S::iter().zip(times) {
+            if let Some(time) = time {
+                timeline.reach(step, START + time, Clock::Probe, None);
+            }
+        }
+        let pod = timeline.finish();
+        let json = serde_json::to_string(&pod).unwrap();
+        prop_assert_eq!(serde_json::from_str::<ColdPod>(&json).unwrap(), pod);
+    }
+}

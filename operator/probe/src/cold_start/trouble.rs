@@ -1,0 +1,134 @@
+//! Pods for which waiting is no use. A pod in, the reason out. Pure.
+
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason as Reason};
+
+/// Longest piece of other people's text that is passed on.
+const QUOTE: usize = 300;
+
+/// Why `pod` will not serve any more.
+pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
+    let status = pod.status.as_ref()?;
+    let container = status.container_statuses.iter().flatten().next();
+    let phase = status.phase.as_deref().unwrap_or_default();
+    container
+        .and_then(ended)
+        .or_else(|| container.and_then(hopeless))
+        .or_else(|| {
+            // Evicted or rejected by the kubelet: there is no container to ask.
+            matches!(phase, "Failed" | "Succeeded").then(|| {
+                let reason = status.reason.as_deref().unwrap_or(phase);
+                let message = quote(status.message.as_deref());
+                failure(
+                    Reason::SubjectNotStarted,
+                    format!("the pod ended ({reason}: {message}): see the node's resources"),
+                )
+            })
+        })
+}
+
+/// What a pod that did not come up in time waits for, in words; empty when nobody says.
+pub fn waits_for(pod: &Pod) -> String {
+    let status = pod.status.as_ref();
+    let container = status.and_then(|s| s.container_statuses.as_ref()?.first());
+    let waiting = container.and_then(|c| c.state.as_ref()?.waiting.as_ref());
+    let from_container =
+        waiting.and_then(|w| Some((w.reason.clone()?, quote(w.message.as_deref()))));
+    let unscheduled = || {
+        let found = unscheduled(pod)?;
+        Some((found.reason.clone()?, quote(found.message.as_deref())))
+    };
+    from_container
+        .or_else(unscheduled)
+        .map(|(reason, message)| format!(" ({reason}: {message})"))
+        .unwrap_or_default()
+}
+
+/// Whether the scheduler finds no room for the pod.
+pub fn is_unschedulable(pod: &Pod) -> bool {
+    unscheduled(pod).is_some_and(|condition| condition.reason.as_deref() == Some("Unschedulable"))
+}
+
+fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
+    let mut conditions = pod.status.as_ref()?.conditions.iter().flatten();
+    conditions.find(|c| c.type_ == "PodScheduled" && c.status == "False")
+}
+
+fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
+    let ended = container.state.as_ref()?.terminated.as_ref()?;
+    let reason = ended.reason.as_deref().unwrap_or("Error");
+    let message = format!(
+        "the container ended with exit code {} ({reason}): see why it does not keep serving",
+        ended.exit_code
+    );
+    Some(failure(Reason::SubjectCrashed, message))
+}
+
+fn hopeless(container: &ContainerStatus) -> Option<ProbeFailure> {
+    let waiting = container.state.as_ref()?.waiting.as_ref()?;
+    let reason = waiting.reason.as_deref()?;
+    let message = quote(waiting.message.as_deref());
+    match reason {
+        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
+            Some(failure(
+                Reason::ImageUnavailable,
+                format!("{reason}: {message}: check the image's name and the node's access to it"),
+            ))
+        }
+        "CreateContainerConfigError"
+        | "CreateContainerError"
+        | "RunContainerError"
+        | "StartError" => Some(failure(
+            Reason::SubjectNotStarted,
+            format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
+        )),
+        _ => None,
+    }
+}
+
+fn failure(reason: Reason, message: String) -> ProbeFailure {
+    ProbeFailure { reason, message }
+}
+
+fn quote(text: Option<&str>) -> String {
+    let line: String = text
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(QUOTE)
+        .collect();
+    line.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pod(state: &serde_json::Value) -> Pod {
+        serde_json::from_value(json!({ "status": { "containerStatuses": [{
+            "name": "subject", "image": "a", "imageID": "", "ready": false, "restartCount": 0,
+            "state": state,
+        }] } }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_container_that_ended_or_cannot_start_is_trouble() {
+        let crashed = trouble(&pod(&json!({ "terminated": { "exitCode": 3 } }))).unwrap();
+        assert_eq!(crashed.reason, Reason::SubjectCrashed);
+        let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
+        let reason = |word| waiting(word).map(|failure| failure.reason);
+        assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));
+        assert_eq!(reason("RunContainerError"), Some(Reason::SubjectNotStarted));
+        assert_eq!(reason("ContainerCreating"), None);
+    }
+
+    #[test]
+    fn a_pod_that_is_late_says_what_it_waits_for() {
+        let late = pod(&json!({ "waiting": { "reason": "ErrImagePull", "message": "no\nroute" } }));
+        assert_eq!(waits_for(&late), " (ErrImagePull: no route)");
+        assert_eq!(waits_for(&Pod::default()), "");
+    }
+}
