@@ -96,13 +96,13 @@ fn probes_of_cold_starts_may_create_pods_and_read_logs_and_no_more() {
     let granted = |objects: &[serde_json::Value]| {
         let roles = of_kind(objects, "ClusterRole").into_iter();
         let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
-        let rules = mine.flat_map(|role| role["rules"].as_array().unwrap().clone());
+        let all = mine.flat_map(|role| role["rules"].as_array().unwrap().clone());
         let text = |rule: serde_json::Value| {
             let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
             let resources: Vec<&str> = strings(&rule["resources"]).into_iter().collect();
             format!("{}: {}", resources.join(" "), verbs.join(" "))
         };
-        rules.map(text).collect::<Vec<String>>()
+        all.map(text).collect::<Vec<String>>()
     };
     assert_eq!(
         granted(&render(&[])),

@@ -2,6 +2,7 @@
 
 use kube_cel::{AdmissionRequest, VapEvaluator, VapExpression};
 use serde_json::{Value, json};
+use wasmbench_api::labels;
 
 use super::chart::{of_kind, render};
 
@@ -49,6 +50,12 @@ impl Policy {
                 format!("({value})")
             };
             text = text.replace(&name, &value);
+        }
+        // It also takes keys of labels for names of fields, and escapes what no field may have.
+        for key in [labels::COMPONENT, labels::RUN_UID] {
+            let escaped = key.replace('.', "__dot__").replace('/', "__slash__");
+            let escaped = escaped.replace('-', "__dash__");
+            text = text.replace(&format!("'{key}'"), &format!("'{escaped}'"));
         }
         VapExpression {
             expression: text,

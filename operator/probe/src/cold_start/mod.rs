@@ -55,15 +55,24 @@ async fn measure(
     document: &mut ColdStartDocument,
 ) -> Result<(), ProbeFailure> {
     let request = parse(request)?;
+    take(connect().await?, &request, document).await
+}
+
+/// Takes all samples, up to the first that fails.
+async fn take(
+    client: Client,
+    request: &ColdStartRequest,
+    document: &mut ColdStartDocument,
+) -> Result<(), ProbeFailure> {
     let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
-    let api = Api::namespaced(connect().await?, &namespace);
-    let mut course = Course::begin(api, &request).await?;
+    let api = Api::namespaced(client, &namespace);
+    let mut course = Course::begin(api, request).await?;
     for number in 0..=request.samples {
         let (sample, answers, outcome) = course.sample(number).await;
         document.samples.push(sample);
         for answer in answers {
             let before = document.answer.replace(answer.clone());
-            same(&request, before.as_ref(), &answer)?;
+            same(request, before.as_ref(), &answer)?;
         }
         outcome?;
         progress(&format!("sample {number} of {}", request.samples));
@@ -118,3 +127,6 @@ fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
 fn unavailable(message: String) -> ProbeFailure {
     failure(ProbeFailureReason::ClusterUnavailable, message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,8 @@ use crate::target::Target;
 
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
+/// At the deadline the threads that ask pods know best what was wrong; they get this long to say it.
+const LAST_WORD: Duration = Duration::from_millis(200);
 /// containerd writes a line within milliseconds; a service that is busy may say it later.
 const LOG_ATTEMPTS: u32 = 5;
 const LOG_PAUSE: Duration = Duration::from_millis(50);
@@ -168,7 +170,7 @@ impl<'a> Course<'a> {
                 polled = pods.polled.next() => if let Some(polled) = polled {
                     pods.take(polled)?;
                 },
-                () = tokio::time::sleep_until(pods.deadline).fuse() => {
+                () = tokio::time::sleep_until(pods.deadline + LAST_WORD).fuse() => {
                     return Err(self.too_late(pods));
                 }
             }

@@ -1,0 +1,330 @@
+//! Whole trials against an API server of a few lines, in which pods start at once, are refused,
+//! crash or stay silent, and a service that really answers.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower_test::mock::{Handle, SendResponse};
+use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
+
+use super::*;
+
+/// What becomes of pods.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Serves,
+    Refused,
+    Crashes,
+    HasNoRoom,
+    StaysSilent,
+}
+
+#[derive(Default)]
+struct World {
+    pods: BTreeMap<String, Value>,
+    events: Vec<String>,
+    most_at_once: usize,
+    created: usize,
+}
+
+impl World {
+    fn tell(&mut self, kind: &str, mut pod: Value) {
+        pod["metadata"]["resourceVersion"] = json!((self.events.len() + 2).to_string());
+        let event = json!({ "type": kind, "object": pod });
+        self.events.push(format!("{event}\n"));
+    }
+}
+
+type Shared = Arc<Mutex<World>>;
+
+fn reply(status: u16, body: &impl ToString) -> Response<Body> {
+    let body = Body::from(body.to_string().into_bytes());
+    Response::builder().status(status).body(body).unwrap()
+}
+
+fn refusal(code: u16, reason: &str) -> Response<Body> {
+    let status = json!({
+        "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": reason,
+    });
+    reply(code, &status)
+}
+
+fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
+    let mut pod = pod.clone();
+    let conditions: Vec<Value> = conditions
+        .iter()
+        .map(|type_| json!({ "type": type_, "status": "True" }))
+        .collect();
+    pod["status"] = json!({ "conditions": conditions });
+    if !container.is_null() {
+        pod["status"]["podIP"] = json!("127.0.0.1");
+        pod["status"]["containerStatuses"] = json!([{
+            "name": "subject", "image": "a", "imageID": "sha256:1", "ready": true, "restartCount": 0,
+            "state": container,
+        }]);
+    }
+    pod
+}
+
+fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
+    if fate == Fate::Refused {
+        return refusal(403, "Forbidden");
+    }
+    let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
+    world.pods.insert(name, pod.clone());
+    world.created += 1;
+    world.most_at_once = world.most_at_once.max(world.pods.len());
+    world.tell("ADDED", pod.clone());
+    let running = json!({ "running": {} });
+    match fate {
+        Fate::Serves => {
+            world.tell(
+                "MODIFIED",
+                with_status(pod, &["PodScheduled"], &Value::Null),
+            );
+            let all = ["PodScheduled", "PodReadyToStartContainers", "Ready"];
+            world.tell("MODIFIED", with_status(pod, &all, &running));
+        }
+        Fate::Crashes => {
+            let ended = json!({ "terminated": { "exitCode": 3 } });
+            world.tell("MODIFIED", with_status(pod, &[], &ended));
+        }
+        Fate::HasNoRoom => {
+            let mut pod = pod.clone();
+            pod["status"] = json!({ "conditions": [{
+                "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                "message": "0/1 nodes are available",
+            }] });
+            world.tell("MODIFIED", pod);
+        }
+        Fate::Refused | Fate::StaysSilent => {}
+    }
+    reply(201, pod)
+}
+
+fn log_of(name: &str) -> String {
+    let now = jiff::Timestamp::now();
+    format!("{now} one moment\n{now} wasmbench: {name} listening on 0.0.0.0:8080\n")
+}
+
+/// The body of a watch ends when it has told something; then it is asked for again.
+async fn news(world: &Shared, since: usize) -> String {
+    for _ in 0..2000 {
+        let told: String = {
+            let world = world.lock().unwrap();
+            world
+                .events
+                .iter()
+                .skip(since.saturating_sub(1))
+                .cloned()
+                .collect()
+        };
+        if !told.is_empty() {
+            return told;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    String::new()
+}
+
+async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let name = parts
+        .uri
+        .path()
+        .split('/')
+        .nth(6)
+        .unwrap_or_default()
+        .to_owned();
+    if parts.uri.path().ends_with("/log") {
+        assert!(query.contains("timestamps=true"), "{query}");
+        return reply(200, &log_of(&name));
+    }
+    if query.contains("watch=true") {
+        let since = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("resourceVersion="));
+        return reply(200, &news(&world, since.unwrap().parse().unwrap()).await);
+    }
+    match parts.method {
+        Method::POST => {
+            let bytes = body.collect_bytes().await.unwrap();
+            let pod = serde_json::from_slice(&bytes).unwrap();
+            create(&mut world.lock().unwrap(), &pod, fate)
+        }
+        Method::DELETE => {
+            let mut world = world.lock().unwrap();
+            match world.pods.remove(&name) {
+                Some(pod) => {
+                    world.tell("DELETED", pod.clone());
+                    reply(200, &pod)
+                }
+                None => refusal(404, "NotFound"),
+            }
+        }
+        _ => {
+            let version = world.lock().unwrap().events.len() + 1;
+            let list = json!({
+                "kind": "PodList", "apiVersion": "v1",
+                "metadata": { "resourceVersion": version.to_string() }, "items": [],
+            });
+            reply(200, &list)
+        }
+    }
+}
+
+async fn serve(mut handle: Handle<Request<Body>, Response<Body>>, world: Shared, fate: Fate) {
+    while let Some((request, send)) = handle.next_request().await {
+        let world = world.clone();
+        tokio::spawn(async move {
+            let send: SendResponse<Response<Body>> = send;
+            send.send_response(answer(world, fate, request).await);
+        });
+    }
+}
+
+/// A service that answers `hello`, and its port.
+fn service() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        }
+    });
+    port
+}
+
+fn request(port: u16, change: impl FnOnce(&mut ColdStartRequest)) -> ColdStartRequest {
+    let mut request = serde_json::from_value(json!({
+        "pod": { "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "team-a" } },
+        "selector": "a=b", "samples": 2, "concurrency": 1, "timeoutSeconds": 2, "port": port,
+        "path": "/", "expect": { "body": "hello" }, "listeningLine": " listening on ",
+    }))
+    .unwrap();
+    change(&mut request);
+    request
+}
+
+/// What a trial gives in a world with this fate, and the world afterwards.
+fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) {
+    let world = Shared::default();
+    let mut document = ColdStartDocument {
+        schema: COLD_START_SCHEMA.into(),
+        probe_version: "0".into(),
+        failure: None,
+        samples: vec![],
+        answer: None,
+        environment: Environment::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (service, handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
+        tokio::spawn(serve(handle, world.clone(), fate));
+        let client = Client::new(service, "team-a");
+        document.failure = take(client, request, &mut document).await.err();
+    });
+    assert!(world.lock().unwrap().pods.is_empty(), "pods are left");
+    (document, world)
+}
+
+fn reason(document: &ColdStartDocument) -> Option<ProbeFailureReason> {
+    document.failure.as_ref().map(|failure| failure.reason)
+}
+
+#[test]
+fn every_sample_has_a_timeline_and_the_first_is_discarded() {
+    let (document, world) = trial(Fate::Serves, &request(service(), |_| {}));
+    assert_eq!(document.failure, None);
+    let discarded: Vec<bool> = document.samples.iter().map(|s| s.discarded).collect();
+    assert_eq!(discarded, [true, false, false]);
+    let world = world.lock().unwrap();
+    assert_eq!(
+        (world.created, world.most_at_once),
+        (3, 1),
+        "one after the other"
+    );
+    for pod in document.samples.iter().flat_map(|sample| &sample.pods) {
+        let at = |step| {
+            pod.steps
+                .get(&step)
+                .unwrap_or_else(|| panic!("{step:?}: {pod:#?}"))
+        };
+        assert!(at(ColdStep::CreateSent).nanoseconds <= at(ColdStep::CreateAccepted).nanoseconds);
+        assert!(at(ColdStep::Scheduled).nanoseconds <= at(ColdStep::ReadyPublished).nanoseconds);
+        assert!(at(ColdStep::FirstCorrectAnswer).nanoseconds > 0 && pod.attempts >= 1);
+        assert!(at(ColdStep::DeleteSent).nanoseconds <= at(ColdStep::DeletionFinished).nanoseconds);
+        at(ColdStep::Listening);
+    }
+    assert_eq!(document.answer.unwrap().excerpt, "hello");
+}
+
+#[test]
+fn pods_of_one_sample_are_created_at_once_under_names_of_their_own() {
+    let request = request(service(), |request| request.concurrency = 4);
+    let (document, world) = trial(Fate::Serves, &request);
+    assert_eq!(document.failure, None);
+    let world = world.lock().unwrap();
+    assert_eq!((world.created, world.most_at_once), (12, 4));
+    let name = |pod: &ColdPod| pod.pod.clone();
+    let names: Vec<String> = document.samples[2].pods.iter().map(name).collect();
+    assert_eq!(names, ["p-2-0", "p-2-1", "p-2-2", "p-2-3"]);
+}
+
+#[test]
+fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
+    let port = service();
+    for (fate, expected) in [
+        (Fate::Refused, ProbeFailureReason::PodRejected),
+        (Fate::Crashes, ProbeFailureReason::SubjectCrashed),
+        (Fate::HasNoRoom, ProbeFailureReason::Unschedulable),
+        (Fate::StaysSilent, ProbeFailureReason::StartTimedOut),
+    ] {
+        let (document, _) = trial(fate, &request(port, |_| {}));
+        assert_eq!(reason(&document), Some(expected), "{:?}", document.failure);
+        assert_eq!(
+            document.samples.len(),
+            1,
+            "no sample follows one that failed"
+        );
+    }
+}
+
+#[test]
+fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let (document, _) = trial(Fate::Serves, &request(closed, |_| {}));
+    assert_eq!(reason(&document), Some(ProbeFailureReason::NeverListened));
+    let other = request(service(), |request| {
+        request.expect.body = Some("goodbye".into());
+    });
+    let (document, _) = trial(Fate::Serves, &other);
+    assert_eq!(reason(&document), Some(ProbeFailureReason::WrongAnswer));
+}
+
+#[test]
+fn without_the_line_that_was_named_there_is_no_listening() {
+    let silent = request(service(), |request| {
+        request.listening_line = Some("at your service".into());
+    });
+    let (document, _) = trial(Fate::Serves, &silent);
+    assert_eq!(document.failure, None);
+    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
+    assert!(pods.all(|pod| !pod.steps.contains_key(&ColdStep::Listening)));
+}
