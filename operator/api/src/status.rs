@@ -319,6 +319,7 @@ pub struct Ratio {
     /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
     /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
     /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).
+    #[serde(default)]
     #[schemars(length(max = 32))]
     pub verdict: String,
 

@@ -64,7 +64,7 @@ pub struct GetArgs {
 #[command(after_help = "\
 Everything is computed from the run and its records; the stored report is read for --check only. \
 Records can be kept without a cluster:\n  \
-kubectl get brun,configmap -n NAMESPACE -o json > saved/run.json\n  \
+mkdir -p saved; kubectl get brun,configmap -n NAMESPACE -o json > saved/run.json\n  \
 kubectl wasmbench report NAME --records-from saved")]
 pub struct ReportArgs {
     /// Name of the run

@@ -55,6 +55,7 @@ impl Cluster {
 
     /// The run of this name.
     pub async fn run(&self, name: &str) -> Result<BenchmarkRun, Error> {
+        let name = bare(name)?;
         let run = patiently("read the run", self.runs().get_opt(name)).await?;
         if let Some(run) = run {
             return Ok(run);
@@ -152,4 +153,22 @@ async fn config(args: &ClusterArgs) -> Result<Config, Error> {
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
         .map_err(|error| failed(&error))
+}
+
+/// The name of a run, also as kubectl prints it: `benchmarkrun.wasmbench.dev/fast`.
+fn bare(name: &str) -> Result<&str, Error> {
+    let bare = match name.split_once('/') {
+        Some((kind, bare)) if ["brun", "benchmarkrun", "benchmarkruns"].contains(&kind) => bare,
+        Some(("benchmarkrun.wasmbench.dev" | "benchmarkruns.wasmbench.dev", bare)) => bare,
+        _ => name,
+    };
+    let is_name = !bare.is_empty()
+        && bare
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.'));
+    if is_name {
+        Ok(bare)
+    } else {
+        Err(Error::NoName(name.to_owned()))
+    }
 }

@@ -16,6 +16,11 @@ pub enum Error {
         /// Namespace that was looked in.
         namespace: String,
     },
+    /// What was given is no name.
+    #[error(
+        "'{0}' is not the name of a BenchmarkRun; list all of them with: kubectl wasmbench get -A"
+    )]
+    NoName(String),
     /// The run was deleted while it was followed.
     #[error("BenchmarkRun '{0}' was deleted, and its records with it")]
     Deleted(String),

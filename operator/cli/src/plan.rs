@@ -71,7 +71,8 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
         text.push_str(&order(&valid));
     }
     text.push_str(
-        "\nThe limits of the CRD were checked; the cluster's administrator may set lower ones.\n",
+        "\nNames and numbers fit together. Whether the API server takes the run (its schema, and the \
+         administrator's limits) is told by: kubectl apply --dry-run=server -f FILE\n",
     );
     Ok(text)
 }

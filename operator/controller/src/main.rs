@@ -61,6 +61,9 @@ fn main() -> ExitCode {
 fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("WASMBENCH_LOG")
                 .unwrap_or_else(|_| "info".into()),

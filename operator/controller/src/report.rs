@@ -20,6 +20,8 @@ use crate::error::Error;
 
 /// Field manager of the status.
 const MANAGER: &str = "wasmbench-operator";
+/// Field manager of what is said of objects that do not decode.
+const UNDECODABLE_MANAGER: &str = "wasmbench-operator-undecodable";
 /// Longest note of an Event.
 const NOTE: usize = 1000;
 
@@ -145,8 +147,8 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
     tracing::warn!(namespace, name, error = %invalid.error, "a BenchmarkRun does not decode");
     context.metrics.failed("Undecodable");
     let message = format!(
-        "the object does not fit this operator's API: {}: create it again with the CRD that \
-         belongs to the operator",
+        "the object does not fit this operator's API: {}: its results are kept; to measure again, \
+         create a new run with the CRD that belongs to the operator",
         invalid.error
     );
     let drafts = vec![
@@ -165,7 +167,8 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
         },
     });
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
-    let params = PatchParams::apply(MANAGER).force();
+    // Not as the manager of the status: what an earlier version wrote there, results among it, stays.
+    let params = PatchParams::apply(UNDECODABLE_MANAGER).force();
     // The answer is the undecodable object again, so a decoding error means success.
     match api.patch_status(name, &params, &Patch::Apply(&patch)).await {
         Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(Action::await_change()),

@@ -198,11 +198,17 @@ fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) ->
             "Preparing",
             "no pod of the run has started yet",
         )
+    } else if matches!(plan.stage, Stage::Done | Stage::NoNode { .. }) {
+        no(conditions::RECONCILING, "Finished", "the run has ended")
     } else {
         no(conditions::RECONCILING, "Started", "the run has started")
     });
     drafts.push(if let Stage::NoNode { message } = &plan.stage {
         yes(conditions::STALLED, "NoMatchingNode", clip(message))
+    } else if plan.stage == Stage::Done {
+        no(conditions::STALLED, "Finished", "the run has ended")
+    } else if plan.stage == Stage::Suspended {
+        no(conditions::STALLED, "Suspended", "the user stopped the run")
     } else {
         no(conditions::STALLED, "Progressing", "nothing is in the way")
     });

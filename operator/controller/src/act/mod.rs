@@ -160,7 +160,10 @@ async fn deploy_subject(
     let Some(message) = create_pod(context, run, &pod).await? else {
         return Ok(());
     };
-    let message = format!("the API server refuses the pod: {message}");
+    let message = format!(
+        "the API server refuses the pod: {message}: change spec.resources or placement, or the \
+         namespace's quota and limits"
+    );
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(context, run, node, trial, &failure, None).await
 }
