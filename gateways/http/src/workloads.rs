@@ -78,7 +78,7 @@ impl<T: Transform> Service for Workloads<T> {
         match request.path() {
             "/" => body.extend_from_slice(b"hello"),
             "/compute" => match iterations(request) {
-                Ok(iterations) => append_hex(&chain(iterations), body),
+                Ok(iterations) => append_hex(&sha256_chain(iterations), body),
                 Err(sentence) => {
                     body.extend_from_slice(sentence.as_bytes());
                     return Outcome::Text(Status::BAD_REQUEST);
@@ -122,7 +122,9 @@ fn iterations(request: &Request) -> Result<u32, &'static str> {
     }
 }
 
-fn chain(iterations: u32) -> [u8; 32] {
+/// The digest at the end of a chain of SHA-256 that begins with 32 zero bytes: CPU work in exact
+/// amounts.
+pub fn sha256_chain(iterations: u32) -> [u8; 32] {
     (0..iterations).fold([0; 32], |digest, _| Sha256::digest(digest).into())
 }
 
@@ -140,9 +142,9 @@ mod tests {
 
     #[test]
     fn no_iteration_is_32_zero_bytes_and_one_is_their_digest() {
-        assert_eq!(chain(0), [0; 32]);
+        assert_eq!(sha256_chain(0), [0; 32]);
         let mut text = Vec::new();
-        append_hex(&chain(1), &mut text);
+        append_hex(&sha256_chain(1), &mut text);
         let known = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";
         assert_eq!(String::from_utf8(text).unwrap(), known);
     }

@@ -1,14 +1,18 @@
-//! The gateway as a plain static binary: the workloads as they are.
+//! The gateway as a plain static binary: the workloads as they are, unless a self-test asks for
+//! more.
 
-use gateway_http::{Program, Unchanged, Workloads, run};
+mod handicap;
+
+use gateway_http::{Program, Workloads, run};
+use handicap::{HELP, Handicap};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     run(
         Program {
             name: "native",
-            help: "",
+            help: HELP,
         },
-        |_| Ok(Workloads::new(Unchanged)),
+        |settings| Handicap::take(settings).map(Workloads::new),
     )
 }

@@ -23,6 +23,7 @@ use wasmbench_e2e::{eventually, operator_namespace, runs};
 
 const SHORT: &str = r"
 blocks: 5
+noiseFloor: false
 variants:
 - {name: native, preset: native}
 - {name: embedded, preset: wasmtime-embedded}

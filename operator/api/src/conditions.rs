@@ -14,6 +14,9 @@ pub const SUCCEEDED: &str = "Succeeded";
 /// True: nothing speaks against the numbers. False: the message lists every reason. Unknown: there
 /// are no numbers yet.
 pub const TRUSTWORTHY: &str = "Trustworthy";
+/// There when the spec has expectations. True: all are met. False: at least one is not; the message
+/// lists all. Unknown: the data cannot say, or there are none yet.
+pub const PASSED: &str = "Passed";
 /// kstatus. True until the first pod of the run has started.
 pub const RECONCILING: &str = "Reconciling";
 /// kstatus. True when the run cannot go on without help.

@@ -15,6 +15,9 @@ use crate::cold_start::ColdStart;
 use crate::status::BenchmarkRunStatus;
 use crate::validation;
 
+/// Name of the variant that the operator adds to a run with a noise floor: the baseline once more.
+pub const TWIN: &str = "baseline-twin";
+
 /// What to compare, under which load, and how often. Immutable once created, except `suspend` and
 /// `ttlSecondsAfterFinished`.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -52,6 +55,12 @@ use crate::validation;
         type_ = "string",
         json_path = ".status.conditions[?(@.type==\"Trustworthy\")].status",
         description = "Whether the numbers can be believed; the condition says why not"
+    ),
+    printcolumn(
+        name = "Passed",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Passed\")].status",
+        description = "Whether all of spec.expectations are met; the condition lists them"
     ),
     printcolumn(
         name = "Age",
@@ -93,6 +102,9 @@ use crate::validation;
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
+    validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
@@ -111,6 +123,21 @@ pub struct BenchmarkRunSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub baseline: Option<String>,
+
+    /// The smallest difference that matters, in percent from `0.1%` to `50%`. A variant is called
+    /// faster or slower only when its ratio to the baseline is at least this far from 1, and
+    /// equivalent when the whole interval of the ratio is nearer. `5%` reaches from 1/1.05 to 1.05.
+    #[serde(default = "default_minimum_effect")]
+    #[schemars(length(min = 2, max = 5))]
+    #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
+    pub minimum_effect: String,
+
+    /// Measures the baseline a second time, as `baseline-twin`, to learn how far two measurements
+    /// of the same thing differ on this node; differences that are no larger are called
+    /// `NotResolvable`. Costs the trials of one more variant. Default: true with 5 blocks and 2
+    /// variants or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<bool>,
 
     /// Which node to measure on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +162,14 @@ pub struct BenchmarkRunSpec {
     /// What is measured.
     pub sweeps: Sweeps,
 
+    /// What must hold for the condition `Passed`, at most 32. An expectation is met when the whole 95 %
+    /// interval of its ratio lies within the bounds, not met when all of it lies beyond one, and
+    /// undecided otherwise; more blocks narrow the interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub expectations: Vec<RatioExpectation>,
+
     /// Seconds a subject has to run, and then once more to give its first correct answer, before
     /// its trial fails.
     #[serde(default = "default_ready_timeout")]
@@ -151,6 +186,64 @@ pub struct BenchmarkRunSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl_seconds_after_finished: Option<u32>,
+}
+
+/// A bound on how a variant compares with the baseline, e.g. at least 0.8 of its throughput.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(validation::BOUND_RULE).message(validation::BOUND_MESSAGE))]
+pub struct RatioExpectation {
+    /// Name in the condition and the report: lower-case letters, digits and dashes, at most 40.
+    #[schemars(
+        length(min = 1, max = 40),
+        regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+    )]
+    pub name: String,
+
+    /// What is compared.
+    pub metric: ExpectedMetric,
+
+    /// Name of the variant.
+    #[schemars(length(min = 1, max = 40))]
+    pub variant: String,
+
+    /// Name of the workload.
+    #[schemars(length(min = 1, max = 40))]
+    pub workload: String,
+
+    /// What the variant is compared with. Only the baseline, for now, which is also the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub relative_to: Option<String>,
+
+    /// The smallest ratio to the baseline that is good enough, as a decimal number in quotes such
+    /// as `"0.8"`. For throughput, where more is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
+    pub at_least: Option<String>,
+
+    /// The largest ratio to the baseline that is good enough, e.g. `"1.25"`. For latency, CPU and
+    /// memory, where less is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
+    pub at_most: Option<String>,
+}
+
+/// A metric that an expectation can bound.
+#[derive(
+    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum ExpectedMetric {
+    /// Successful requests per second at the baseline's knee; needs the throughput sweep.
+    ThroughputRps,
+    /// Median latency of the warm subject; needs the warm-latency sweep.
+    WarmP50,
+    /// CPU time of the subject's pod per request.
+    CpuPerRequest,
+    /// Memory of the subject's pod.
+    Memory,
 }
 
 /// Which node a run may measure on. One node is chosen and kept for the whole run.
@@ -259,6 +352,7 @@ pub struct Variant {
         length(min = 1, max = 40),
         regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
     )]
+    #[x_kube(validation = Rule::new(validation::TWIN_RULE).message(validation::TWIN_MESSAGE))]
     pub name: String,
 
     /// One of the variants that wasmbench brings along.
@@ -546,8 +640,17 @@ pub enum ConnectionReuse {
     PerRequest,
 }
 
+/// A text such as `5%` as a share (0.05); `None` when it is none.
+pub fn share_of(percent: &str) -> Option<f64> {
+    let number: f64 = percent.strip_suffix('%')?.parse().ok()?;
+    number.is_finite().then_some(number / 100.0)
+}
+
 fn default_blocks() -> u32 {
     5
+}
+fn default_minimum_effect() -> String {
+    "5%".to_owned()
 }
 fn default_ready_timeout() -> u32 {
     60

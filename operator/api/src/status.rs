@@ -14,7 +14,8 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, and `Reconciling` and `Stalled` for
+    /// `Accepted`, `Finished`, `Succeeded`, `Trustworthy`, with expectations
+    /// `Passed`, and `Reconciling` and `Stalled` for
     /// tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
@@ -123,8 +124,8 @@ pub struct SkippedVariant {
     pub message: String,
 }
 
-/// What was found for one variant under one workload. Each number is the median over the run's
-/// blocks; low and high are the smallest and the largest block.
+/// What was found for one variant under one workload. Numbers of points are medians over the run's
+/// blocks; ratios come with their interval.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryRow {
@@ -232,10 +233,26 @@ pub struct ThroughputSummary {
     /// The number of connections at which it was reached.
     pub at_connections: u32,
 
+    /// The fewest connections with at least 90 % of that rate: the subject is busy there, and more
+    /// connections would mostly queue. Variants are compared at the baseline's knee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knee: Option<Knee>,
+
     /// One entry per number of connections.
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["connections".into()]))]
     pub points: Vec<PointSummary>,
+}
+
+/// Where a throughput curve bends.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Knee {
+    /// Connections that carried the load.
+    pub connections: u32,
+
+    /// Requests per second.
+    pub rps: f64,
 }
 
 /// One sweep point: medians over its valid trials.
@@ -282,14 +299,28 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub metric: String,
 
-    /// Median over blocks of this variant's value divided by the baseline's in the same block.
+    /// This variant's value divided by the baseline's in the same block, averaged over blocks on the
+    /// log scale without the outermost eighth at each end.
     pub ratio: f64,
 
-    /// The smallest block.
-    pub low: f64,
+    /// Lower end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
 
-    /// The largest block.
-    pub high: f64,
+    /// Upper end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
+    /// a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+
+    /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
+    /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
+    /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).
+    #[schemars(length(max = 32))]
+    pub verdict: String,
 
     /// Blocks in which both were measured.
     pub blocks: u32,

@@ -1,13 +1,15 @@
 //! The cross-field CEL rules of the CRD and their messages, kept in one place so that each can be
 //! read beside its remedy. Bounds on single fields stand at the fields.
 
-/// Cells of one block: variants times workloads times sweep points.
-const CELLS: &str = "self.variants.size() * self.workloads.size() * \
+/// Cells of one block: variants (and the baseline's twin) times workloads times sweep points.
+const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noiseFloor : \
+    self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
      (has(self.sweeps.warmLatency) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
-/// The summary of a cell takes about 300 bytes of status; 256 of them keep the object below 100 kB.
+/// Cells with their ratios take up to 700 bytes of status each; 256 of them stay below 180 kB, which a
+/// watch can carry and etcd (1.5 MiB for an object) need not notice.
 pub const MAX_CELLS: usize = 256;
 /// At ten seconds a trial, 5,000 trials already take more than half a day of a node.
 pub const MAX_TRIALS: usize = 5000;
@@ -21,21 +23,32 @@ pub fn trials_rule() -> String {
 }
 
 pub const CELLS_MESSAGE: &str = "variants x workloads x sweep points is more than 256 cells: \
-    split the run in two, or remove variants, workloads or sweep points";
-pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, or \
-    remove variants, workloads or sweep points";
+    split the run in two, remove variants, workloads or sweep points, or set noiseFloor to \
+    false (it counts as a variant)";
+pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, \
+    remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
+    variant)";
 
 pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
 pub const BASELINE_MESSAGE: &str = "baseline must be the name of one of spec.variants";
 
+pub const MINIMUM_EFFECT_RULE: &str =
+    "self.matches('^(0[.][1-9]|([1-9]|[1-4][0-9])([.][0-9])?|50)%$')";
+pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
+    at most one digit behind the point, such as 5% or 2.5%";
+
 /// Everything but `suspend` and `ttlSecondsAfterFinished`: a result must match the spec beside it.
 pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     self.variants == oldSelf.variants && self.workloads == oldSelf.workloads && \
-    self.sweeps == oldSelf.sweeps && \
+    self.sweeps == oldSelf.sweeps && self.minimumEffect == oldSelf.minimumEffect && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \
+    has(self.expectations) == has(oldSelf.expectations) && \
+    (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
+    has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
+    (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
@@ -44,6 +57,26 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
 pub const IMMUTABLE_MESSAGE: &str = "the spec cannot change once the run is created, because its \
     results would no longer match it: create a new BenchmarkRun (suspend and \
     ttlSecondsAfterFinished may change)";
+
+pub const EXPECTED_NAMES_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    self.variants.exists(v, v.name == e.variant) && \
+    self.workloads.exists(w, w.name == e.workload))";
+pub const EXPECTED_NAMES_MESSAGE: &str = "an expectation must name one of spec.variants and one of \
+    spec.workloads: correct its variant or workload";
+pub const EXPECTED_BASELINE_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    e.variant != (has(self.baseline) ? self.baseline : self.variants[0].name) && \
+    (!has(e.relativeTo) || \
+     e.relativeTo == (has(self.baseline) ? self.baseline : self.variants[0].name)))";
+pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another variant with the \
+    baseline: variant must not be the baseline, and relativeTo, where it is set, must be (only the \
+    baseline, for now)";
+pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
+    (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
+    (e.metric != 'warmP50' || has(self.sweeps.warmLatency)))";
+pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
+    and one on warmP50 needs sweeps.warmLatency: add the sweep or remove the expectation";
+pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
+pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 
 pub const SWEEPS_RULE: &str =
     "has(self.coldStart) || has(self.warmLatency) || has(self.throughput)";
@@ -64,6 +97,10 @@ pub const ENGINE_RULE: &str =
     "!has(self.engine) || (has(self.preset) && self.preset == 'wasmtime-embedded')";
 pub const ENGINE_MESSAGE: &str =
     "engine applies to the preset wasmtime-embedded only: remove it from this variant";
+
+pub const TWIN_RULE: &str = "self != 'baseline-twin'";
+pub const TWIN_MESSAGE: &str = "baseline-twin is the baseline measured a second time (noiseFloor): \
+    choose another name for this variant";
 
 pub const ENV_RULE: &str = "!self.startsWith('WASMBENCH_')";
 pub const ENV_MESSAGE: &str =

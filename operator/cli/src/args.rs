@@ -45,8 +45,9 @@ pub enum Command {
 /// Arguments of `get`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit code with --watch: 0 the run succeeded and its numbers are trustworthy, 1 it failed or \
-something went wrong, 3 it succeeded but its numbers are not trustworthy, 130 interrupted.")]
+Exit code with --watch: 0 the run succeeded, its numbers are trustworthy and its expectations, if \
+any, are met; 1 it failed or something went wrong; 3 it succeeded but its numbers are not \
+trustworthy; 4 they are, but an expectation is not met or undecided; 130 interrupted.")]
 pub struct GetArgs {
     /// Name of the run. Without it: a list of runs
     pub name: Option<String>,

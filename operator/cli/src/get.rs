@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::runtime::watcher;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_core::results::status_table::status_text;
 use wasmbench_core::results::table::{Align, Table};
 use wasmbench_core::results::units;
@@ -65,6 +65,7 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
         ("STATE", Align::Left),
         ("PROGRESS", Align::Right),
         ("TRUSTWORTHY", Align::Left),
+        ("PASSED", Align::Left),
         ("AGE", Align::Right),
         ("VERDICT", Align::Left),
     ];
@@ -72,7 +73,11 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
     let mut table = Table::new(&columns);
     for run in runs {
         let status = run.status.clone().unwrap_or_default();
-        let trust = status.conditions.iter().find(|c| c.type_ == TRUSTWORTHY);
+        let of = |type_: &str| {
+            let found = status.conditions.iter().find(|c| c.type_ == type_);
+            found.map(|condition| condition.status.clone())
+        };
+        let (trust, passed) = (of(TRUSTWORTHY), of(PASSED));
         let age = run.creation_timestamp().map(|created| {
             let seconds = now.duration_since(created.0).as_secs().max(0);
             units::duration(seconds.unsigned_abs())
@@ -85,9 +90,8 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
                 .progress
                 .map(|progress| progress.text)
                 .unwrap_or_default(),
-            trust
-                .map(|condition| condition.status.clone())
-                .unwrap_or_default(),
+            trust.unwrap_or_default(),
+            passed.unwrap_or_default(),
             age.unwrap_or_default(),
             status.verdict.unwrap_or_default(),
         ];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::conditions::{FINISHED, SUCCEEDED, TRUSTWORTHY};
+use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
 use wasmbench_core::results::table::ascii;
 use wasmbench_core::results::units;
 
@@ -13,6 +13,9 @@ use wasmbench_core::results::units;
 const BAR: u32 = 30;
 /// Exit code of a run that succeeded and whose numbers are not trustworthy.
 const NOT_TRUSTWORTHY: u8 = 3;
+/// Exit code of a run whose numbers are trustworthy and do not show that its expectations are met:
+/// a gate that cannot tell must not open.
+const NOT_PASSED: u8 = 4;
 
 /// What the run is doing, as one word.
 pub fn state(run: &BenchmarkRun) -> &str {
@@ -33,10 +36,17 @@ pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
     if !is(FINISHED, "True") {
         return None;
     }
-    Some(match (is(SUCCEEDED, "True"), is(TRUSTWORTHY, "False")) {
-        (true, false) => 0,
-        (true, true) => NOT_TRUSTWORTHY,
-        (false, _) => 1,
+    if !is(SUCCEEDED, "True") {
+        return Some(1);
+    }
+    if is(TRUSTWORTHY, "False") {
+        return Some(NOT_TRUSTWORTHY);
+    }
+    let has_gate = condition(run, PASSED).is_some();
+    Some(if has_gate && !is(PASSED, "True") {
+        NOT_PASSED
+    } else {
+        0
     })
 }
 

@@ -91,6 +91,9 @@ fn compared(valid: &ValidatedRun) -> String {
         }
         let _ = write!(text, "\n{}", table.plain());
     }
+    if let Some(twin) = &compared.twin {
+        let _ = writeln!(text, "\nNoise floor\n{twin}");
+    }
     text.push_str("\nSweeps\n");
     for sweep in &compared.sweeps {
         let _ = writeln!(text, "{sweep}");

@@ -106,15 +106,53 @@ fn the_exit_code_tells_success_failure_and_doubt_apart() {
 }
 
 #[test]
+fn a_gate_that_is_closed_or_undecided_has_an_exit_code_of_its_own() {
+    let gated = |passed: &str, trustworthy: &str| {
+        let mut run = finished("True", trustworthy);
+        let conditions = &mut run.status.as_mut().unwrap().conditions;
+        let mut gate = conditions[0].clone();
+        gate.type_ = "Passed".into();
+        gate.status = passed.into();
+        conditions.push(gate);
+        live::exit_code(&run)
+    };
+    assert_eq!(gated("True", "True"), Some(0));
+    assert_eq!(gated("False", "True"), Some(4));
+    assert_eq!(gated("Unknown", "True"), Some(4));
+    assert_eq!(gated("False", "False"), Some(3));
+}
+
+#[test]
 fn a_list_of_runs_is_aligned() {
     let mut other = finished("True", "True");
     other.metadata.name = Some("b".into());
     insta::assert_snapshot!(get::list(&[measuring(), other], true, now()), @r"
-    NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY     AGE  VERDICT
-    default    gateway-overhead  Measuring  24/60 (~12m left)               30 min  native on hello: 12.2k requests/s at 50 connections
-    default    b                 Completed              60/60  True         30 min  native on hello: 12.2k requests/s at 50 connections
+    NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY  PASSED     AGE  VERDICT
+    default    gateway-overhead  Measuring  24/60 (~12m left)                       30 min  native on hello: 12.2k requests/s at 50 connections
+    default    b                 Completed              60/60  True                 30 min  native on hello: 12.2k requests/s at 50 connections
     ");
     assert_eq!(get::list(&[], false, now()), "No BenchmarkRuns found.\n");
+}
+
+#[test]
+fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 5
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {warmLatency: {}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    assert!(text.contains("3 cells x 5 block(s) = 15 trials"), "{text}");
+    let floor = "Noise floor\nbaseline-twin: the baseline measured a second time";
+    assert!(text.contains(floor), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
-//! Reading order: [`validate`] (what a run means), [`observed`] (what was seen of the cluster),
+//! Reading order: [`validate`] (what a run means), [`twin`] (what it measures besides), [`observed`] (what was seen of the cluster),
 //! [`plan`] (what to do next: the rules), [`build`] (the objects to create), [`variants`] (one file
 //! per way to execute a service), [`outcome`] (how a trial ended), [`status`] (what to
 //! answer), [`wire`] (what passes between
@@ -15,6 +15,7 @@ pub mod plan;
 pub mod results;
 pub mod status;
 pub mod store;
+pub mod twin;
 pub mod validate;
 pub mod variants;
 pub mod wire;

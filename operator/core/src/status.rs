@@ -7,11 +7,12 @@ use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_api::status::{
     BenchmarkRunStatus, MeasuredNode, Progress, Results, SkippedVariant, SummaryRow,
 };
-use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 
 use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_seconds};
+use crate::results::expectations::{Decision, Outcome, overall};
 use crate::results::{Summary, Trust, coldstart, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
@@ -29,6 +30,8 @@ pub struct Conclusion {
     pub skipped: Vec<SkippedVariant>,
     /// Whether the numbers can be believed.
     pub trust: Trust,
+    /// What became of the run's expectations.
+    pub expectations: Vec<Decision>,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
     /// Trials with a valid measurement.
@@ -48,6 +51,7 @@ impl Conclusion {
                 .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
                 .collect(),
             trust: trust(summary),
+            expectations: summary.expectations.clone(),
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,
             records,
@@ -74,7 +78,7 @@ pub fn expires_at(run: &BenchmarkRun) -> Option<Timestamp> {
 /// The status of a run that was refused.
 pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status {
     let message = clip(&invalid.to_string());
-    let drafts = vec![
+    let mut drafts = vec![
         no(conditions::ACCEPTED, "Invalid", message.clone()),
         yes(conditions::FINISHED, "Invalid", "the run was refused"),
         no(conditions::SUCCEEDED, "Invalid", message.clone()),
@@ -82,6 +86,7 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
         no(conditions::RECONCILING, "Finished", "the run has ended"),
         yes(conditions::STALLED, "Invalid", message.clone()),
     ];
+    drafts.extend(passed(&run.spec, None));
     let old = run.status.clone().unwrap_or_default();
     Status {
         observed_generation: run.metadata.generation,
@@ -185,6 +190,8 @@ fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) ->
         }
     }
     let preparing = matches!(plan.stage, Stage::Queued { .. }) && plan.completed == 0;
+    let concluded = conclusion.filter(|_| plan.stage == Stage::Done);
+    drafts.extend(passed(&valid.spec, concluded));
     drafts.push(if preparing {
         yes(
             conditions::RECONCILING,
@@ -243,6 +250,25 @@ fn trustworthy(conclusion: &Conclusion) -> Draft {
         Trust::Yes(message) => yes(conditions::TRUSTWORTHY, "NoDoubts", message.clone()),
         Trust::No { reason, message } => no(conditions::TRUSTWORTHY, reason, message.clone()),
     }
+}
+
+/// The gate, where the spec has one: every expectation with its outcome, one per line.
+fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Option<Draft> {
+    if spec.expectations.is_empty() {
+        return None;
+    }
+    let decisions = conclusion.map_or(&[][..], |conclusion| &conclusion.expectations);
+    let line = |decision: &Decision| {
+        let Decision { name, message, .. } = decision;
+        format!("{}: {name}: {message}.", decision.outcome.words())
+    };
+    let message = decisions.iter().map(line).collect::<Vec<_>>().join("\n");
+    Some(match overall(decisions) {
+        None => unknown(conditions::PASSED, "NoResult", "there are no numbers yet"),
+        Some(Outcome::Met) => yes(conditions::PASSED, "ExpectationsMet", message),
+        Some(Outcome::NotMet) => no(conditions::PASSED, "ExpectationNotMet", message),
+        Some(Outcome::Undecided) => unknown(conditions::PASSED, "Undecided", message),
+    })
 }
 
 fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {

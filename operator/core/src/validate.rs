@@ -2,6 +2,7 @@
 //! older than the operator, and the administrator's limits are checked here for the first time.
 
 mod cold_start;
+mod expectations;
 
 use std::collections::BTreeSet;
 
@@ -10,9 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{BenchmarkRunSpec, Workload};
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
 
 use crate::config::OperatorConfig;
+use crate::twin;
 use crate::variants::{self, SubjectSpec};
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -35,7 +37,7 @@ pub struct ValidatedRun {
     pub namespace: String,
     /// Its uid.
     pub uid: String,
-    /// The spec as written.
+    /// The spec as it is measured: with the baseline's twin, where the run has one.
     pub spec: BenchmarkRunSpec,
     /// Seed of the order.
     pub seed: i64,
@@ -80,11 +82,13 @@ impl ValidatedRun {
 
 /// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
-    let spec = &run.spec;
-    check_names(spec)?;
+    check_names(&run.spec)?;
+    let spec = &twin::with_twin(&run.spec);
     check_sweeps(spec, config)?;
+    check_minimum_effect(spec)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
+    expectations::check(spec, &baseline)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| seed_of(&uid));
     let order = order_of(spec, seed);
@@ -92,8 +96,8 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
         return Err(invalid(
             "spec.blocks",
             format!(
-                "the run has {} trials and the administrator allows {}: lower spec.blocks, or \
-                 remove variants, workloads or sweep points",
+                "the run has {} trials and the administrator allows {}: lower spec.blocks, \
+                 remove variants, workloads or sweep points, or set spec.noiseFloor to false",
                 order.len(),
                 config.limits.trials
             ),
@@ -123,6 +127,15 @@ fn check_names(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
         "spec.variants",
         spec.variants.iter().map(|v| v.name.as_str()),
     )?;
+    if spec.variants.iter().any(|v| v.name == TWIN) {
+        return Err(invalid(
+            "spec.variants.name",
+            format!(
+                "'{TWIN}' is the baseline measured a second time (spec.noiseFloor): choose another \
+                 name for this variant"
+            ),
+        ));
+    }
     unique(
         "spec.workloads",
         spec.workloads.iter().map(|w| w.name.as_str()),
@@ -213,6 +226,20 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
         ));
     }
     Ok(())
+}
+
+fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    let allowed = |share: f64| (0.001..=0.5).contains(&share);
+    if share_of(&spec.minimum_effect).is_some_and(allowed) {
+        return Ok(());
+    }
+    Err(invalid(
+        "spec.minimumEffect",
+        format!(
+            "'{}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%",
+            spec.minimum_effect
+        ),
+    ))
 }
 
 fn resolve_variants(

@@ -29,6 +29,7 @@ metadata: {name: thaw, namespace: team-a, uid: 6f0c0e6e-0000-4000-8000-000000000
 spec:
   blocks: 5
   seed: 7
+  noiseFloor: false
   variants: [{name: tortoise, preset: native}, {name: hare, preset: wasmtime-embedded}]
   workloads: [{name: greet, expect: {sameAcrossVariants: true}}]
   sweeps: {coldStart: {samples: 3, concurrency: [1, 4]}}

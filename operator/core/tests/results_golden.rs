@@ -15,6 +15,7 @@ use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
 /// A run in which most went well: one point with errors, one workload that a variant cannot do.
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
+    run.spec.noise_floor = Some(true);
     let mut shim = run.spec.variants[0].clone();
     shim.name = "shim".into();
     run.spec.variants.push(shim);
@@ -63,8 +64,8 @@ fn as_run(input: &RunInput, summary: &Summary) -> BenchmarkRun {
             fingerprint: summary.environment.fingerprint.clone(),
         }),
         progress: Some(Progress {
-            completed_trials: 90,
-            total_trials: 90,
+            completed_trials: 120,
+            total_trials: 120,
             ..Progress::default()
         }),
         verdict: Some(summary.verdict.clone()),

@@ -1,17 +1,22 @@
 //! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
 //! for everything that goes wrong.
 
+#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
+
 mod results_support;
 
 use results_support::{
     all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
 };
 use serde_json::json;
-use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::expectations::Outcome;
+use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
-use wasmbench_core::results::{Summary, Trust, summarize, trust};
-use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
+use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
     let missing = Doubt {
@@ -49,8 +54,8 @@ fn a_clean_run_is_trustworthy_and_says_a_number() {
     assert_eq!(summary.trials.valid, 60);
     assert_eq!(
         summary.verdict,
-        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); embedded: 0.96x \
-         on compute"
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; embedded: 0.96x on \
+         compute, equivalent"
     );
 }
 
@@ -67,7 +72,7 @@ fn a_p99_of_three_hundred_requests_is_noted_without_breaking_trust() {
 }
 
 #[test]
-fn ratios_are_taken_where_the_baseline_peaks() {
+fn ratios_are_taken_at_the_knee_of_the_baseline() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
     let hello = |metric| {
@@ -114,7 +119,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
             && trial.cell.workload == "hello"
             && trial.block == 2
     };
-    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
+    let with_errors = |t, position| record(t, position, Ended::Measured, Some(fortio("errors")));
     replace(&mut records, one, with_errors);
     let summary = summarize(&run, &records);
     let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();
@@ -135,7 +140,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
         .unwrap();
     assert_eq!(
         hello.connections, 10,
-        "the peak moved to the best valid point"
+        "the knee moved to the best valid point"
     );
     assert_eq!(
         status_rows(&summary)[0]
@@ -242,7 +247,7 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
     let summary = summarize(&run, &records);
     assert_eq!(
         summary.verdict,
-        "embedded: 0.52x native's throughput on hello (0.52-0.53 over 5 blocks); shim not \
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; shim not \
          measured (RuntimeClassNotFound)"
     );
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
@@ -437,6 +442,45 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
 }
 
 #[test]
+fn a_generator_at_its_own_limit_is_doubted_however_much_of_the_node_is_free() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_limit = Some(0.1);
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
+        window.node = None;
+    });
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("100 % of the CPUs it may use"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
+    let used = |busy_tenths: u64, steal_tenths: u64| {
+        with_window(move |record| {
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let tenth = window.duration_nanoseconds / 10;
+            window.node = Some(NodeCpu {
+                busy_nanoseconds: busy_tenths * tenth,
+                steal_nanoseconds: steal_tenths * tenth,
+            });
+        })
+    };
+    // The subject uses 9 tenths of a CPU and the generator 7, of the two that there are.
+    assert_eq!(reasons(&used(19, 0)), []);
+    let noisy = used(26, 2);
+    assert_eq!(reasons(&noisy), [Reason::NodeNoisy]);
+    let message = &doubt(&noisy, Reason::NodeNoisy).message;
+    assert!(
+        message.contains("50 % used by others, 10 % stolen"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
     let summary = with_window(|record| {
         let facts = &mut record.document.as_mut().unwrap().environment.facts;
@@ -465,7 +509,7 @@ fn too_few_requests_for_a_p90_break_trust() {
     few["RetCodes"] = json!({"200": 20});
     few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
     replace(&mut records, warm, |t, position| {
-        record(t, position, Outcome::Measured, Some(few.clone()))
+        record(t, position, Ended::Measured, Some(few.clone()))
     });
     assert_eq!(reasons(&summarize(&run, &records)), [Reason::TooFewSamples]);
 }
@@ -535,7 +579,7 @@ fn a_variant_compared_with_itself_is_exactly_one() {
                 "ok"
             };
             let fortio = slower(fortio(name), f64::from(t.block));
-            let mut record = record(t, position, Outcome::Measured, Some(fortio));
+            let mut record = record(t, position, Ended::Measured, Some(fortio));
             let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
             window.subject.as_mut().unwrap().memory_bytes = 1000;
             record
@@ -544,7 +588,165 @@ fn a_variant_compared_with_itself_is_exactly_one() {
     let summary = summarize(&run, &records);
     assert_eq!(summary.comparisons.len(), 4);
     for comparison in &summary.comparisons {
-        let ratio = comparison.ratio;
-        assert_eq!((ratio.median, ratio.low, ratio.high), (1.0, 1.0, 1.0));
+        let Comparison {
+            ratio, low, high, ..
+        } = comparison;
+        assert_eq!((*ratio, *low, *high), (1.0, Some(1.0), Some(1.0)));
+        assert_eq!(comparison.verdict, Verdict::Equivalent);
     }
+}
+
+/// The synthetic run with a twin whose rate is off by `factor` in every block.
+fn with_twin(factor: f64) -> Summary {
+    let mut run = run();
+    run.spec.noise_floor = Some(true);
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "baseline-twin",
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    summarize(&run, &records)
+}
+
+fn verdict_on(summary: &Summary, workload: &str) -> Verdict {
+    let of = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
+    summary.comparisons.iter().find(of).unwrap().verdict
+}
+
+#[test]
+fn the_twin_is_the_noise_floor_and_never_a_competitor() {
+    let summary = with_twin(1.0);
+    let is_twin = |name: &str| name == "baseline-twin";
+    assert!(summary.comparisons.iter().all(|c| !is_twin(&c.variant)));
+    assert!(!summary.verdict.contains("twin"), "{}", summary.verdict);
+    assert!(
+        status_rows(&summary)
+            .iter()
+            .all(|row| !is_twin(&row.variant))
+    );
+    assert_eq!(summary.noise_floors.len(), 8);
+    assert!(
+        summary
+            .noise_floors
+            .iter()
+            .all(|floor| floor.factor < Some(1.01))
+    );
+    assert!(summary.cells.iter().any(|cell| is_twin(&cell.variant)));
+    assert_eq!(
+        summary.spec.as_ref().unwrap().variants.len(),
+        2,
+        "as written"
+    );
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::Slower);
+}
+
+#[test]
+fn a_difference_below_the_noise_floor_is_not_resolvable() {
+    let summary = with_twin(2.5);
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::NotResolvable);
+    assert_eq!(verdict_on(&summary, "compute"), Verdict::NotResolvable);
+}
+
+#[test]
+fn expectations_are_decided_and_listed_in_the_report() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "keeps-half", "metric": "throughputRps", "variant": "embedded",
+         "workload": "hello", "atLeast": "0.5"},
+        {"name": "memory-doubles-at-most", "metric": "memory", "variant": "embedded",
+         "workload": "hello", "atMost": "2"},
+        {"name": "hair-splitting", "metric": "warmP50", "variant": "embedded",
+         "workload": "compute", "atMost": "1.04"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &all_measured(&run));
+    let outcomes: Vec<Outcome> = summary.expectations.iter().map(|d| d.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Met, Outcome::NotMet, Outcome::Undecided]
+    );
+    let report = &report_files_of(&summary).unwrap()["report.md"];
+    let line = "- **NOT MET**: memory-doubles-at-most: memory of embedded on hello must be at most \
+                2x the baseline's: it is 5.05x (5.05-5.05)";
+    assert!(report.contains(line), "{report}");
+}
+
+#[test]
+fn a_variant_that_was_not_measured_leaves_its_expectation_undecided() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "gate", "metric": "memory", "variant": "embedded", "workload": "hello",
+         "atMost": "9"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &[]);
+    assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);
+    assert!(
+        summary.expectations[0]
+            .message
+            .ends_with("it was not compared")
+    );
+}
+
+#[test]
+fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
+    let mut run = run();
+    run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100];
+    let mut records = all_measured(&run);
+    // 100 connections are better than 50, by less than a tenth.
+    replace(
+        &mut records,
+        |t| t.cell.point == Point::Throughput { connections: 100 },
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), 0.95);
+            record
+        },
+    );
+    let summary = summarize(&run, &records);
+    let rows = status_rows(&summary);
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(throughput.at_connections, 100);
+    assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
+    let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
+    assert!(
+        summary
+            .comparisons
+            .iter()
+            .filter(loaded)
+            .all(|c| c.connections == 50)
+    );
+}
+
+#[test]
+fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "embedded",
+        |t, position| {
+            let factor = if t.block % 2 == 0 { 1.0 } else { 0.6 };
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    let doubt = doubt(&summarize(&run, &records), Reason::HighVariance);
+    assert!(!doubt.breaks_trust);
+    assert!(
+        doubt
+            .message
+            .contains("throughput of embedded on compute (0."),
+        "{doubt:?}"
+    );
+    assert!(doubt.message.contains("more than 50 blocks"), "{doubt:?}");
 }

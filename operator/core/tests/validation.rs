@@ -134,6 +134,75 @@ fn the_order_of_a_seed_never_changes() {
     insta::assert_yaml_snapshot!("order-of-seed-7", order);
 }
 
+#[test]
+fn the_twin_of_the_baseline_is_measured_like_any_other_variant() {
+    let mut run = common::parse(common::RUN);
+    run.spec.noise_floor = Some(true);
+    let valid = validate(&run, &common::config()).unwrap();
+    let subject = |name: &str| {
+        let variant = valid.variants.iter().find(|variant| variant.name == name);
+        variant.unwrap().subject.clone()
+    };
+    assert_eq!(subject("baseline-twin"), subject("tortoise"));
+    let of_twin = valid
+        .order
+        .iter()
+        .filter(|t| t.cell.variant == "baseline-twin");
+    assert_eq!(of_twin.count(), valid.order.len() / 4);
+}
+
+#[test]
+fn a_variant_cannot_be_named_like_the_twin() {
+    let mut run = common::parse(common::RUN);
+    run.spec.variants[1].name = "baseline-twin".into();
+    let refused = validate(&run, &common::config()).unwrap_err();
+    assert!(refused.message.contains("choose another name"), "{refused}");
+}
+
+#[test]
+fn an_expectation_must_be_about_something_that_is_compared() {
+    let refusal = |expectation: serde_json::Value| {
+        let mut run = common::parse(common::RUN);
+        run.spec.expectations = vec![serde_json::from_value(expectation).unwrap()];
+        validate(&run, &common::config())
+            .err()
+            .map(|refused| refused.to_string())
+    };
+    let gate = |variant: &str, workload: &str, bound: &str| {
+        serde_json::json!({
+            "name": "gate", "metric": "memory", "variant": variant, "workload": workload,
+            "atMost": bound,
+        })
+    };
+    assert_eq!(refusal(gate("hare", "greet", "1.5")), None);
+    for (expectation, words) in [
+        (
+            gate("snail", "greet", "1.5"),
+            "'snail' is none of spec.variants",
+        ),
+        (
+            gate("hare", "hum", "1.5"),
+            "'hum' is none of spec.workloads",
+        ),
+        (gate("tortoise", "greet", "1.5"), "name another variant"),
+        (gate("hare", "greet", "half"), "'half' is no ratio"),
+    ] {
+        let refused = refusal(expectation).unwrap_or_default();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[test]
+fn the_trials_of_the_twin_count_against_the_limit() {
+    let mut run = common::parse(common::RUN);
+    let mut config = common::config();
+    config.limits.trials = 40;
+    validate(&run, &config).unwrap();
+    run.spec.noise_floor = Some(true);
+    let refused = validate(&run, &config).unwrap_err();
+    assert!(refused.message.contains("48 trials"), "{refused}");
+}
+
 proptest! {
     #[test]
     fn every_block_holds_every_cell_once(seed in 0i64..1_000_000, blocks in 1u32..8) {
@@ -141,7 +210,7 @@ proptest! {
         run.spec.seed = Some(seed);
         run.spec.blocks = blocks;
         let valid = validate(&run, &common::config()).unwrap();
-        let cells: BTreeSet<_> = cells_of(&run.spec).into_iter().collect();
+        let cells: BTreeSet<_> = cells_of(&valid.spec).into_iter().collect();
         for (index, block) in valid.order.chunks(cells.len()).enumerate() {
             let number = u32::try_from(index).unwrap() + 1;
             prop_assert!(block.iter().all(|trial| trial.block == number));

@@ -94,6 +94,9 @@ mod tests {
             fortio,
             subject: None,
             generator_cpu_nanoseconds: None,
+            generator_cpu_limit: None,
+            probe_cpu_nanoseconds: None,
+            node: None,
         }
     }
 

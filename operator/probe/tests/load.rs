@@ -45,6 +45,9 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert_eq!(timed.fortio["RetCodes"], json!({"200": 100}));
     assert_eq!(timed.subject, None, "no meter was asked for");
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
+    // Counted in ticks of 10 ms, of which a window this short may have none.
+    assert!(timed.node.is_some());
+    assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.start_unix_nanoseconds > 1_700_000_000_000_000_000);
     assert!(document.environment.facts.contains_key("kernel"));
     // One request before, 20 to warm up, 100 timed (again if the first window did not fit), one after.

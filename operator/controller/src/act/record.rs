@@ -2,6 +2,7 @@
 //! the variant and workload. A trial that is stored already stays as it is.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -25,6 +26,12 @@ use crate::observe::{belongs_to, pod_seen};
 
 /// More than any document of a probe; the rest of a longer log is not read.
 const LOG_BYTES: i64 = 2 * 1024 * 1024;
+/// How long to wait for the result of a probe that succeeded before its log is read again.
+const LOG_PAUSES: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
 /// Two writers that meet try again so many times.
 const ATTEMPTS: usize = 5;
 
@@ -44,27 +51,64 @@ pub async fn collect(
         ..LogParams::default()
     };
     let what = || failed(format!("read the log of {probe_pod}"));
-    let (log, probe) = futures::try_join!(probes.logs(probe_pod, &params), probes.get(probe_pod))
-        .map_err(what())?;
-    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
-    if let Point::ColdStart { .. } = trial.cell.point {
-        let (document, outcome) = outcome::read_cold_start(&log, &probe_state);
-        let mut record = record(run, trial, outcome, None, None);
-        record.subject = cold_subject(context, run, node, trial, document.as_ref()).await?;
-        record.cold_start = document;
-        return store_all(context, run, node, vec![record]).await;
-    }
+    let probe = probes.get(probe_pod).await.map_err(what())?;
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let state = subject.as_ref().map(|(_, state)| state);
-    let (document, outcome) = outcome::read(&log, &probe_state, state);
-    let facts = subject.map(|(facts, _)| facts);
-    store_all(
-        context,
-        run,
-        node,
-        vec![record(run, trial, outcome, facts, document)],
-    )
-    .await
+    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    let mut pauses = LOG_PAUSES.into_iter();
+    let read = loop {
+        let log = probes.logs(probe_pod, &params).await.map_err(what())?;
+        let read = Read::of(trial, &log, &probe_state, state);
+        let succeeded = matches!(
+            probe_state,
+            PodState::Ended {
+                exit_code: Some(0),
+                ..
+            }
+        );
+        match pauses.next() {
+            // The last lines of a log may come after the end of its container.
+            Some(pause) if read.is_empty() && succeeded => tokio::time::sleep(pause).await,
+            _ => break read,
+        }
+    };
+    let facts = match &read.cold_start {
+        Some(document) => cold_subject(context, run, node, trial, document).await?,
+        None => subject.map(|(facts, _)| facts),
+    };
+    let mut record = record(run, trial, read.outcome, facts, read.load);
+    record.cold_start = read.cold_start;
+    store_all(context, run, node, vec![record]).await
+}
+
+/// What stands in a probe's log.
+struct Read {
+    outcome: Outcome,
+    load: Option<LoadDocument>,
+    cold_start: Option<ColdStartDocument>,
+}
+
+impl Read {
+    fn of(trial: &TrialId, log: &str, probe: &PodState, subject: Option<&PodState>) -> Self {
+        if let Point::ColdStart { .. } = trial.cell.point {
+            let (cold_start, outcome) = outcome::read_cold_start(log, probe);
+            return Self {
+                outcome,
+                load: None,
+                cold_start,
+            };
+        }
+        let (load, outcome) = outcome::read(log, probe, subject);
+        Self {
+            outcome,
+            load,
+            cold_start: None,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.load.is_none() && self.cold_start.is_none()
+    }
 }
 
 /// Stores why `trial` has no measurement.
@@ -141,10 +185,10 @@ async fn cold_subject(
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
-    document: Option<&ColdStartDocument>,
+    document: &ColdStartDocument,
 ) -> Result<Option<SubjectFacts>, Error> {
-    let pods = document.map(|document| document.samples.iter().flat_map(|sample| &sample.pods));
-    let Some(last) = pods.and_then(Iterator::last) else {
+    let pods = document.samples.iter().flat_map(|sample| &sample.pods);
+    let Some(last) = pods.last() else {
         return Ok(None);
     };
     let nodes: Api<Node> = Api::all(context.client.clone());

@@ -5,7 +5,7 @@ use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
 
 /// What a trial takes besides its load: two pods that start and go, on a small node.
-const OVERHEAD_SECONDS: u64 = 4;
+const OVERHEAD_SECONDS: u64 = 2;
 /// A warm-latency window is over before one looks; services slower than 1 ms take longer.
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 

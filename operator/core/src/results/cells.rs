@@ -6,7 +6,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::collect::{Ended, Observation};
 use super::quality::Reason;
-use super::stats::{Spread, round_significant};
+use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Sweep, TrialCounts};
 use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
 use crate::wire::record::{Cell, Point, TrialId};
@@ -140,13 +140,27 @@ fn summarise(
         p99_microseconds: spread(|m| m.p99),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
-        generator_cpu_share_max: spread(|m| m.generator_cpu_share).map(|share| share.high),
+        generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
+        others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
+        steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
             .sum(),
         trials,
     }
+}
+
+/// The smallest and the largest number of the valid trials.
+pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
+    let valid = trials
+        .iter()
+        .filter(|trial| trial.state == TrialState::Valid);
+    let numbers = valid.filter_map(|trial| of(&trial.metrics));
+    numbers.fold(None, |found: Option<(f64, f64)>, number| {
+        let (min, max) = found.unwrap_or((number, number));
+        Some((min.min(number), max.max(number)))
+    })
 }
 
 fn count(trials: &[Trial], blocks: u32) -> TrialCounts {

@@ -12,7 +12,8 @@ use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
-use super::{cells, compare, failures, quality, verdict, words};
+use super::{cells, compare, expectations, failures, outside, quality, verdict, words};
+use crate::twin;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
 
 /// The run that records belong to.
@@ -113,6 +114,8 @@ impl Observation {
 #[derive(Clone, Debug)]
 pub struct Collector {
     run: RunInput,
+    /// The spec with the baseline's twin, where it is measured.
+    measured: BenchmarkRunSpec,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
 }
@@ -121,7 +124,11 @@ impl Collector {
     /// A collector for the records of `run`.
     pub fn new(run: RunInput) -> Self {
         Self {
-            run,
+            measured: twin::with_twin(&run.spec),
+            run: RunInput {
+                spec: twin::without_twin(&run.spec),
+                ..run
+            },
             observations: BTreeMap::new(),
             facts: vec![],
         }
@@ -162,25 +169,27 @@ impl Collector {
     pub fn finish(&self) -> Summary {
         let Self {
             run,
+            measured,
             observations,
             facts,
         } = self;
         let baseline = run.baseline().to_owned();
-        let mismatches = answers::mismatches(&run.spec, &baseline, observations);
+        let mismatches = answers::mismatches(measured, &baseline, observations);
         let wrong: BTreeSet<(String, String)> = mismatches
             .iter()
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
-        let cells = cells::cells(&run.spec, observations, &wrong);
-        let comparisons = compare::comparisons(&run.spec, &baseline, &cells);
-        let environment = environment::environment(run, observations, facts);
+        let cells = cells::cells(measured, observations, &wrong);
+        let compared = compare::comparisons(measured, &baseline, &cells);
+        let environment = environment::environment(run.seed, measured, observations, facts);
         let evidence = Evidence {
             spec: &run.spec,
             cells: &cells,
             mismatches: &mismatches,
             drift: &environment.drift,
+            comparisons: &compared.with_baseline,
         };
-        let cold_starts = coldstart::cells(&run.spec, &baseline, observations, &wrong);
+        let cold_starts = coldstart::cells(measured, &baseline, observations, &wrong);
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));
         let mut trials = TrialCounts::default();
@@ -188,7 +197,7 @@ impl Collector {
         for counts in cells.iter().map(|cell| cell.counts).chain(cold_counts) {
             trials.add(counts);
         }
-        let (failures, failures_not_listed) = failures::failures(&run.spec, observations);
+        let (failures, failures_not_listed) = failures::failures(measured, observations);
         let mut summary = Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
             run: RunName {
@@ -202,14 +211,17 @@ impl Collector {
             trustworthy: quality::trustworthy(trials, &doubts),
             doubts,
             trials,
-            comparisons,
+            expectations: expectations::decisions(measured, &compared.with_baseline),
+            comparisons: compared.with_baseline,
+            noise_floors: compared.noise_floors,
+            shims: outside::shims(&run.spec, &cells),
             cells,
             cold_starts,
             failures,
             failures_not_listed,
             environment,
             spec: environment::small_enough(&run.spec),
-            compared: words::compared(&run.spec),
+            compared: words::compared(measured),
         };
         let only_cold = summary.cells.is_empty();
         summary.verdict = coldstart::verdict(&summary)

@@ -26,6 +26,12 @@ struct Columns {
     cpu_microseconds_per_request: Vec<Option<f64>>,
     memory_bytes: Vec<Option<u64>>,
     generator_cpu_share: Vec<Option<f64>>,
+    #[serde(default, skip_serializing_if = "without_numbers")]
+    others_cpu_share: Vec<Option<f64>>,
+}
+
+fn without_numbers(column: &[Option<f64>]) -> bool {
+    column.iter().all(Option::is_none)
 }
 
 fn letter(state: TrialState) -> char {
@@ -70,6 +76,7 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
         columns.cpu_microseconds_per_request.push(m.cpu);
         columns.memory_bytes.push(m.memory);
         columns.generator_cpu_share.push(m.generator_cpu_share);
+        columns.others_cpu_share.push(m.others_cpu_share);
     }
     columns.serialize(serializer)
 }
@@ -94,8 +101,11 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 cpu: c.cpu_microseconds_per_request.get(row).copied().flatten(),
                 memory: c.memory_bytes.get(row).copied().flatten(),
                 generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
+                others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
                 // Summarised elsewhere: by cell, and in the environment.
                 throttled_periods: None,
+                shim: None,
+                steal_share: None,
                 memory_source: None,
             },
         })

@@ -1,14 +1,20 @@
 //! Variants as multiples of the baseline. Ratios are taken within blocks, because both trials of a
-//! block saw the node in the same state, and then summarised over blocks.
+//! block saw the node in the same state, and then summarised over blocks and judged.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, TWIN, share_of};
 
-use super::stats::{Spread, paired_ratios, round_significant};
+use super::curve::knee;
+use super::judge::{Thresholds, Verdict, judge};
+use super::noise_floor::NoiseFloor;
+use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
 use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
+
+/// Digits of p-values: the third says nothing any more.
+const P_DIGITS: usize = 2;
 
 /// What is compared.
 #[derive(
@@ -25,6 +31,17 @@ pub enum Metric {
     CpuPerRequest,
     /// Memory of the subject's pod: less is better.
     Memory,
+}
+
+impl From<ExpectedMetric> for Metric {
+    fn from(expected: ExpectedMetric) -> Self {
+        match expected {
+            ExpectedMetric::ThroughputRps => Self::ThroughputRps,
+            ExpectedMetric::WarmP50 => Self::WarmP50,
+            ExpectedMetric::CpuPerRequest => Self::CpuPerRequest,
+            ExpectedMetric::Memory => Self::Memory,
+        }
+    }
 }
 
 impl Metric {
@@ -60,76 +77,147 @@ pub struct Comparison {
     pub metric: Metric,
     /// The sweep in which it is compared.
     pub sweep: Sweep,
-    /// Connections at which it is compared: in the throughput sweep those of the baseline's peak.
+    /// Connections at which it is compared: in the throughput sweep those of the baseline's knee.
     pub connections: u32,
-    /// The ratios of the blocks: median, smallest, largest.
-    pub ratio: Spread,
+    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by a eighth at each end.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The chance of a ratio at least this far from 1 between equals.
+    pub p_value: f64,
+    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
+    pub adjusted_p_value: f64,
+    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
     /// Blocks in which both were measured.
     pub blocks: u32,
     /// The ratio of each of these blocks, in the order of the blocks.
     pub per_block: Vec<f64>,
 }
 
-/// All ratios of a run, by workload and variant in the order of the spec. Points that are not
-/// ranked on both sides are not compared.
-///
-/// Throughput is compared at the number of connections at which the *baseline's* median rate
-/// peaks, the same for every variant: comparing each at its own peak would compare different
-/// loads and would let the noisiest variant choose its luckiest point. CPU per request and memory
-/// are compared at that point as well, or in the warm-latency sweep when there is no throughput.
-pub fn comparisons(
-    spec: &BenchmarkRunSpec,
-    baseline: &str,
-    cells: &[CellSummary],
-) -> Vec<Comparison> {
-    let mut found = vec![];
-    for workload in &spec.workloads {
-        let warm = find(cells, baseline, &workload.name, |c| {
-            c.sweep == Sweep::WarmLatency
-        });
-        let peak = peak(cells, baseline, &workload.name);
-        // No throughput point of the baseline is valid: its warm point must not stand in for it.
-        let resources = if spec.sweeps.throughput.is_some() {
-            peak
-        } else {
-            warm
-        };
-        let metrics = [
-            (Metric::ThroughputRps, peak),
-            (Metric::WarmP50, warm),
-            (Metric::CpuPerRequest, resources),
-            (Metric::Memory, resources),
-        ];
-        for variant in spec
-            .variants
-            .iter()
-            .filter(|variant| variant.name != baseline)
-        {
-            let compared = metrics.iter().filter_map(|(metric, base)| {
-                compare(*metric, base.as_ref()?, &variant.name, cells)
-            });
-            found.extend(compared);
-        }
-    }
-    found
+/// What was compared in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparisons {
+    /// The variants with the baseline.
+    pub with_baseline: Vec<Comparison>,
+    /// The baseline with its twin.
+    pub noise_floors: Vec<NoiseFloor>,
 }
 
-/// The ranked throughput point of a variant with the highest median rate, the lowest number of
-/// connections among equals.
-pub fn peak<'a>(
-    cells: &'a [CellSummary],
-    variant: &str,
+/// All ratios of a run with their verdicts, by workload and variant in the order of the spec. Points
+/// that are not ranked on both sides are not compared.
+///
+/// Throughput is compared at the *baseline's* knee, the same number of connections for every variant:
+/// comparing each at its own peak would compare different loads and would let the noisiest variant
+/// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
+/// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
+/// well, or in the warm-latency sweep when there is no throughput.
+pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &[CellSummary]) -> Comparisons {
+    let (twins, found): (Vec<Measured<'_>>, Vec<Measured<'_>>) = spec
+        .workloads
+        .iter()
+        .flat_map(|workload| measured(spec, baseline, &workload.name, cells))
+        .partition(|found| found.variant == TWIN);
+    let p_values: Vec<f64> = found.iter().map(|found| found.interval.p_value).collect();
+    let adjusted = false_discovery::adjusted(&p_values);
+    let minimum_effect = minimum_effect(spec);
+    let judged = found.into_iter().zip(adjusted).map(|(found, adjusted_p)| {
+        let twin = twins.iter().find(|twin| twin.is_of(&found));
+        let thresholds = Thresholds {
+            minimum_effect,
+            noise_floor: twin.and_then(|twin| twin.interval.farthest()),
+        };
+        found.judged(adjusted_p, thresholds)
+    });
+    Comparisons {
+        with_baseline: judged.collect(),
+        noise_floors: twins.iter().map(NoiseFloor::of).collect(),
+    }
+}
+
+/// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
+/// the inverse of a ratio gets the same verdict.
+pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
+    // validate refuses what is no share; a difference of any size matters then.
+    libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
+}
+
+/// A ratio that has no verdict yet.
+pub struct Measured<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// The baseline's cell.
+    pub base: &'a CellSummary,
+    /// What is compared.
+    pub metric: Metric,
+    /// The ratio of each block.
+    pub ratios: Vec<f64>,
+    /// What they come to.
+    pub interval: LogInterval,
+}
+
+impl Measured<'_> {
+    fn is_of(&self, other: &Self) -> bool {
+        self.metric == other.metric && self.base.workload == other.base.workload
+    }
+
+    fn judged(self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
+        let round = |value| round_significant(value, SUMMARY_DIGITS);
+        let ratio = |log| round(libm::exp(log));
+        Comparison {
+            variant: self.variant.to_owned(),
+            workload: self.base.workload.clone(),
+            metric: self.metric,
+            sweep: self.base.sweep,
+            connections: self.base.connections,
+            ratio: ratio(self.interval.estimate),
+            low: self.interval.low().map(ratio),
+            high: self.interval.high().map(ratio),
+            p_value: round_significant(self.interval.p_value, P_DIGITS),
+            adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
+            noise_floor: thresholds.noise_floor.map(ratio),
+            verdict: judge(self.metric, &self.interval, adjusted_p, thresholds),
+            blocks: u32::try_from(self.ratios.len()).unwrap_or(u32::MAX),
+            per_block: self.ratios.into_iter().map(round).collect(),
+        }
+    }
+}
+
+fn measured<'a>(
+    spec: &'a BenchmarkRunSpec,
+    baseline: &str,
     workload: &str,
-) -> Option<&'a CellSummary> {
-    let of_both = |c: &&CellSummary| {
-        c.ranked && c.sweep == Sweep::Throughput && c.variant == variant && c.workload == workload
+    cells: &'a [CellSummary],
+) -> Vec<Measured<'a>> {
+    let warm = find(cells, baseline, workload, |c| c.sweep == Sweep::WarmLatency);
+    let knee = knee(cells, baseline, workload);
+    // No throughput point of the baseline is valid: its warm point must not stand in for it.
+    let resources = if spec.sweeps.throughput.is_some() {
+        knee
+    } else {
+        warm
     };
-    let rate = |cell: &CellSummary| cell.rps.map_or(0.0, |rps| rps.median);
-    cells.iter().filter(of_both).reduce(
-        |best, cell| {
-            if rate(cell) > rate(best) { cell } else { best }
-        },
-    )
+    let metrics = [
+        (Metric::ThroughputRps, knee),
+        (Metric::WarmP50, warm),
+        (Metric::CpuPerRequest, resources),
+        (Metric::Memory, resources),
+    ];
+    let others = spec.variants.iter().filter(|v| v.name != baseline);
+    others
+        .flat_map(|variant| {
+            metrics
+                .iter()
+                .filter_map(|(metric, base)| compare(*metric, base.as_ref()?, &variant.name, cells))
+        })
+        .collect()
 }
 
 fn find<'a>(
@@ -143,25 +231,21 @@ fn find<'a>(
         .find(|c| c.ranked && c.variant == variant && c.workload == workload && at(c))
 }
 
-fn compare(
+fn compare<'a>(
     metric: Metric,
-    base: &CellSummary,
-    variant: &str,
+    base: &'a CellSummary,
+    variant: &'a str,
     cells: &[CellSummary],
-) -> Option<Comparison> {
+) -> Option<Measured<'a>> {
     let same_point = |c: &CellSummary| c.sweep == base.sweep && c.connections == base.connections;
     let cell = find(cells, variant, &base.workload, same_point)?;
     let ratios = paired_ratios(&by_block(metric, cell), &by_block(metric, base));
-    let round = |value| round_significant(value, SUMMARY_DIGITS);
-    Some(Comparison {
-        variant: variant.to_owned(),
-        workload: base.workload.clone(),
+    Some(Measured {
+        variant,
+        base,
         metric,
-        sweep: base.sweep,
-        connections: base.connections,
-        ratio: Spread::of(ratios.iter().copied())?.map(round),
-        blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
-        per_block: ratios.into_iter().map(round).collect(),
+        interval: LogInterval::of(&ratios)?,
+        ratios,
     })
 }
 

@@ -1,21 +1,48 @@
 //! `summary.csv`: one row per variant, workload and sweep point, for spreadsheets. Units are in
 //! the headers; a number that could not be measured is an empty field.
 
-use super::stats::Spread;
+use super::cells::extremes;
+use super::statistics::Spread;
 use super::summary::{CellSummary, Summary};
+use super::trial::Metrics;
 
-/// The numbers that a row has as median, low and high.
-type Column = (&'static str, fn(&CellSummary) -> Option<Spread>);
+/// What a row has of each number: the median with its interval, and the extremes of the trials.
+const OF_NUMBER: [&str; 5] = ["median", "low", "high", "min", "max"];
 
-const SPREADS: [Column; 6] = [
-    ("requests_per_second", |cell| cell.rps),
-    ("p50_microseconds", |cell| cell.p50_microseconds),
-    ("p90_microseconds", |cell| cell.p90_microseconds),
-    ("p99_microseconds", |cell| cell.p99_microseconds),
-    ("cpu_microseconds_per_request", |cell| {
-        cell.cpu_microseconds_per_request
-    }),
-    ("memory_bytes", |cell| cell.memory_bytes),
+/// A number of a row: its name, its spread, and where trials have it.
+type Column = (
+    &'static str,
+    fn(&CellSummary) -> Option<Spread>,
+    fn(&Metrics) -> Option<f64>,
+);
+
+const NUMBERS: [Column; 6] = [
+    ("requests_per_second", |cell| cell.rps, |trial| trial.rps),
+    (
+        "p50_microseconds",
+        |cell| cell.p50_microseconds,
+        |trial| trial.p50,
+    ),
+    (
+        "p90_microseconds",
+        |cell| cell.p90_microseconds,
+        |trial| trial.p90,
+    ),
+    (
+        "p99_microseconds",
+        |cell| cell.p99_microseconds,
+        |trial| trial.p99,
+    ),
+    (
+        "cpu_microseconds_per_request",
+        |cell| cell.cpu_microseconds_per_request,
+        |trial| trial.cpu,
+    ),
+    (
+        "memory_bytes",
+        |cell| cell.memory_bytes,
+        |trial| trial.memory.map(|bytes| bytes as f64),
+    ),
 ];
 
 /// The table as RFC 4180 text with `\n` line ends.
@@ -48,13 +75,13 @@ fn header() -> Vec<String> {
         "throttled_periods",
         "generator_cpu_share_of_node_max",
     ];
-    let spreads = SPREADS
+    let numbers = NUMBERS
         .iter()
-        .flat_map(|(name, _)| ["median", "low", "high"].map(|which| format!("{name}_{which}")));
+        .flat_map(|(name, ..)| OF_NUMBER.map(|which| format!("{name}_{which}")));
     fixed
         .iter()
         .map(ToString::to_string)
-        .chain(spreads)
+        .chain(numbers)
         .collect()
 }
 
@@ -85,11 +112,16 @@ fn row(cell: &CellSummary) -> Vec<String> {
         cell.generator_cpu_share_max
             .map_or_else(String::new, |share| share.to_string()),
     ];
-    let spreads = SPREADS.iter().flat_map(|(_, of)| match of(cell) {
-        Some(spread) => [spread.median, spread.low, spread.high].map(|value| value.to_string()),
-        None => [const { String::new() }; 3],
+    let numbers = NUMBERS.iter().flat_map(|(_, spread, of_trial)| {
+        let extremes = extremes(&cell.trials, *of_trial);
+        match spread(cell).zip(extremes) {
+            Some((Spread { median, low, high }, (min, max))) => {
+                [median, low, high, min, max].map(|value| value.to_string())
+            }
+            None => [const { String::new() }; OF_NUMBER.len()],
+        }
     });
-    fixed.into_iter().chain(spreads).collect()
+    fixed.into_iter().chain(numbers).collect()
 }
 
 /// The API allows no comma or quote in names, but a record is read from outside.

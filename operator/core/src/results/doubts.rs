@@ -1,23 +1,32 @@
 //! The rules that raise doubts: each looks at what was found and says what and where, and what to
 //! do. The thresholds are named constants with their reasons.
 
+mod high_variance;
+
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::compare::Comparison;
 use super::environment::Drift;
 use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
 use super::words::cut;
 
-/// With fewer blocks the smallest and the largest say little: the range of 5 values covers the
-/// median of their distribution in 94 of 100 cases, that of 4 in 88, that of 3 in 75.
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
+/// a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
 pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
+/// Share of the node's CPUs that others may use in a trial. The kubelet, the container runtime and,
+/// on a small cluster, the control plane use some of it even on a quiet node.
+pub const OTHERS_CPU_LIMIT: f64 = 0.2;
+/// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
+/// over the window, so that little of it is enough to move a p99.
+pub const STEAL_LIMIT: f64 = 0.05;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -35,6 +44,8 @@ pub struct Evidence<'a> {
     pub mismatches: &'a [Mismatch],
     /// Facts that differ.
     pub drift: &'a [Drift],
+    /// What was compared.
+    pub comparisons: &'a [Comparison],
 }
 
 /// All doubts, the worst first.
@@ -49,8 +60,10 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         too_few_samples(evidence, 10, true),
         too_few_samples(evidence, 100, false),
         throttled(evidence),
+        node_noisy(evidence),
         generator_saturated(evidence),
         drifted(evidence),
+        high_variance::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }
@@ -225,12 +238,34 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
+fn node_noisy(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let over = |share: Option<f64>, limit: f64| share.filter(|share| *share > limit);
+        let percent = |share: f64, what: &str| format!("{:.0} % {what}", share * 100.0);
+        let others = over(cell.others_cpu_share_max, OTHERS_CPU_LIMIT);
+        let stolen = over(cell.steal_share_max, STEAL_LIMIT);
+        let said: Vec<String> = others
+            .map(|share| percent(share, "used by others"))
+            .into_iter()
+            .chain(stolen.map(|share| percent(share, "stolen")))
+            .collect();
+        (!said.is_empty()).then(|| format!("{} ({})", cell.place(), said.join(", ")))
+    };
+    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("of the node's CPUs in the worst trial: {places}"),
+        "the node was not the run's alone: move other pods away (kubectl top pods), or choose a \
+         quiet node with spec.placement",
+    ))
+}
+
 fn generator_saturated(evidence: &Evidence<'_>) -> Option<Doubt> {
     let place = |cell: &CellSummary| {
         let share = cell.generator_cpu_share_max?;
         (share > GENERATOR_CPU_LIMIT).then(|| {
             format!(
-                "{} ({:.0} % of the node's CPUs)",
+                "{} ({:.0} % of the CPUs it may use)",
                 cell.place(),
                 share * 100.0
             )

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::collect::{Observation, RunInput};
+use super::collect::Observation;
 use super::trial::MemorySource;
 use super::words::cut;
 use crate::store::hex;
@@ -125,7 +125,8 @@ pub struct VariantImages {
 
 /// Where and with what the observed trials were measured.
 pub fn environment(
-    run: &RunInput,
+    order_seed: i64,
+    spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
     facts: &[Facts],
 ) -> Environment {
@@ -148,11 +149,7 @@ pub fn environment(
             .filter_map(|(_, facts)| of(facts))
             .collect::<BTreeSet<_>>()
     };
-    let names = run
-        .spec
-        .variants
-        .iter()
-        .map(|variant| variant.name.as_str());
+    let names = spec.variants.iter().map(|variant| variant.name.as_str());
     let variants: Vec<VariantImages> = names.map(|name| images(name, &seen)).collect();
     Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
@@ -169,7 +166,7 @@ pub fn environment(
             .values()
             .filter_map(|o| o.metrics.memory_source)
             .collect(),
-        seed: run.seed,
+        seed: order_seed,
     }
 }
 

@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 
 use super::coldstart;
+use super::expectations::Decision;
+use super::outside;
 use super::quality::Doubt;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
@@ -23,10 +25,12 @@ const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 pub fn report_md(summary: &Summary, room: usize) -> String {
     let before = [
         head(summary),
+        expectations(summary),
         doubts(summary),
         compared(summary),
         results(summary),
         coldstart::section(summary),
+        outside::section(summary),
         failures(summary),
         environment(summary),
     ];
@@ -67,6 +71,18 @@ fn head(summary: &Summary) -> String {
     )
 }
 
+fn expectations(summary: &Summary) -> String {
+    let line = |decision: &Decision| {
+        let (name, message) = (escape(&decision.name), escape(&decision.message));
+        format!("- **{}**: {name}: {message}\n", decision.outcome.words())
+    };
+    let lines: String = summary.expectations.iter().map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("## Expectations\n\nDecided from the ends of the intervals.\n\n{lines}")
+}
+
 fn doubts(summary: &Summary) -> String {
     let list = |breaks_trust: bool| {
         let doubts = summary
@@ -105,7 +121,7 @@ fn compared(summary: &Summary) -> String {
     }
     format!(
         "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
-         fresh pod, in an order shuffled with seed {}\n",
+         fresh pod, in an order shuffled with seed {}\n{}",
         tables::variants(summary).markdown(),
         workloads.markdown(),
         lines(
@@ -114,6 +130,7 @@ fn compared(summary: &Summary) -> String {
         ),
         summary.compared.blocks,
         summary.seed,
+        lines("- ", summary.compared.twin.iter()),
     )
 }
 
@@ -121,7 +138,10 @@ fn results(summary: &Summary) -> String {
     if summary.cells.is_empty() {
         return String::new();
     }
-    let mut text = "## Results\n\nEach number is the median over valid trials.\n".to_owned();
+    let mut text =
+        "## Results\n\nEach number is the median over valid trials, with its 95 % interval. The \
+                    smallest and the largest trial are in summary.csv.\n"
+            .to_owned();
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
@@ -130,8 +150,18 @@ fn results(summary: &Summary) -> String {
             let baseline = escape(&summary.baseline);
             let _ = write!(
                 text,
-                "\nAs multiples of {baseline}, median of the blocks (smallest to largest):\n\n{}",
+                "\nAs multiples of {baseline}, with the 95 % interval over blocks and what follows:\n\n{}",
                 ratios.markdown()
+            );
+        }
+        let floor = tables::noise_floor(summary, &workload.name);
+        if !floor.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nNoise floor, {baseline} against its twin. Smaller differences are not \
+                 resolvable:\n\n{}",
+                floor.markdown()
             );
         }
         let _ = write!(

@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`compare`], [`coldstart`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
+//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`expectations`], [`coldstart`],
+//! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -15,17 +16,22 @@ pub mod collect;
 pub mod columns;
 pub mod compare;
 pub mod csv;
+pub mod curve;
 pub mod doubts;
 pub mod environment;
+pub mod expectations;
 pub mod failures;
 pub mod fortio;
 pub mod histogram;
 pub mod json;
+pub mod judge;
 pub mod markdown;
+pub mod noise_floor;
+pub mod outside;
 pub mod quality;
 pub mod report;
 pub mod rows;
-pub mod stats;
+pub mod statistics;
 pub mod status_table;
 pub mod summary;
 pub mod table;

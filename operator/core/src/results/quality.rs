@@ -39,10 +39,14 @@ pub enum Reason {
     TooFewSamples,
     /// A CPU limit stopped the subject.
     Throttled,
+    /// Something else than subject and load generator used the node's CPUs.
+    NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
+    /// Comparisons are undecided because trials scatter too much for so few blocks.
+    HighVariance,
 }
 
 impl Reason {

@@ -16,8 +16,8 @@ pub const REPORT_MD: &str = "report.md";
 /// Key of where and with what it was measured.
 pub const ENVIRONMENT_JSON: &str = "environment.json";
 
-/// Most bytes of all files together: a `ConfigMap` may hold 1 MiB with names and metadata.
-pub const MAX_REPORT_BYTES: usize = 890_000;
+/// Most bytes of all files together: a `ConfigMap` may hold 1,048,576 with the names of its keys.
+pub const MAX_REPORT_BYTES: usize = 960_000;
 
 /// A report could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,12 @@
 //! Summary to the rows of a run's status, with four significant digits.
 
-use wasmbench_api::status::{PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary};
+use wasmbench_api::status::{
+    Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
+};
 
-use super::compare::{Comparison, peak};
-use super::stats::{Spread, round_significant};
+use super::compare::Comparison;
+use super::curve::{knee, peak};
+use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};
 use super::words::cut;
@@ -80,6 +83,12 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
     Some(ThroughputSummary {
         peak_rps: status_number(best.rps?.median),
         at_connections: best.connections,
+        knee: knee(&summary.cells, &first.variant, &first.workload).and_then(|cell| {
+            Some(Knee {
+                connections: cell.connections,
+                rps: status_number(cell.rps?.median),
+            })
+        }),
         points,
     })
 }
@@ -107,12 +116,13 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
 }
 
 fn ratio(comparison: &Comparison) -> Ratio {
-    let rounded = comparison.ratio.map(status_number);
     Ratio {
         metric: <&str>::from(comparison.metric).to_owned(),
-        ratio: rounded.median,
-        low: rounded.low,
-        high: rounded.high,
+        ratio: status_number(comparison.ratio),
+        low: comparison.low.map(status_number),
+        high: comparison.high.map(status_number),
+        noise_floor: comparison.noise_floor.map(status_number),
+        verdict: <&str>::from(comparison.verdict).to_owned(),
         blocks: comparison.blocks,
     }
 }

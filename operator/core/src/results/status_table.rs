@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use wasmbench_api::conditions::TRUSTWORTHY;
-use wasmbench_api::status::{PointSummary, Ratio, SummaryRow};
+use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
+use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
 use super::coldstart;
-use super::stats::Spread;
 use super::table::{Align, Table, ascii, lines};
-use super::tables::{NOTHING, ratio_with_range};
+use super::tables::{NOTHING, judged_ratio};
 use super::{trial, units};
 
 /// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
@@ -48,6 +47,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             ascii(&skipped.message)
         );
     }
+    text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }
 
@@ -172,6 +172,9 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
     ]
 }
 
+/// The metrics of a status, in the order of the columns.
+const METRICS: [&str; 4] = ["throughputRps", "warmP50", "cpuPerRequest", "memory"];
+
 /// What each variant is as a multiple of the baseline.
 fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     let title = format!("VERSUS {baseline}");
@@ -191,22 +194,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
                 .find(|ratio| ratio.metric == metric);
             found.map_or_else(
                 || NOTHING.to_owned(),
-                |&Ratio {
-                     ratio,
-                     low,
-                     high,
-                     blocks,
-                     ..
-                 }| {
-                    ratio_with_range(
-                        Spread {
-                            median: ratio,
-                            low,
-                            high,
-                        },
-                        blocks,
-                    )
-                },
+                |r| judged_ratio(r.ratio, r.low.zip(r.high), &words(&r.verdict)),
             )
         };
         let blocks = row
@@ -215,17 +203,54 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
             .map(|ratio| ratio.blocks)
             .min()
             .unwrap_or_default();
-        table.row(&[
-            row.variant.clone(),
-            ratio("throughputRps"),
-            ratio("warmP50"),
-            ratio("cpuPerRequest"),
-            ratio("memory"),
-            blocks.to_string(),
-        ]);
+        let mut cells = vec![row.variant.clone()];
+        cells.extend(METRICS.map(ratio));
+        cells.push(blocks.to_string());
+        table.row(&cells);
+    }
+    let floor = |metric: &str| {
+        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        let floors = ratios
+            .filter(|r| r.metric == metric)
+            .filter_map(|r| r.noise_floor);
+        floors
+            .reduce(f64::max)
+            .map_or_else(|| NOTHING.to_owned(), units::excess)
+    };
+    let floors = METRICS.map(floor);
+    if floors.iter().any(|floor| floor != NOTHING) {
+        let mut row = vec!["noise floor".to_owned()];
+        row.extend(floors);
+        row.push(NOTHING.to_owned());
+        table.row(&row);
     }
     table.drop_columns_of(NOTHING);
     table
+}
+
+/// A verdict of a status in words: `NotResolvable` as `not resolvable`.
+fn words(verdict: &str) -> String {
+    let mut words = String::new();
+    for (index, letter) in verdict.chars().enumerate() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    ascii(&words)
+}
+
+fn gate(conditions: &[Condition]) -> String {
+    let Some(condition) = conditions.iter().find(|c| c.type_ == PASSED) else {
+        return String::new();
+    };
+    let passed = match condition.status.as_str() {
+        "True" => "yes",
+        "False" => "NO",
+        _ => "undecided",
+    };
+    let lines = lines("  ", condition.message.lines().map(ascii));
+    format!("\nPassed: {passed}\n{lines}")
 }
 
 fn doubts(conditions: &[Condition]) -> String {

@@ -7,8 +7,11 @@ use wasmbench_api::BenchmarkRunSpec;
 use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
 use super::environment::Environment;
+use super::expectations::Decision;
+use super::noise_floor::NoiseFloor;
+use super::outside::ShimSummary;
 use super::quality::{Doubt, Reason};
-use super::stats::Spread;
+use super::statistics::Spread;
 use super::trial::Trial;
 
 /// Name and version of the summary's schema.
@@ -37,11 +40,20 @@ pub struct Summary {
     pub trials: TrialCounts,
     /// Ratios to the baseline, by workload, variant and metric.
     pub comparisons: Vec<Comparison>,
+    /// What became of the run's expectations, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Decision>,
+    /// The baseline compared with its twin, by workload and metric; empty without a twin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
     /// Cold starts: one entry per variant, workload and number of pods at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cold_starts: Vec<ColdStartCell>,
+    /// What the container runtime used for the pods outside their cgroups, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shims: Vec<ShimSummary>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.
@@ -111,7 +123,7 @@ pub enum Sweep {
 }
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials: the median
-/// trial, the smallest and the largest. Percentiles are never averaged or merged: a spread of p99
+/// with its interval. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -153,6 +165,14 @@ pub struct CellSummary {
     /// The largest share (0 to 1) of all CPUs of the node that the load generator used in a valid
     /// trial.
     pub generator_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load
+    /// generator used in a valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that went to other virtual machines in a
+    /// valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share_max: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
     pub throttled_periods: u64,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
@@ -201,6 +221,9 @@ pub struct FailureGroup {
 pub struct Compared {
     /// One entry per variant: name and what it is.
     pub variants: Vec<Named>,
+    /// What the twin is, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
     /// One entry per workload: name, and request with the right answer.
     pub workloads: Vec<Named>,
     /// One sentence per sweep.

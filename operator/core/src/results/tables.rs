@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::compare::{Comparison, Metric};
-use super::stats::Spread;
+use super::curve::knee;
+use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::table::{Align, Table};
 use super::trial::{Trial, TrialState};
@@ -78,7 +79,7 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
             let comparison = found.iter().find(|c| c.metric == metric);
             comparison.map_or_else(
                 || NOTHING.to_owned(),
-                |c| ratio_with_range(c.ratio, c.blocks),
+                |c| judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
             )
         };
         let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
@@ -97,17 +98,39 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
     table
 }
 
-/// `0.52x (0.48-0.55)`; without the range when there is one block only.
-pub fn ratio_with_range(ratio: Spread, blocks: u32) -> String {
-    let median = units::ratio(ratio.median);
-    if blocks < 2 {
-        return median;
+/// The baseline against its twin under one workload, one row per metric.
+pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
+    let mut table = Table::new(&[
+        ("Metric", Align::Left),
+        ("Twin", Align::Right),
+        ("Interval", Align::Right),
+        ("Floor", Align::Right),
+    ]);
+    let floors = summary.noise_floors.iter();
+    for floor in floors.filter(|floor| floor.workload == workload) {
+        let interval = floor.low.zip(floor.high).map(|(low, high)| {
+            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+            format!("{low}-{high}")
+        });
+        table.row(&[
+            floor.metric.noun().to_owned(),
+            units::ratio(floor.ratio),
+            interval.unwrap_or_else(|| NOTHING.to_owned()),
+            floor
+                .factor
+                .map_or_else(|| NOTHING.to_owned(), units::excess),
+        ]);
     }
-    format!(
-        "{median} ({}-{})",
-        units::ratio_number(ratio.low),
-        units::ratio_number(ratio.high)
-    )
+    table
+}
+
+/// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
+pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
+    let interval = interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+        format!(" ({low}-{high})")
+    });
+    format!("{}{interval}, {verdict}", units::ratio(ratio))
 }
 
 /// The points of one workload, one row per variant and sweep point.
@@ -118,9 +141,9 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         ("Connections", Align::Right),
         ("Valid", Align::Right),
         ("Requests/s", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p50", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p90", Align::Right),
         ("p99", Align::Right),
         ("CPU/request", Align::Right),
@@ -133,17 +156,19 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .iter()
         .filter(|cell| cell.workload == workload)
     {
-        table.row(&point(cell));
+        let knee = knee(&summary.cells, &cell.variant, workload);
+        let is_knee = knee.is_some_and(|knee| std::ptr::eq(knee, cell));
+        table.row(&point(cell, is_knee));
     }
     table.drop_columns_of(NOTHING);
     table
 }
 
-fn point(cell: &CellSummary) -> Vec<String> {
+fn point(cell: &CellSummary, is_knee: bool) -> Vec<String> {
     let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
-    let range = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
+    let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
         Some(spread) if cell.counts.valid > 1 => {
             format!("{} to {}", unit(spread.low), unit(spread.high))
         }
@@ -160,26 +185,27 @@ fn point(cell: &CellSummary) -> Vec<String> {
         cell.connections.to_string(),
         format!("{}/{}", cell.counts.valid, cell.counts.planned),
         median(cell.rps, units::rate),
-        range(cell.rps, units::rate),
+        interval(cell.rps, units::rate),
         median(cell.p50_microseconds, units::micros),
-        range(cell.p50_microseconds, units::micros),
+        interval(cell.p50_microseconds, units::micros),
         median(cell.p90_microseconds, units::micros),
         format!("{tilde}{}", median(cell.p99_microseconds, units::micros)),
         median(cell.cpu_microseconds_per_request, units::micros),
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
             .map_or_else(|| NOTHING.to_owned(), units::percent),
-        standing(cell),
+        standing(cell, is_knee),
     ]
 }
 
-fn standing(cell: &CellSummary) -> String {
+fn standing(cell: &CellSummary, is_knee: bool) -> String {
     let reasons: Vec<&str> = cell
         .invalid_because
         .iter()
         .map(|reason| (*reason).into())
         .collect();
     match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
+        (true, ..) if is_knee => "valid, knee".to_owned(),
         (true, ..) => "valid".to_owned(),
         (false, _, false) => format!("INVALID: {}", reasons.join(", ")),
         (false, ..) => "not measured".to_owned(),

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fortio;
-use super::stats::round_significant;
+use super::outside::{ShimUse, shim_use};
+use super::statistics::round_significant;
 use crate::wire::document::{LoadDocument, Meter, TimedWindow};
 
 /// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
@@ -77,8 +78,15 @@ pub struct Metrics {
     pub memory_source: Option<MemorySource>,
     /// CPU time of the load generator as a share (0 to 1) of all CPUs of the node.
     pub generator_cpu_share: Option<f64>,
+    /// CPU time of everything but the subject's pod and the load generator, as a share (0 to 1) of
+    /// all CPUs of the node.
+    pub others_cpu_share: Option<f64>,
+    /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
+    pub steal_share: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
+    /// What worked for the pod outside its cgroup.
+    pub shim: Option<ShimUse>,
 }
 
 /// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
@@ -96,6 +104,12 @@ pub enum MemorySource {
     Usage,
 }
 
+/// Significant digits of a share that is counted in ticks.
+const SHARE_DIGITS: usize = 2;
+/// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
+/// of one tick would already be noise.
+const COARSE_NANOSECONDS: u64 = 500_000_000;
+
 /// The numbers of a document's timed window; `Ok(None)` when it has none.
 pub fn metrics(
     document: &LoadDocument,
@@ -106,6 +120,7 @@ pub fn metrics(
     };
     let load = fortio::parse(&window.fortio, expected_status)?;
     let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
+    let round_share = |value: f64| round_significant(value, SHARE_DIGITS);
     let round_time = |value: f64| round_significant(value, TIME_DIGITS);
     let latency = |share| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
@@ -124,7 +139,11 @@ pub fn metrics(
         memory,
         memory_source,
         generator_cpu_share: generator_cpu_share(document, window).map(round),
+        others_cpu_share: share(document, window, others_nanoseconds(window)).map(round_share),
+        steal_share: share(document, window, window.node.map(|n| n.steal_nanoseconds))
+            .map(round_share),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+        shim: shim_use(window),
     }))
 }
 
@@ -140,11 +159,29 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
     }
 }
 
+/// Of all CPUs of the node, or of what a limit leaves to the generator: its own ceiling is what it
+/// may not come near.
 fn generator_cpu_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
+    let of_node = share(document, window, window.generator_cpu_nanoseconds)?;
+    let cpus = f64::from(cpus(document.environment.facts.get("cpus")?)?);
+    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
+    Some(of_node * (cpus / limit.unwrap_or(cpus)).max(1.0))
+}
+
+/// CPU time as a share of what the node's CPUs had to give during the window.
+fn share(document: &LoadDocument, window: &TimedWindow, used: Option<u64>) -> Option<f64> {
     let cpus = cpus(document.environment.facts.get("cpus")?)?;
     let available = window.duration_nanoseconds as f64 * f64::from(cpus);
-    let used = window.generator_cpu_nanoseconds? as f64;
+    let used = used? as f64;
     (available > 0.0).then(|| used / available)
+}
+
+fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
+    if window.duration_nanoseconds < COARSE_NANOSECONDS {
+        return None;
+    }
+    let ours = window.subject.as_ref()?.cpu_nanoseconds + window.generator_cpu_nanoseconds?;
+    Some(window.node?.busy_nanoseconds.saturating_sub(ours))
 }
 
 /// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.

@@ -1,6 +1,6 @@
 //! Numbers for people: three significant digits and a unit that keeps them short. ASCII only.
 
-use super::stats::round_significant;
+use super::statistics::round_significant;
 
 /// Significant digits that people are shown.
 const DIGITS: usize = 3;
@@ -58,6 +58,16 @@ pub fn ratio_number(ratio: f64) -> String {
 /// A share of 1 in percent: `43 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
+}
+
+/// How far a factor is above 1: `4.2 %` for 1.042.
+pub fn excess(factor: f64) -> String {
+    let percent = (factor - 1.0) * 100.0;
+    if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
 }
 
 /// A number of seconds: `45 s`, `12 min`, `2 h 5 min`, `3 d 4 h`.

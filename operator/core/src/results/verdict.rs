@@ -1,6 +1,7 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
-use super::compare::{Comparison, Metric, peak};
+use super::compare::{Comparison, Metric};
+use super::curve::peak;
 use super::rows;
 use super::summary::{Summary, Sweep};
 use super::units;
@@ -64,23 +65,22 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
         workload,
         metric,
         ratio,
-        blocks,
+        verdict,
         ..
     } = comparison;
-    let over = if *blocks == 1 {
-        "1 block".to_owned()
-    } else {
-        let (low, high) = (
-            units::ratio_number(ratio.low),
-            units::ratio_number(ratio.high),
-        );
-        format!("{low}-{high} over {blocks} blocks")
+    let interval = match comparison.low.zip(comparison.high) {
+        None => "1 block".to_owned(),
+        Some((low, high)) => {
+            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+            format!("{low}-{high}")
+        }
     };
-    let median = units::ratio(ratio.median);
     format!(
-        "{variant}: {median} {}'s {} on {workload} ({over})",
+        "{variant}: {} {}'s {} on {workload} ({interval}), {}",
+        units::ratio(*ratio),
         summary.baseline,
-        metric.noun()
+        metric.noun(),
+        verdict.words()
     )
 }
 
@@ -89,9 +89,11 @@ fn short(comparison: &Comparison) -> String {
         variant,
         workload,
         ratio,
+        verdict,
         ..
     } = comparison;
-    format!("{variant}: {} on {workload}", units::ratio(ratio.median))
+    let (ratio, verdict) = (units::ratio(*ratio), verdict.words());
+    format!("{variant}: {ratio} on {workload}, {verdict}")
 }
 
 /// Without a comparison: what each variant does by itself.

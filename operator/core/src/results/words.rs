@@ -1,7 +1,7 @@
 //! The spec in words, for people who read a report without the run beside it.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Expectation, Variant, Workload};
+use wasmbench_api::run::{Expectation, TWIN, Variant, Workload};
 
 use super::coldstart;
 use super::summary::{Compared, Named};
@@ -45,8 +45,14 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         variants: spec
             .variants
             .iter()
+            .filter(|v| v.name != TWIN)
             .map(|v| named(&v.name, variant_words(v)))
             .collect(),
+        twin: spec
+            .variants
+            .iter()
+            .any(|v| v.name == TWIN)
+            .then(|| format!("{TWIN}: the baseline measured a second time, as the noise floor")),
         workloads: spec
             .workloads
             .iter()

@@ -149,6 +149,26 @@ pub struct TimedWindow {
     /// CPU time of fortio itself over the window, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,
+    /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cpu_limit: Option<f64>,
+    /// CPU time of the probe itself, fortio aside, over the window, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_cpu_nanoseconds: Option<u64>,
+    /// CPU time of the whole node over the window; absent where it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeCpu>,
+}
+
+/// CPU time of all processors of the node together, counted by the kernel in hundredths of a
+/// second.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeCpu {
+    /// Not idle, in nanoseconds.
+    pub busy_nanoseconds: u64,
+    /// Wanted by the node and given to other virtual machines, in nanoseconds.
+    pub steal_nanoseconds: u64,
 }
 
 /// Resources of the subject's pod over the timed window, from cumulative cgroup counters.
@@ -180,6 +200,24 @@ pub struct Meter {
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_nanoseconds: Option<u64>,
+    /// What worked for the pod outside its cgroup; not part of the numbers above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+}
+
+/// Processes of the container runtime that work for one pod and stand outside its cgroup: the shim.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Outside {
+    /// How many there are.
+    pub processes: u32,
+    /// CPU time over the window, in nanoseconds.
+    pub cpu_nanoseconds: u64,
+    /// Resident memory at the end of the window, in bytes. File pages in it are shared with the
+    /// shims of other pods.
+    pub resident_bytes: u64,
+    /// The part of it that belongs to these processes alone, in bytes.
+    pub anonymous_bytes: u64,
 }
 
 /// The node as a measuring instrument. A field that cannot be read is absent.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::wire::document::{
-    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, Readiness, TimedWindow,
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Readiness, TimedWindow,
 };
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
@@ -23,6 +23,7 @@ pub const UID: &str = "5a1b9f0c-1111-4222-8333-444455556666";
 pub fn run() -> RunInput {
     run_with(json!({
         "blocks": 5,
+        "noiseFloor": false,
         "baseline": "native",
         "variants": [
             {"name": "native", "preset": "native"},
@@ -83,14 +84,18 @@ pub fn slower(mut fortio: Value, factor: f64) -> Value {
 
 /// How a block differs from the others, so that spreads are not empty.
 pub fn noise(variant: &str, block: u32) -> f64 {
-    let own = if variant == "native" { 0.0 } else { 0.005 };
+    let own = match variant {
+        "native" => 0.0,
+        "baseline-twin" => 0.002,
+        _ => 0.005,
+    };
     1.0 + f64::from(block % 5) * (0.02 + own)
 }
 
 /// How much slower a variant is than native under a workload.
 pub fn cost(cell: &Cell) -> f64 {
     let overhead = match (cell.variant.as_str(), cell.workload.as_str()) {
-        ("native", _) => 1.0,
+        ("native" | "baseline-twin", _) => 1.0,
         (_, "hello") => 1.9,
         _ => 1.03,
     };
@@ -158,7 +163,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
         ),
         excerpt: cell.workload.clone(),
     };
-    let memory = if cell.variant == "native" {
+    let memory = if ["native", "baseline-twin"].contains(&cell.variant.as_str()) {
         4_321_280
     } else {
         21_823_488
@@ -186,9 +191,21 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 memory_bytes: memory + 4096 * u64::from(cell.point != Point::WarmLatency),
                 memory_peak_bytes: Some(9 * memory),
                 throttled_periods: Some(0),
+                outside: Some(Outside {
+                    processes: 1,
+                    cpu_nanoseconds: nanoseconds / 1000,
+                    resident_bytes: 12 << 20,
+                    anonymous_bytes: 4 << 20,
+                }),
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(nanoseconds / 10 * 7),
+            generator_cpu_limit: None,
+            probe_cpu_nanoseconds: None,
+            node: Some(NodeCpu {
+                busy_nanoseconds: nanoseconds / 10 * 17,
+                steal_nanoseconds: 0,
+            }),
             fortio,
         }),
         environment: Environment {
@@ -213,7 +230,7 @@ pub fn facts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 /// Every trial of a run, unshuffled.
 pub fn trials(run: &RunInput) -> Vec<TrialId> {
-    let cells = wasmbench_core::validate::cells_of(&run.spec);
+    let cells = wasmbench_core::validate::cells_of(&wasmbench_core::twin::with_twin(&run.spec));
     (1..=run.spec.blocks)
         .flat_map(|block| {
             cells.iter().map(move |cell| TrialId {

@@ -80,6 +80,8 @@ fn measure(
         },
         status: request.expect.status,
         meter: find_meter(settings, &request),
+        proc: &settings.proc,
+        sys: &settings.sys,
         deadline: Instant::now() + amounts.budget,
     };
     let warm = bench.warm_up(&amounts, answer_time)?;
@@ -131,7 +133,7 @@ fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
     match request.meter {
         MeterLevel::None => None,
         MeterLevel::Cgroup => {
-            let meter = PodMeter::find(&settings.cgroup, &request.pod_uid);
+            let meter = PodMeter::find(&settings.cgroup, &settings.proc, &request.pod_uid);
             progress(&match &meter {
                 Some(meter) => format!("counters at {}", meter.place()),
                 None => format!(

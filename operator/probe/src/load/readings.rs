@@ -1,20 +1,31 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
+use std::path::Path;
 use std::time::Duration;
 
-use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use wasmbench_core::wire::document::Meter;
+use wasmbench_core::wire::document::{Meter, NodeCpu};
 
 use crate::clock::unix_nanoseconds;
 use crate::fortio::child::Edge;
 use crate::fortio::result::Run;
 use crate::meter::{Counters, Memory, PodMeter};
+use crate::node;
 use crate::output::progress;
 
 /// A first reading that comes later than this part of the window misses too much of it: absent is
 /// better than wrong. Usually it comes within 0.1 ms, so only windows of a few milliseconds suffer.
 const LATEST: f64 = 0.02;
+
+/// Where the readings come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The subject's counters.
+    pub meter: Option<&'a PodMeter>,
+    /// The node's `/proc`.
+    pub proc: &'a Path,
+}
 
 /// One edge.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +33,8 @@ struct Reading {
     unix_nanoseconds: i64,
     counters: Option<Counters>,
     generator_nanoseconds: Option<u64>,
+    node: Option<NodeCpu>,
+    probe_nanoseconds: Option<u64>,
 }
 
 /// Both edges of a window.
@@ -34,12 +47,15 @@ pub struct Readings {
 
 impl Readings {
     /// Reads everything, what changes fastest first.
-    pub fn take(&mut self, edge: Edge, pid: Pid, meter: Option<&PodMeter>) {
+    pub fn take(&mut self, edge: Edge, pid: Pid, sources: Sources<'_>) {
+        let meter = sources.meter;
         let counters = meter.and_then(PodMeter::counters);
         let reading = Reading {
             unix_nanoseconds: unix_nanoseconds(),
             counters,
             generator_nanoseconds: cpu_nanoseconds(pid),
+            node: node::cpu(sources.proc),
+            probe_nanoseconds: own_cpu_nanoseconds(),
         };
         match edge {
             Edge::Start => self.start = Some(reading),
@@ -71,6 +87,20 @@ impl Readings {
         Some(used)
     }
 
+    /// CPU time of the node over the window.
+    pub fn node(&self) -> Option<NodeCpu> {
+        Some(node::used(self.start?.node?, self.end?.node?))
+    }
+
+    /// CPU time of the probe itself over the window.
+    pub fn probe(&self) -> Option<u64> {
+        Some(
+            self.end?
+                .probe_nanoseconds?
+                .saturating_sub(self.start?.probe_nanoseconds?),
+        )
+    }
+
     /// CPU time of fortio over the window.
     pub fn generator(&self) -> Option<u64> {
         let (start, end) = (self.start?, self.end?);
@@ -85,6 +115,12 @@ impl Readings {
 /// counts hundredths of a second.
 fn cpu_nanoseconds(pid: Pid) -> Option<u64> {
     let time = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
+    u64::try_from(Duration::from(time).as_nanos()).ok()
+}
+
+/// CPU time of this process. Its children, fortio among them, are not part of it.
+fn own_cpu_nanoseconds() -> Option<u64> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
     u64::try_from(Duration::from(time).as_nanos()).ok()
 }
 

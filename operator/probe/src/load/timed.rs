@@ -9,12 +9,13 @@ use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWind
 
 use super::amounts::{Amounts, limit};
 use super::failure;
-use super::readings::Readings;
+use super::readings::{Readings, Sources};
 use crate::fortio::args::{Amount, Load};
 use crate::fortio::child;
 use crate::fortio::result::Run;
 use crate::meter::PodMeter;
 use crate::output::progress;
+use crate::quota;
 use crate::resolution;
 
 /// What all runs of a trial have in common.
@@ -24,6 +25,10 @@ pub struct Bench<'a> {
     /// The status of a correct answer.
     pub status: u16,
     pub meter: Option<PodMeter>,
+    /// The node's `/proc`.
+    pub proc: &'a Path,
+    /// `/sys` of the probe's own container.
+    pub sys: &'a Path,
     /// All load has ended by then.
     pub deadline: Instant,
 }
@@ -122,6 +127,9 @@ impl Bench<'_> {
             fortio: run.json.clone(),
             subject: readings.subject(self.meter.as_ref(), &run),
             generator_cpu_nanoseconds: readings.generator(),
+            generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
+            probe_cpu_nanoseconds: readings.probe(),
+            node: readings.node(),
         };
         Ok((run, window))
     }
@@ -135,10 +143,13 @@ impl Bench<'_> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let limit = limit(amount, self.load.connections(amount), warm.per_request).min(left);
         let arguments = self.load.arguments(amount, warm.resolution);
-        let meter = self.meter.as_ref();
+        let sources = Sources {
+            meter: self.meter.as_ref(),
+            proc: self.proc,
+        };
         child::run(self.fortio, &arguments, limit, |edge, pid| {
             if let Ok(mut readings) = readings.lock() {
-                readings.take(edge, pid, meter);
+                readings.take(edge, pid, sources);
             }
         })
         .and_then(|output| Run::parse(&output, self.status))

@@ -10,7 +10,7 @@ use super::{Cpu, Memory, find};
 
 /// `cpuacct.stat` counts in units of the kernel's user interface, 100 a second on every
 /// architecture that containers run on.
-const USER_HZ_NANOSECONDS: u64 = 10_000_000;
+pub const USER_HZ_NANOSECONDS: u64 = 10_000_000;
 
 /// Stops by a CPU limit so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,9 +85,10 @@ impl Layout {
         }
     }
 
-    pub fn place(&self) -> String {
+    /// The directory below which the pod's containers have theirs.
+    pub fn pod(&self) -> &Path {
         match self {
-            Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod.display().to_string(),
+            Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The resources of the subject's pod, from the cumulative counters of its cgroup: they miss
-//! nothing, however short a child process lives. Files are only read, as any user may.
+//! nothing, however short a child process lives. What the container runtime uses for the pod outside
+//! of it is read beside them, by [`shim`]. Files are only read, as any user may.
 //!
 //! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
 //! [`parse`] reads the texts.
@@ -7,16 +8,20 @@
 pub mod find;
 pub mod layout;
 mod parse;
+mod shim;
 
 use std::path::Path;
 
+pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
-use wasmbench_core::wire::document::Meter;
+use shim::Shims;
+use wasmbench_core::wire::document::{Meter, Outside};
 
 /// The counters of one pod.
 #[derive(Debug)]
 pub struct PodMeter {
     layout: Layout,
+    shims: Shims,
 }
 
 /// CPU time so far, in nanoseconds.
@@ -36,6 +41,7 @@ pub struct Counters {
     cpu: Cpu,
     /// By the limit of the pod itself and, added up, by those of its containers.
     throttling: [Throttling; 2],
+    outside: Option<Outside>,
 }
 
 /// Memory at one moment, in bytes.
@@ -51,13 +57,15 @@ pub struct Memory {
 
 impl PodMeter {
     /// Looks for the pod; none when the mount is not there, is of another kind, or has no such pod.
-    pub fn find(root: &Path, pod_uid: &str) -> Option<Self> {
-        Layout::find(root, pod_uid).map(|layout| Self { layout })
+    pub fn find(root: &Path, proc: &Path, pod_uid: &str) -> Option<Self> {
+        let layout = Layout::find(root, pod_uid)?;
+        let shims = Shims::find(proc, layout.pod());
+        Some(Self { layout, shims })
     }
 
     /// For people: where the counters are.
     pub fn place(&self) -> String {
-        self.layout.place()
+        self.layout.pod().display().to_string()
     }
 
     /// Reads the counters. CPU time comes first, because it is what changes with every request.
@@ -66,6 +74,7 @@ impl PodMeter {
         Some(Counters {
             cpu,
             throttling: self.layout.throttling(),
+            outside: self.shims.read(),
         })
     }
 
@@ -96,6 +105,10 @@ impl PodMeter {
             memory_peak_bytes: memory.peak,
             throttled_periods: throttled(|level| level.periods),
             throttled_nanoseconds: throttled(|level| level.nanoseconds),
+            outside: start
+                .outside
+                .zip(end.outside)
+                .map(|(start, end)| shim::used(start, end)),
         }
     }
 }

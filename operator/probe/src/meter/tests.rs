@@ -55,7 +55,7 @@ impl Tree {
     }
 
     fn meter(&self) -> PodMeter {
-        PodMeter::find(self.0.path(), UID).unwrap()
+        PodMeter::find(self.0.path(), self.0.path(), UID).unwrap()
     }
 
     /// What was used since counters of zero.
@@ -74,6 +74,7 @@ impl Tree {
         let start = Counters {
             cpu,
             throttling: [zero; 2],
+            outside: None,
         };
         meter.used(&start, &end, meter.memory().unwrap())
     }
@@ -90,6 +91,7 @@ fn expected(cgroup_version: u8, cpu: [u64; 3], throttled_nanoseconds: u64) -> Me
         memory_peak_bytes: Some(9000),
         throttled_periods: Some(2),
         throttled_nanoseconds: Some(throttled_nanoseconds),
+        outside: None,
     }
 }
 
@@ -235,8 +237,8 @@ fn a_stop_by_the_containers_limit_is_seen_and_not_counted_twice() {
 fn a_pod_that_is_not_there_has_no_meter() {
     let tree = Tree::new();
     tree.v2("kubepods/podanother", 12);
-    assert!(PodMeter::find(tree.0.path(), UID).is_none());
-    assert!(PodMeter::find(Path::new("/nowhere"), UID).is_none());
+    assert!(PodMeter::find(tree.0.path(), tree.0.path(), UID).is_none());
+    assert!(PodMeter::find(Path::new("/nowhere"), tree.0.path(), UID).is_none());
 }
 
 #[test]
@@ -258,7 +260,7 @@ proptest! {
             tree.write(&format!("pod{UID}/{file}"), &text);
         }
         tree.write("cgroup.controllers", "cpu\n");
-        if let Some(meter) = PodMeter::find(tree.0.path(), UID) {
+        if let Some(meter) = PodMeter::find(tree.0.path(), tree.0.path(), UID) {
             let _ = (meter.counters(), meter.memory());
         }
     }

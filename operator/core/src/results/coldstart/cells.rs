@@ -6,9 +6,10 @@ use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::collect::{Ended, Observation};
-use super::super::stats::{Spread, median, paired_ratios, round_significant};
+use super::super::statistics::{paired_ratios, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};
+use super::range::{Range, median};
 use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
@@ -127,7 +128,7 @@ fn summarise(
             .sum(),
         create_to_listening: time(ColdStep::Listening, blocks, base),
         create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks, base),
-        makespan_microseconds: Spread::of(makespans)
+        makespan_microseconds: Range::of(makespans)
             .filter(|_| concurrency > 1)
             .map(|spread| spread.map(round)),
         steps: ColdStep::iter()
@@ -151,7 +152,7 @@ fn time(step: ColdStep, blocks: &Blocks<'_>, base: Option<&Blocks<'_>>) -> Optio
     let mut all: Vec<f64> = all.flatten().copied().collect();
     all.sort_by(f64::total_cmp);
     Some(ColdTime {
-        p50_microseconds: Spread::of(own.values().copied())?.map(round),
+        p50_microseconds: Range::of(own.values().copied())?.map(round),
         p90_microseconds: round(p90(&all)?),
         p90_carried: carries(all.len() as u64, 10),
         versus_baseline: base.and_then(|base| ratio(&own, &medians(step, base))),
@@ -168,7 +169,7 @@ fn p90(sorted: &[f64]) -> Option<f64> {
 fn ratio(own: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Option<ColdRatio> {
     let ratios = paired_ratios(own, base);
     Some(ColdRatio {
-        ratio: Spread::of(ratios.iter().copied())?.map(round),
+        ratio: Range::of(ratios.iter().copied())?.map(round),
         per_block: ratios.into_iter().map(round).collect(),
     })
 }

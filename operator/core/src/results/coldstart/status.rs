@@ -2,7 +2,7 @@
 
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, ColdStartTime, SummaryRow};
 
-use super::super::stats::round_significant;
+use super::super::statistics::round_significant;
 use super::super::summary::Summary;
 use super::{ColdRatio, ColdStartCell, ColdTime};
 

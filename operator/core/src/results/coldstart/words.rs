@@ -2,16 +2,16 @@
 //! for a terminal.
 
 use wasmbench_api::cold_start::ColdStart;
+use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{ColdStartTime, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
-use super::super::stats::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, ratio_with_range};
+use super::super::tables::NOTHING;
 use super::super::units;
 use super::super::words::cut;
-use super::{ColdStartCell, ColdTime};
+use super::{ColdStartCell, ColdTime, Range};
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.
 const MAX_VERDICT_CHARS: usize = 200;
@@ -34,6 +34,7 @@ pub fn verdict(summary: &Summary) -> Option<String> {
     let compared: Vec<String> = summary
         .cold_starts
         .iter()
+        .filter(|cell| cell.variant != TWIN)
         .filter_map(|cell| against(summary, cell))
         .collect();
     let statements = if compared.is_empty() {
@@ -51,7 +52,7 @@ fn against(summary: &Summary, cell: &ColdStartCell) -> Option<String> {
     Some(format!(
         "{} takes {} of {} from create to {what}: {}{}",
         cell.variant,
-        ratio_with_range(found.ratio, blocks),
+        found.ratio.ratio_text(blocks),
         summary.baseline,
         units::micros(time.p50_microseconds.median),
         at(cell),
@@ -183,12 +184,12 @@ fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
         return [(); 3].map(|()| NOTHING.to_owned());
     };
     let ratio = time.versus_baseline.as_ref().map(|found| {
-        let spread = Spread {
+        let spread = Range {
             median: found.ratio,
             low: found.low,
             high: found.high,
         };
-        ratio_with_range(spread, found.blocks)
+        spread.ratio_text(found.blocks)
     });
     [
         units::micros(time.p50_microseconds),

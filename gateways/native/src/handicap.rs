@@ -1,0 +1,90 @@
+//! What a self-test adds to this gateway, so that a measurement can be checked by whether it finds
+//! just that again: CPU time per request, and memory.
+
+use gateway_http::{Failed, Invalid, Settings, Transform, sha256_chain};
+use std::hint::black_box;
+
+/// The options, for `--help`.
+pub const HELP: &str = "\
+  --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
+  --ballast-mib N            memory that is held besides: a self-test of memory (0)
+";
+
+/// Most extra work: that of the largest `/compute`.
+const MAX_ITERATIONS: u32 = 5_000_000;
+/// Most ballast, in MiB.
+const MAX_BALLAST: usize = 1024;
+
+/// The extra weight; none by default.
+#[derive(Debug, Default)]
+pub struct Handicap {
+    iterations: u32,
+    ballast: Vec<u8>,
+}
+
+impl Handicap {
+    /// Takes its options out of `settings`.
+    pub fn take(settings: &mut Settings) -> Result<Self, Invalid> {
+        let iterations = settings.take_parsed(
+            "extra-iterations",
+            0,
+            "a number from 0 to 5000000",
+            |value| value.parse().ok().filter(|n| *n <= MAX_ITERATIONS),
+        )?;
+        let mebibytes =
+            settings.take_parsed("ballast-mib", 0, "a number from 0 to 1024", |value| {
+                value.parse().ok().filter(|n| *n <= MAX_BALLAST)
+            })?;
+        // Not zeroes, which the kernel would only promise.
+        let ballast = vec![1; mebibytes << 20];
+        Ok(Self {
+            iterations,
+            ballast,
+        })
+    }
+}
+
+impl Transform for Handicap {
+    fn apply(&mut self, _body: &mut Vec<u8>) -> Result<(), Failed> {
+        if self.iterations > 0 {
+            black_box(sha256_chain(black_box(self.iterations)));
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        let Self {
+            iterations,
+            ballast,
+        } = self;
+        let ballast = ballast.len();
+        format!(r#"{{"engine":"none","extraIterations":{iterations},"ballastBytes":{ballast}}}"#)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handicap(arguments: &[&str]) -> Result<Handicap, Invalid> {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        Handicap::take(&mut Settings::new(arguments, std::iter::empty())?)
+    }
+
+    #[test]
+    fn without_options_there_is_none_and_the_body_stays() {
+        let mut none = handicap(&[]).unwrap();
+        let mut body = b"hello".to_vec();
+        assert!(none.apply(&mut body).is_ok());
+        assert_eq!(body, b"hello");
+        assert!(none.ballast.is_empty());
+    }
+
+    #[test]
+    fn ballast_is_counted_in_mebibytes_and_bounded() {
+        let heavy = handicap(&["--ballast-mib=2", "--extra-iterations=3"]).unwrap();
+        assert_eq!((heavy.ballast.len(), heavy.iterations), (2 << 20, 3));
+        assert!(handicap(&["--ballast-mib=1025"]).is_err());
+        assert!(handicap(&["--extra-iterations=5000001"]).is_err());
+    }
+}

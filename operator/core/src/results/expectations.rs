@@ -1,0 +1,194 @@
+//! The gate: what a run's author expects of its ratios, decided from the ends of their intervals and
+//! never from the estimate, which is as likely above the truth as below.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::RatioExpectation;
+
+use super::compare::{Comparison, Metric};
+use super::units;
+
+/// What became of an expectation.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+pub enum Outcome {
+    /// The whole interval lies beyond a bound.
+    NotMet,
+    /// A bound lies inside the interval, or there is none.
+    Undecided,
+    /// The whole interval lies within the bounds.
+    Met,
+}
+
+impl Outcome {
+    /// The outcome in a sentence or a table.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NotMet => "NOT MET",
+            Self::Undecided => "undecided",
+            Self::Met => "met",
+        }
+    }
+}
+
+/// An expectation and what became of it.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// Name of the expectation.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What was expected, and what was found.
+    pub message: String,
+}
+
+/// What became of all of a run's expectations, in the order of the spec.
+pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Decision> {
+    spec.expectations
+        .iter()
+        .map(|expectation| decision(expectation, comparisons))
+        .collect()
+}
+
+/// The worst of the outcomes; `None` when nothing was expected.
+pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
+    decisions.iter().map(|decision| decision.outcome).min()
+}
+
+fn decision(expectation: &RatioExpectation, comparisons: &[Comparison]) -> Decision {
+    let metric = Metric::from(expectation.metric);
+    let found = comparisons.iter().find(|c| {
+        c.metric == metric && c.variant == expectation.variant && c.workload == expectation.workload
+    });
+    let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
+    let seen = found.map_or_else(|| "it was not compared".to_owned(), seen);
+    let RatioExpectation {
+        name,
+        variant,
+        workload,
+        ..
+    } = expectation;
+    Decision {
+        name: name.clone(),
+        outcome,
+        message: format!(
+            "{} of {variant} on {workload} must be {}: {seen}",
+            metric.noun(),
+            bounds(expectation)
+        ),
+    }
+}
+
+fn outcome(expectation: &RatioExpectation, found: &Comparison) -> Outcome {
+    let Some((low, high)) = found.low.zip(found.high) else {
+        return Outcome::Undecided;
+    };
+    // A bound that is no number decides nothing; validate refuses it.
+    let bound = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
+    let (least, most) = (bound(&expectation.at_least), bound(&expectation.at_most));
+    let is_beyond =
+        least.is_some_and(|least: f64| high < least) || most.is_some_and(|most: f64| low > most);
+    let is_within = least.is_none_or(|least| low >= least) && most.is_none_or(|most| high <= most);
+    match (is_beyond, is_within) {
+        (true, _) => Outcome::NotMet,
+        (false, true) => Outcome::Met,
+        (false, false) => Outcome::Undecided,
+    }
+}
+
+fn bounds(expectation: &RatioExpectation) -> String {
+    let least = expectation.at_least.as_ref();
+    let most = expectation.at_most.as_ref();
+    let bounds = [
+        least.map(|bound| format!("at least {bound}x")),
+        most.map(|bound| format!("at most {bound}x")),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    format!("{} the baseline's", bounds.join(" and "))
+}
+
+fn seen(found: &Comparison) -> String {
+    let ratio = units::ratio(found.ratio);
+    match found.low.zip(found.high) {
+        None => format!("{ratio} in one block, which has no interval"),
+        Some((low, high)) => {
+            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+            format!("it is {ratio} ({low}-{high})")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::judge::Verdict;
+    use super::super::summary::Sweep;
+    use super::*;
+
+    fn outcome_of(bounds: &serde_json::Value, interval: Option<(f64, f64)>) -> Outcome {
+        let mut expectation = json!({
+            "name": "gate", "metric": "memory", "variant": "one", "workload": "hello",
+        });
+        for (field, value) in bounds.as_object().unwrap() {
+            expectation[field] = value.clone();
+        }
+        let found = Comparison {
+            variant: "one".into(),
+            workload: "hello".into(),
+            metric: Metric::Memory,
+            sweep: Sweep::WarmLatency,
+            connections: 1,
+            ratio: 1.0,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            p_value: 1.0,
+            adjusted_p_value: 1.0,
+            noise_floor: None,
+            verdict: Verdict::Inconclusive,
+            blocks: 5,
+            per_block: vec![],
+        };
+        decision(&serde_json::from_value(expectation).unwrap(), &[found]).outcome
+    }
+
+    #[test]
+    fn the_end_of_the_interval_decides_and_not_the_estimate() {
+        let least = json!({"atLeast": "0.8"});
+        assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Outcome::Met);
+        assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Outcome::Undecided);
+        assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Outcome::NotMet);
+    }
+
+    #[test]
+    fn both_bounds_must_hold() {
+        let both = json!({"atLeast": "0.8", "atMost": "1.2"});
+        assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Outcome::Met);
+        assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Outcome::Undecided);
+        assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Outcome::NotMet);
+    }
+
+    #[test]
+    fn without_an_interval_or_a_comparison_nothing_is_decided() {
+        assert_eq!(
+            outcome_of(&json!({"atMost": "9"}), None),
+            Outcome::Undecided
+        );
+        let other = json!({"atMost": "9", "variant": "other"});
+        assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Outcome::Undecided);
+    }
+
+    #[test]
+    fn one_expectation_that_is_not_met_decides_for_all() {
+        let decision = |outcome| Decision {
+            name: String::new(),
+            outcome,
+            message: String::new(),
+        };
+        let all = [Outcome::Met, Outcome::NotMet, Outcome::Undecided].map(decision);
+        assert_eq!(overall(&all), Some(Outcome::NotMet));
+        assert_eq!(overall(&[]), None);
+    }
+}

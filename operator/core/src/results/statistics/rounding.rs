@@ -1,0 +1,26 @@
+//! Digits that numbers keep.
+
+/// `value` rounded to `digits` significant decimal digits.
+pub fn round_significant(value: f64, digits: usize) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    // Through decimal text: the result is the shortest number that prints with these digits.
+    format!("{value:.*e}", digits.saturating_sub(1))
+        .parse()
+        .unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_to_significant_digits() {
+        let rounded = |value| round_significant(value, 4).to_string();
+        assert_eq!(rounded(12_345.678), "12350");
+        assert_eq!(rounded(0.000_123_456), "0.0001235");
+        assert_eq!(rounded(0.0), "0");
+        assert!(round_significant(f64::NAN, 4).is_nan());
+    }
+}

@@ -1,0 +1,92 @@
+//! The baseline's twin: the baseline measured a second time as if it were another variant. What
+//! differs between the two is the noise of the node, and a difference between others that is no
+//! larger cannot be told from it.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::TWIN;
+
+/// With fewer blocks the interval of the twin is so wide that it would drown everything.
+const FEWEST_BLOCKS: u32 = 5;
+
+/// The spec as it is measured: with the twin as the last variant, where the run has one.
+#[must_use]
+pub fn with_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
+    let mut measured = without_twin(spec);
+    if !is_wanted(&measured) {
+        return measured;
+    }
+    let named = |name: &String| measured.variants.iter().find(|v| v.name == *name);
+    let baseline = match &measured.baseline {
+        Some(name) => named(name),
+        None => measured.variants.first(),
+    };
+    if let Some(mut twin) = baseline.cloned() {
+        TWIN.clone_into(&mut twin.name);
+        measured.variants.push(twin);
+    }
+    measured
+}
+
+/// The spec as it was written.
+#[must_use]
+pub fn without_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
+    let mut written = spec.clone();
+    written.variants.retain(|variant| variant.name != TWIN);
+    written
+}
+
+/// Unless the spec says otherwise: when there is something to compare, often enough.
+fn is_wanted(spec: &BenchmarkRunSpec) -> bool {
+    let default = spec.blocks >= FEWEST_BLOCKS && spec.variants.len() > 1;
+    spec.noise_floor.unwrap_or(default)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spec(more: &serde_json::Value) -> BenchmarkRunSpec {
+        let mut spec = json!({
+            "blocks": 5,
+            "variants": [{"name": "one", "preset": "native"}, {"name": "two"}],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {},
+        });
+        for (field, value) in more.as_object().unwrap() {
+            spec[field] = value.clone();
+        }
+        serde_json::from_value(spec).unwrap()
+    }
+
+    fn has_twin(more: &serde_json::Value) -> bool {
+        let measured = with_twin(&spec(more));
+        measured.variants.iter().any(|variant| variant.name == TWIN)
+    }
+
+    #[test]
+    fn the_twin_is_the_baseline_under_another_name() {
+        let measured = with_twin(&spec(&json!({"baseline": "one"})));
+        assert_eq!(measured.variants.len(), 3);
+        assert_eq!(measured.variants[2].preset, measured.variants[0].preset);
+        assert_eq!(without_twin(&measured).variants.len(), 2);
+        assert_eq!(with_twin(&measured), measured);
+    }
+
+    #[test]
+    fn a_twin_is_measured_by_default_when_there_are_five_blocks_and_something_to_compare() {
+        assert!(has_twin(&json!({})));
+        assert!(!has_twin(&json!({"blocks": 4})));
+        assert!(!has_twin(&json!({"variants": [{"name": "alone"}]})));
+    }
+
+    #[test]
+    fn the_spec_has_the_last_word() {
+        assert!(!has_twin(&json!({"noiseFloor": false})));
+        assert!(has_twin(&json!({"noiseFloor": true, "blocks": 2})));
+        assert!(has_twin(
+            &json!({"noiseFloor": true, "variants": [{"name": "alone"}]})
+        ));
+    }
+}

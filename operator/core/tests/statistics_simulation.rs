@@ -1,0 +1,175 @@
+//! Do the statistics keep what they promise? Thousands of synthetic runs with a known truth, seeded
+//! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from here
+//! and from longer runs of the same.
+
+#![allow(clippy::expect_used, reason = "a broken simulation must stop the test")]
+
+mod synthetic;
+
+use synthetic::{Chance, Noise, SyntheticRun};
+use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::judge::Verdict;
+use wasmbench_core::results::statistics::{LogInterval, Spread};
+
+const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
+
+/// Share of 95 % intervals that hold the truth, a ratio of 1.1.
+fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
+    let truth = 1.1_f64.ln();
+    let mut chance = Chance::new(u64::from(blocks));
+    let holds = |_: &u32| {
+        let interval = LogInterval::of(&chance.ratios(noise, blocks, truth)).expect("ratios");
+        (interval.estimate - truth).abs() <= interval.half_width.expect("several blocks")
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+fn assert_coverage(noise: Noise) {
+    for blocks in BLOCKS {
+        let share = coverage(noise, blocks, 3000);
+        assert!(
+            (0.93..=0.97).contains(&share),
+            "{noise:?}, {blocks} blocks: {share}"
+        );
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_in_95_of_100_runs_with_normal_noise() {
+    assert_coverage(Noise::Normal(0.05));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_the_node_drifts_over_the_run() {
+    assert_coverage(Noise::Drift(0.05));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_single_trials_are_outliers() {
+    assert_coverage(Noise::Outliers(0.03));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
+    assert_coverage(Noise::HeavyTails(0.03));
+}
+
+#[test]
+fn the_median_of_a_point_lies_in_its_interval_in_at_least_90_of_100_runs() {
+    for blocks in BLOCKS {
+        let mut chance = Chance::new(u64::from(blocks));
+        let holds = |_: &u32| {
+            let ratios = chance.ratios(Noise::Normal(0.05), blocks, 0.0);
+            let spread = Spread::of(ratios).expect("values");
+            spread.low <= 1.0 && 1.0 <= spread.high
+        };
+        let held = (0..2000).filter(holds).count();
+        assert!(
+            (1800..=1960).contains(&held),
+            "{blocks} trials: {held} of 2000"
+        );
+    }
+}
+
+/// Share of runs for which `says` holds of the comparisons.
+fn share(
+    run: &SyntheticRun,
+    runs: u32,
+    says: impl Fn(&[wasmbench_core::results::compare::Comparison]) -> bool,
+) -> f64 {
+    let mut chance = Chance::new(7);
+    let count = (0..runs)
+        .filter(|_| says(&run.comparisons(&mut chance)))
+        .count();
+    count as f64 / f64::from(runs)
+}
+
+#[test]
+fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
+    for (blocks, noise) in [(5, 0.03), (5, 0.10), (10, 0.10), (20, 0.20)] {
+        let run = SyntheticRun {
+            blocks,
+            noise,
+            slower: [1.0, 1.0],
+            twin: false,
+            connections: vec![10, 50, 100, 200, 400, 800],
+        };
+        let found = share(&run, 1000, |comparisons| {
+            comparisons.iter().any(|c| c.verdict.is_difference())
+        });
+        assert!(found <= 0.05, "{blocks} blocks, noise {noise}: {found}");
+    }
+}
+
+#[test]
+fn with_a_noise_floor_hardly_any_run_of_equals_finds_a_difference() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: 0.10,
+        slower: [1.0, 1.0],
+        twin: true,
+        connections: vec![10, 50, 100, 200],
+    };
+    let found = share(&run, 500, |comparisons| {
+        comparisons.iter().any(|c| c.verdict.is_difference())
+    });
+    assert!(found <= 0.02, "{found}");
+}
+
+#[test]
+fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: 0.03,
+        slower: [1.1, 1.0],
+        twin: true,
+        connections: vec![10, 50, 100],
+    };
+    for metric in [
+        Metric::ThroughputRps,
+        Metric::WarmP50,
+        Metric::CpuPerRequest,
+    ] {
+        let found = share(&run, 500, |comparisons| {
+            comparisons
+                .iter()
+                .any(|c| c.variant == "one" && c.metric == metric && c.verdict == Verdict::Slower)
+        });
+        assert!(found >= 0.95, "{metric:?}: {found}");
+    }
+}
+
+#[test]
+fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
+    let run = SyntheticRun {
+        blocks: 5,
+        noise: 0.05,
+        slower: [2.0, 1.0],
+        twin: false,
+        connections: vec![10, 50, 100],
+    };
+    let found = share(&run, 500, |comparisons| {
+        comparisons
+            .iter()
+            .filter(|c| c.variant == "one")
+            .all(|c| c.verdict == Verdict::Slower)
+    });
+    assert!(found >= 0.99, "{found}");
+}
+
+#[test]
+fn a_variant_at_the_edge_of_the_minimum_effect_is_seldom_called_equivalent() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: 0.02,
+        slower: [1.05, 1.0],
+        twin: false,
+        connections: vec![10, 50],
+    };
+    let wrong = share(&run, 500, |comparisons| {
+        comparisons.iter().any(|c| {
+            c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Equivalent
+        })
+    });
+    assert!(wrong <= 0.05, "{wrong}");
+}

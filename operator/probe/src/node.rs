@@ -1,0 +1,75 @@
+//! CPU time of the whole node over the timed window: what neither the subject nor the generator
+//! used was used by somebody else, and a busy neighbour makes a slow subject.
+
+use std::fs;
+use std::path::Path;
+
+use wasmbench_core::wire::document::NodeCpu;
+
+use crate::meter::USER_HZ_NANOSECONDS;
+
+/// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
+pub fn cpu(proc: &Path) -> Option<NodeCpu> {
+    parse(&fs::read_to_string(proc.join("stat")).ok()?)
+}
+
+/// What was used between two moments.
+pub fn used(start: NodeCpu, end: NodeCpu) -> NodeCpu {
+    NodeCpu {
+        busy_nanoseconds: end.busy_nanoseconds.saturating_sub(start.busy_nanoseconds),
+        steal_nanoseconds: end
+            .steal_nanoseconds
+            .saturating_sub(start.steal_nanoseconds),
+    }
+}
+
+/// The first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal ...`. The
+/// time of guests is part of `user`.
+fn parse(stat: &str) -> Option<NodeCpu> {
+    let mut fields = stat.lines().next()?.split_ascii_whitespace();
+    if fields.next()? != "cpu" {
+        return None;
+    }
+    let ticks: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+    let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks[..] else {
+        return None;
+    };
+    let busy = [user, nice, system, irq, softirq]
+        .into_iter()
+        .fold(0, u64::saturating_add);
+    Some(NodeCpu {
+        busy_nanoseconds: busy.saturating_mul(USER_HZ_NANOSECONDS),
+        steal_nanoseconds: steal.saturating_mul(USER_HZ_NANOSECONDS),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn idle_and_waiting_time_is_not_busy_and_stolen_time_is_apart() {
+        let text = "cpu  1 2 4 100 200 8 16 32 1 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n";
+        let read = parse(text).unwrap();
+        assert_eq!(read.busy_nanoseconds, 31 * 10_000_000);
+        assert_eq!(read.steal_nanoseconds, 32 * 10_000_000);
+    }
+
+    #[test]
+    fn a_counter_that_went_back_counts_as_none() {
+        let at = |busy_nanoseconds| NodeCpu {
+            busy_nanoseconds,
+            steal_nanoseconds: 0,
+        };
+        assert_eq!(used(at(5), at(3)).busy_nanoseconds, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(cpu)?( -?[0-9]{0,20}){0,12}\n?.{0,20}") {
+            let _ = parse(&text);
+        }
+    }
+}
