@@ -235,14 +235,6 @@ mod tests {
     }
 
     #[test]
-    fn the_document_is_found_when_progress_was_written_after_it() {
-        let failure = Some(ProbeFailureReason::NeverListened);
-        let json = serde_json::to_string(&document(failure)).unwrap();
-        let (read, _) = read(&format!("{json}\nmeasured\n"), &ended(1), None);
-        assert!(read.is_some());
-    }
-
-    #[test]
     fn a_subject_that_crashed_explains_what_the_probe_saw() {
         let failure = Some(ProbeFailureReason::NoSuccessfulRequest);
         let json = serde_json::to_string(&document(failure)).unwrap();

@@ -46,68 +46,61 @@ pub async fn collect(
 ) -> Result<(), Error> {
     let probes: Api<Pod> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
+    let what = || failed(format!("read the log of {probe_pod}"));
+    let probe = probes.get(probe_pod).await.map_err(what())?;
+    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    if let Point::ColdStart { .. } = trial.cell.point {
+        let (document, outcome) =
+            result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
+        let mut record = record(run, trial, outcome, None, None);
+        record.subject = cold_subject(context, run, node, trial, document.as_ref()).await?;
+        record.cold_start = document;
+        return store_all(context, run, node, vec![record]).await;
+    }
+    let subject = subject(context, run, node, trial, subject_pod).await?;
+    let state = subject.as_ref().map(|(_, state)| state);
+    let (document, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
+        outcome::read(log, probe, state)
+    })
+    .await?;
+    let facts = subject.map(|(facts, _)| facts);
+    store_all(
+        context,
+        run,
+        node,
+        vec![record(run, trial, outcome, facts, document)],
+    )
+    .await
+}
+
+/// What the probe printed, as `read` understands it.
+async fn result<D>(
+    probes: &Api<Pod>,
+    name: &str,
+    state: &PodState,
+    read: impl Fn(&str, &PodState) -> (Option<D>, Outcome),
+) -> Result<(Option<D>, Outcome), Error> {
     let params = LogParams {
         limit_bytes: Some(LOG_BYTES),
         ..LogParams::default()
     };
-    let what = || failed(format!("read the log of {probe_pod}"));
-    let probe = probes.get(probe_pod).await.map_err(what())?;
-    let subject = subject(context, run, node, trial, subject_pod).await?;
-    let state = subject.as_ref().map(|(_, state)| state);
-    let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
+    let succeeded = matches!(
+        state,
+        PodState::Ended {
+            exit_code: Some(0),
+            ..
+        }
+    );
     let mut pauses = LOG_PAUSES.into_iter();
-    let read = loop {
-        let log = probes.logs(probe_pod, &params).await.map_err(what())?;
-        let read = Read::of(trial, &log, &probe_state, state);
-        let succeeded = matches!(
-            probe_state,
-            PodState::Ended {
-                exit_code: Some(0),
-                ..
-            }
-        );
+    loop {
+        let log = probes.logs(name, &params).await;
+        let log = log.map_err(failed(format!("read the log of {name}")))?;
+        let (document, outcome) = read(&log, state);
         match pauses.next() {
             // The last lines of a log may come after the end of its container.
-            Some(pause) if read.is_empty() && succeeded => tokio::time::sleep(pause).await,
-            _ => break read,
+            Some(pause) if document.is_none() && succeeded => tokio::time::sleep(pause).await,
+            _ => return Ok((document, outcome)),
         }
-    };
-    let facts = match &read.cold_start {
-        Some(document) => cold_subject(context, run, node, trial, document).await?,
-        None => subject.map(|(facts, _)| facts),
-    };
-    let mut record = record(run, trial, read.outcome, facts, read.load);
-    record.cold_start = read.cold_start;
-    store_all(context, run, node, vec![record]).await
-}
-
-/// What stands in a probe's log.
-struct Read {
-    outcome: Outcome,
-    load: Option<LoadDocument>,
-    cold_start: Option<ColdStartDocument>,
-}
-
-impl Read {
-    fn of(trial: &TrialId, log: &str, probe: &PodState, subject: Option<&PodState>) -> Self {
-        if let Point::ColdStart { .. } = trial.cell.point {
-            let (cold_start, outcome) = outcome::read_cold_start(log, probe);
-            return Self {
-                outcome,
-                load: None,
-                cold_start,
-            };
-        }
-        let (load, outcome) = outcome::read(log, probe, subject);
-        Self {
-            outcome,
-            load,
-            cold_start: None,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.load.is_none() && self.cold_start.is_none()
     }
 }
 

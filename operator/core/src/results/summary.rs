@@ -48,12 +48,12 @@ pub struct Summary {
     pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
-    /// Cold starts: one entry per variant, workload and number of pods at once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cold_starts: Vec<ColdStartCell>,
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
+    /// Cold starts: one entry per variant, workload and number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cold_starts: Vec<ColdStartCell>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.

@@ -124,6 +124,19 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     table
 }
 
+/// `0.52x (0.48-0.55)`; without the interval when there is one block only.
+pub fn ratio_with_interval(ratio: Spread, blocks: u32) -> String {
+    let median = units::ratio(ratio.median);
+    if blocks < 2 {
+        return median;
+    }
+    let (low, high) = (
+        units::ratio_number(ratio.low),
+        units::ratio_number(ratio.high),
+    );
+    format!("{median} ({low}-{high})")
+}
+
 /// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
 pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
     let interval = interval.map_or_else(String::new, |(low, high)| {

@@ -6,7 +6,7 @@ use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::collect::{Ended, Observation};
-use super::super::statistics::{paired_ratios, round_significant};
+use super::super::statistics::{LogInterval, Spread, median, paired_ratios, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};
 use super::range::{Range, median};
@@ -168,8 +168,15 @@ fn p90(sorted: &[f64]) -> Option<f64> {
 
 fn ratio(own: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Option<ColdRatio> {
     let ratios = paired_ratios(own, base);
+    let found = LogInterval::of(&ratios)?;
+    let end = |log: Option<f64>| libm::exp(log.unwrap_or(found.estimate));
+    let ratio = Spread {
+        median: libm::exp(found.estimate),
+        low: end(found.low()),
+        high: end(found.high()),
+    };
     Some(ColdRatio {
-        ratio: Range::of(ratios.iter().copied())?.map(round),
+        ratio: ratio.map(round),
         per_block: ratios.into_iter().map(round).collect(),
     })
 }

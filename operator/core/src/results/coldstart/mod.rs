@@ -14,6 +14,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use super::statistics::Spread;
 use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep};
 
@@ -76,8 +77,8 @@ pub struct ColdTime {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdRatio {
-    /// Median, smallest, largest.
-    pub ratio: Range,
+    /// The ratio and its 95 % interval over blocks; its own ends with a single block.
+    pub ratio: Spread,
     /// Each block in which both were measured, in their order.
     pub per_block: Vec<f64>,
 }

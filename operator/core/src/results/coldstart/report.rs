@@ -6,7 +6,7 @@ use strum::IntoEnumIterator as _;
 
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
-use super::super::tables::NOTHING;
+use super::super::tables::{NOTHING, ratio_with_interval};
 use super::super::units;
 use super::{ColdStartCell, ColdTime};
 use crate::wire::cold_start::ColdStep;
@@ -96,7 +96,8 @@ fn times(cells: &[&ColdStartCell]) -> Table {
             answer_p90,
             cell.makespan_microseconds
                 .map_or_else(|| NOTHING.to_owned(), |m| units::micros(m.median)),
-            super::range::median(discarded).map_or_else(|| NOTHING.to_owned(), units::micros),
+            super::super::statistics::median(discarded)
+                .map_or_else(|| NOTHING.to_owned(), units::micros),
         ]);
     }
     table.drop_columns_of(NOTHING);
@@ -157,7 +158,7 @@ fn ratio(time: Option<&ColdTime>) -> [String; 2] {
         .iter()
         .map(|r| units::ratio_number(*r))
         .collect();
-    [found.ratio.ratio_text(blocks), each.join(" ")]
+    [ratio_with_interval(found.ratio, blocks), each.join(" ")]
 }
 
 /// One row per step, one column per variant.

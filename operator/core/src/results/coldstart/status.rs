@@ -1,5 +1,6 @@
 //! Cells to the rows of a run's status, with four significant digits.
 
+use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, ColdStartTime, SummaryRow};
 
 use super::super::statistics::round_significant;
@@ -12,7 +13,9 @@ const DIGITS: usize = 4;
 /// `rows` with what is known of cold starts, and further rows for those that have nothing else.
 pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
     let mut all = vec![];
-    for variant in &summary.compared.variants {
+    // The twin is the noise floor and no competitor.
+    let variants = summary.compared.variants.iter();
+    for variant in variants.filter(|variant| variant.name != TWIN) {
         for workload in &summary.compared.workloads {
             let mine = |v: &str, w: &str| v == variant.name && w == workload.name;
             let cells = summary.cold_starts.iter();

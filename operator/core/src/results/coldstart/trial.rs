@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::answers::Bodies;
-use super::range::median;
+use super::super::statistics::median;
 use crate::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
 
 /// What a summary needs of one record of cold starts. Times are microseconds.

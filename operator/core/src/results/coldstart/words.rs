@@ -6,9 +6,10 @@ use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{ColdStartTime, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
+use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::NOTHING;
+use super::super::tables::{NOTHING, ratio_with_interval};
 use super::super::units;
 use super::super::words::cut;
 use super::{ColdStartCell, ColdTime, Range};
@@ -52,7 +53,7 @@ fn against(summary: &Summary, cell: &ColdStartCell) -> Option<String> {
     Some(format!(
         "{} takes {} of {} from create to {what}: {}{}",
         cell.variant,
-        found.ratio.ratio_text(blocks),
+        ratio_with_interval(found.ratio, blocks),
         summary.baseline,
         units::micros(time.p50_microseconds.median),
         at(cell),
@@ -189,7 +190,7 @@ fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
             low: found.low,
             high: found.high,
         };
-        spread.ratio_text(found.blocks)
+        ratio_with_interval(spread, found.blocks)
     });
     [
         units::micros(time.p50_microseconds),

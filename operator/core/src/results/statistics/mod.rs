@@ -17,7 +17,7 @@ mod student;
 
 pub use ratio::{LogInterval, paired_ratios};
 pub use rounding::round_significant;
-pub use spread::Spread;
+pub use spread::{Spread, median};
 
 /// The level of all intervals, as the share of cases in which they miss the truth.
 pub const LEVEL: f64 = 0.05;

@@ -41,6 +41,11 @@ impl Spread {
     }
 }
 
+/// The median of `values`; `None` when there are none. Values that are no numbers are left out.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    middle(&sorted(values))
+}
+
 fn middle(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
