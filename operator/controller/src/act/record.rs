@@ -178,10 +178,10 @@ async fn cold_subject(
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
-    document: &ColdStartDocument,
+    document: Option<&ColdStartDocument>,
 ) -> Result<Option<SubjectFacts>, Error> {
-    let pods = document.samples.iter().flat_map(|sample| &sample.pods);
-    let Some(last) = pods.last() else {
+    let pods = document.map(|document| document.samples.iter().flat_map(|sample| &sample.pods));
+    let Some(last) = pods.and_then(Iterator::last) else {
         return Ok(None);
     };
     let nodes: Api<Node> = Api::all(context.client.clone());

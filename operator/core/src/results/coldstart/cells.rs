@@ -9,7 +9,6 @@ use super::super::collect::{Ended, Observation};
 use super::super::statistics::{LogInterval, Spread, median, paired_ratios, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};
-use super::range::{Range, median};
 use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
@@ -128,7 +127,7 @@ fn summarise(
             .sum(),
         create_to_listening: time(ColdStep::Listening, blocks, base),
         create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks, base),
-        makespan_microseconds: Range::of(makespans)
+        makespan_microseconds: Spread::of(makespans)
             .filter(|_| concurrency > 1)
             .map(|spread| spread.map(round)),
         steps: ColdStep::iter()
@@ -152,7 +151,7 @@ fn time(step: ColdStep, blocks: &Blocks<'_>, base: Option<&Blocks<'_>>) -> Optio
     let mut all: Vec<f64> = all.flatten().copied().collect();
     all.sort_by(f64::total_cmp);
     Some(ColdTime {
-        p50_microseconds: Range::of(own.values().copied())?.map(round),
+        p50_microseconds: Spread::of(own.values().copied())?.map(round),
         p90_microseconds: round(p90(&all)?),
         p90_carried: carries(all.len() as u64, 10),
         versus_baseline: base.and_then(|base| ratio(&own, &medians(step, base))),

@@ -6,7 +6,6 @@
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 
 mod cells;
-mod range;
 mod report;
 mod status;
 mod trial;
@@ -19,7 +18,6 @@ use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep};
 
 pub use cells::cells;
-pub use range::Range;
 pub use report::section;
 pub use status::{is_measured, rows};
 pub use trial::{ColdTrial, bodies, of_document};
@@ -51,7 +49,7 @@ pub struct ColdStartCell {
     /// From the first request that creates a pod to the last first answer of a sample; only with
     /// more than one pod at once. Over blocks, the median sample of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub makespan_microseconds: Option<Range>,
+    pub makespan_microseconds: Option<Spread>,
     /// When each step was reached.
     pub steps: Vec<StepTime>,
     /// One entry per valid block.
@@ -63,7 +61,7 @@ pub struct ColdStartCell {
 #[serde(rename_all = "camelCase")]
 pub struct ColdTime {
     /// Over the medians of the blocks: median, smallest, largest.
-    pub p50_microseconds: Range,
+    pub p50_microseconds: Spread,
     /// 90th percentile of all pods together.
     pub p90_microseconds: f64,
     /// Whether there are the 100 pods that a p90 needs.

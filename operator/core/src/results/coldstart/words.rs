@@ -12,7 +12,7 @@ use super::super::table::{Align, Table};
 use super::super::tables::{NOTHING, ratio_with_interval};
 use super::super::units;
 use super::super::words::cut;
-use super::{ColdStartCell, ColdTime, Range};
+use super::{ColdStartCell, ColdTime};
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.
 const MAX_VERDICT_CHARS: usize = 200;
@@ -185,7 +185,7 @@ fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
         return [(); 3].map(|()| NOTHING.to_owned());
     };
     let ratio = time.versus_baseline.as_ref().map(|found| {
-        let spread = Range {
+        let spread = Spread {
             median: found.ratio,
             low: found.low,
             high: found.high,
