@@ -9,14 +9,11 @@ use futures::future::join_all;
 use futures::{FutureExt, StreamExt, select_biased};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::api::{DeleteParams, LogParams, PostParams};
-use tokio::time::{Instant, sleep, timeout_at};
-use wasmbench_core::wire::cold_start::{
-    Clock, ColdSample, ColdStartRequest, ColdStep, REMOVAL_SECONDS,
-};
+use kube::api::PostParams;
+use tokio::time::{Instant, timeout_at};
+use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
 use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
-use super::log::{LOG_BYTES, listening};
 use super::timeline::Timeline;
 use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
@@ -30,17 +27,14 @@ use crate::target::Target;
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// At the deadline the threads that ask pods know best what was wrong; they get this long to say it.
 const LAST_WORD: Duration = Duration::from_millis(200);
-/// containerd writes a line within milliseconds; a service that is busy may say it later.
-const LOG_ATTEMPTS: u32 = 5;
-const LOG_PAUSE: Duration = Duration::from_millis(50);
 
 /// What all samples of a trial share.
 pub struct Course<'a> {
-    api: Api<Pod>,
-    request: &'a ColdStartRequest,
-    news: UnboundedReceiver<News>,
+    pub(super) api: Api<Pod>,
+    pub(super) request: &'a ColdStartRequest,
+    pub(super) news: UnboundedReceiver<News>,
     /// Why the watch was interrupted the last time.
-    interrupted: String,
+    pub(super) interrupted: String,
 }
 
 /// What a thread that asks one pod found.
@@ -51,8 +45,8 @@ struct Polled {
 }
 
 /// A sample while it is taken.
-struct Pods {
-    timelines: Vec<Timeline>,
+pub(super) struct Pods {
+    pub(super) timelines: Vec<Timeline>,
     latest: Vec<Option<Box<Pod>>>,
     answers: Vec<Answer>,
     sender: UnboundedSender<Polled>,
@@ -245,86 +239,10 @@ impl<'a> Course<'a> {
             ),
         )
     }
-
-    /// Reads containerd's stamps of the lines that say that the services listen.
-    async fn read_logs(&self, pods: &mut Pods) {
-        let params = LogParams {
-            timestamps: true,
-            limit_bytes: Some(LOG_BYTES),
-            ..LogParams::default()
-        };
-        let wanted = self.request.listening_line.as_deref();
-        let stamp = async |name: &str| {
-            for _ in 0..LOG_ATTEMPTS {
-                match self.api.logs(name, &params).await {
-                    Ok(log) => {
-                        if let Some(at) = listening(&log, wanted) {
-                            return Some(at);
-                        }
-                    }
-                    Err(error) => progress(&format!("no log of {name}: {error}")),
-                }
-                sleep(LOG_PAUSE).await;
-            }
-            None
-        };
-        let stamps = join_all(pods.timelines.iter().map(|pod| stamp(pod.name()))).await;
-        for (timeline, stamp) in pods.timelines.iter_mut().zip(stamps) {
-            if let Some(at) = stamp {
-                timeline.listens(at, wanted.is_some());
-            }
-        }
-    }
-
-    /// Deletes the pods and waits until they are gone.
-    async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
-        let params = DeleteParams::default();
-        let mut left: Vec<usize> = vec![];
-        for index in 0..pods.timelines.len() {
-            if pods.timelines[index].may_exist() {
-                pods.timelines[index].did(ColdStep::DeleteSent, unix_nanoseconds());
-                left.push(index);
-            }
-        }
-        let delete = async |index: usize| {
-            let name = pods.timelines[index].name();
-            match self.api.delete(name, &params).await {
-                Err(kube::Error::Api(status)) if status.is_not_found() => Some(index),
-                Err(error) => {
-                    progress(&format!("could not delete {name}: {error}"));
-                    None
-                }
-                Ok(_) => None,
-            }
-        };
-        let deadline = Instant::now() + Duration::from_secs(REMOVAL_SECONDS.into());
-        let deleting = join_all(left.iter().map(|index| delete(*index)));
-        let gone = timeout_at(deadline, deleting).await.unwrap_or_default();
-        left.retain(|index| !gone.contains(&Some(*index)));
-        while !left.is_empty() {
-            match timeout_at(deadline, self.news.next()).await {
-                Ok(Some(News::Gone(name, at))) => {
-                    if let Some(index) = pods.index(Some(&name)) {
-                        let step = ColdStep::DeletionFinished;
-                        pods.timelines[index].reach(step, at, Clock::WatchArrival, None);
-                        left.retain(|other| *other != index);
-                    }
-                }
-                // Gone while the watch was away: nobody knows when.
-                Ok(Some(News::Listed(names))) => {
-                    left.retain(|index| names.contains(pods.timelines[*index].name()));
-                }
-                Ok(Some(News::Interrupted(why))) => self.interrupted = why,
-                Ok(Some(News::Pod(..))) => {}
-                Ok(None) | Err(_) => return Err(not_removed(left.len())),
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Pods {
-    fn index(&self, name: Option<&str>) -> Option<usize> {
+    pub(super) fn index(&self, name: Option<&str>) -> Option<usize> {
         self.timelines
             .iter()
             .position(|pod| Some(pod.name()) == name)
@@ -350,14 +268,4 @@ fn not_created(error: &kube::Error) -> ProbeFailure {
         ),
         other => unavailable(format!("a pod could not be created: {other}")),
     }
-}
-
-fn not_removed(count: usize) -> ProbeFailure {
-    failure(
-        ProbeFailureReason::SubjectNotRemoved,
-        format!(
-            "{count} pod(s) were not gone {REMOVAL_SECONDS} s after they were deleted: see \
-             'kubectl describe pod' and whether the service ends on SIGTERM"
-        ),
-    )
 }

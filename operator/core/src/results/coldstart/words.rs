@@ -2,6 +2,7 @@
 //! for a terminal.
 
 use wasmbench_api::cold_start::ColdStart;
+use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{ColdStartTime, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
@@ -34,6 +35,7 @@ pub fn verdict(summary: &Summary) -> Option<String> {
     let compared: Vec<String> = summary
         .cold_starts
         .iter()
+        .filter(|cell| cell.variant != TWIN)
         .filter_map(|cell| against(summary, cell))
         .collect();
     let statements = if compared.is_empty() {

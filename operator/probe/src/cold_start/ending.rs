@@ -1,0 +1,109 @@
+//! The end of a sample: what the logs say of it, and the removal of its pods.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::join_all;
+use kube::api::{DeleteParams, LogParams};
+use tokio::time::{Instant, sleep, timeout_at};
+use wasmbench_core::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+use super::failure;
+use super::log::{LOG_BYTES, listening};
+use super::sample::{Course, Pods};
+use super::watch::News;
+use crate::clock::unix_nanoseconds;
+use crate::output::progress;
+
+/// containerd writes a line within milliseconds; a service that is busy may say it later.
+const LOG_ATTEMPTS: u32 = 5;
+const LOG_PAUSE: Duration = Duration::from_millis(50);
+
+impl Course<'_> {
+    /// Reads containerd's stamps of the lines that say that the services listen.
+    pub(super) async fn read_logs(&self, pods: &mut Pods) {
+        let params = LogParams {
+            timestamps: true,
+            limit_bytes: Some(LOG_BYTES),
+            ..LogParams::default()
+        };
+        let wanted = self.request.listening_line.as_deref();
+        let stamp = async |name: &str| {
+            for _ in 0..LOG_ATTEMPTS {
+                match self.api.logs(name, &params).await {
+                    Ok(log) => {
+                        if let Some(at) = listening(&log, wanted) {
+                            return Some(at);
+                        }
+                    }
+                    Err(error) => progress(&format!("no log of {name}: {error}")),
+                }
+                sleep(LOG_PAUSE).await;
+            }
+            None
+        };
+        let stamps = join_all(pods.timelines.iter().map(|pod| stamp(pod.name()))).await;
+        for (timeline, stamp) in pods.timelines.iter_mut().zip(stamps) {
+            if let Some(at) = stamp {
+                timeline.listens(at, wanted.is_some());
+            }
+        }
+    }
+
+    /// Deletes the pods and waits until they are gone.
+    pub(super) async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        let params = DeleteParams::default();
+        let mut left: Vec<usize> = vec![];
+        for index in 0..pods.timelines.len() {
+            if pods.timelines[index].may_exist() {
+                pods.timelines[index].did(ColdStep::DeleteSent, unix_nanoseconds());
+                left.push(index);
+            }
+        }
+        let delete = async |index: usize| {
+            let name = pods.timelines[index].name();
+            match self.api.delete(name, &params).await {
+                Err(kube::Error::Api(status)) if status.is_not_found() => Some(index),
+                Err(error) => {
+                    progress(&format!("could not delete {name}: {error}"));
+                    None
+                }
+                Ok(_) => None,
+            }
+        };
+        let deadline = Instant::now() + Duration::from_secs(REMOVAL_SECONDS.into());
+        let deleting = join_all(left.iter().map(|index| delete(*index)));
+        let gone = timeout_at(deadline, deleting).await.unwrap_or_default();
+        left.retain(|index| !gone.contains(&Some(*index)));
+        while !left.is_empty() {
+            match timeout_at(deadline, self.news.next()).await {
+                Ok(Some(News::Gone(name, at))) => {
+                    if let Some(index) = pods.index(Some(&name)) {
+                        let step = ColdStep::DeletionFinished;
+                        pods.timelines[index].reach(step, at, Clock::WatchArrival, None);
+                        left.retain(|other| *other != index);
+                    }
+                }
+                // Gone while the watch was away: nobody knows when.
+                Ok(Some(News::Listed(names))) => {
+                    left.retain(|index| names.contains(pods.timelines[*index].name()));
+                }
+                Ok(Some(News::Interrupted(why))) => self.interrupted = why,
+                Ok(Some(News::Pod(..))) => {}
+                Ok(None) | Err(_) => return Err(not_removed(left.len())),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_removed(count: usize) -> ProbeFailure {
+    failure(
+        ProbeFailureReason::SubjectNotRemoved,
+        format!(
+            "{count} pod(s) were not gone {REMOVAL_SECONDS} s after they were deleted: see \
+             'kubectl describe pod' and whether the service ends on SIGTERM"
+        ),
+    )
+}
