@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e bench generate images cluster-up cluster-down deny clean
+.PHONY: help demo test lint unit e2e bench selftest generate images cluster-up cluster-down deny clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ e2e: ## Tests on the real cluster; FILTER=name runs some of them
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench
+
+selftest: ## Planted differences that must be found again; 20 minutes on a quiet machine
+	@hack/selftest
 
 generate: ## Write what is generated: the CRD, the API reference
 	BLESS=1 cargo test --quiet -p wasmbench-controller --test crd_in_sync --test api_reference

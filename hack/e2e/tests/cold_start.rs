@@ -1,5 +1,4 @@
-//! Cold starts: what is measured is in order and complete, nothing is left behind, and a delay that
-//! is planted in a service's start is found again.
+//! Cold starts: what is measured is in order and complete, and nothing is left behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,7 +7,6 @@
     reason = "a broken fixture must stop the test"
 )]
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kube::Client;
@@ -17,7 +15,6 @@ use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::operator::images;
 use wasmbench_e2e::processes::send_signal;
 use wasmbench_e2e::{eventually, runs};
 
@@ -188,87 +185,6 @@ async fn check_report(namespace: &str) {
     assert!(check.ok, "{check:?}");
     let shown = kubectl(&["wasmbench", "get", "chill", "-n", namespace]).await;
     assert!(shown.stdout.contains("COLD START"), "{shown:?}");
-}
-
-/// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
-fn delayed(image: &str, seed: u32) -> String {
-    format!(
-        r"
-blocks: 6
-seed: {seed}
-noiseFloor: false
-variants:
-- {{name: prompt, container: {{image: '{image}', listeningLine: ' listening on '}}}}
-- name: tardy
-  container: {{image: '{image}', listeningLine: ' listening on ', args: ['--start-delay-ms', '50']}}
-workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps:
-  coldStart: {{samples: 6}}
-"
-    )
-}
-
-/// Runs of the same kind until the interval is tight enough: on a quiet node one will do.
-const BATCHES: u32 = 6;
-/// Half of a 95 % interval at which 5 ms can be told.
-const TIGHT: f64 = 4.0;
-
-#[tokio::test]
-async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
-    with_namespace("delay", |client, namespace| async move {
-        let image = images(&client).await.native;
-        let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        for batch in 1..=BATCHES {
-            let name = format!("tardiness-{batch}");
-            runs::create(&client, &namespace, &name, &delayed(&image, batch)).await;
-            let run = runs::finished(&client, &namespace, &name, 480).await;
-            for record in runs::records(&client, &run).await {
-                let variant = record.trial.cell.variant.clone();
-                times
-                    .entry(variant)
-                    .or_default()
-                    .extend(after_the_sandbox(&record));
-            }
-            let (found, half_width) = shift(&times["prompt"], &times["tardy"]);
-            if half_width <= TIGHT || batch == BATCHES {
-                let said = format!("{found} ms, give or take {half_width}: {times:?}");
-                assert!((45.0..=55.0).contains(&found), "{said}");
-                return;
-            }
-        }
-    })
-    .await;
-}
-
-/// Milliseconds from create to listening, less what passed before the sandbox was ready: no service
-/// can have a part in that, and it scatters most.
-fn after_the_sandbox(record: &Record) -> Vec<f64> {
-    let counted = samples(record).iter().filter(|sample| !sample.discarded);
-    let pods = counted.flat_map(|sample| &sample.pods);
-    let milliseconds = pods.map(|pod| {
-        let at = |step| pod.since_create(step).expect("the step was seen") as f64 / 1e6;
-        at(ColdStep::Listening) - at(ColdStep::SandboxReady)
-    });
-    milliseconds.collect()
-}
-
-/// The median of all differences between one of the first and one of the second (Hodges and
-/// Lehmann), and half of its 95 % interval, from the same differences (Moses).
-fn shift(first: &[f64], second: &[f64]) -> (f64, f64) {
-    let pairs = second.iter().flat_map(|b| first.iter().map(move |a| b - a));
-    let mut differences: Vec<f64> = pairs.collect();
-    differences.sort_by(f64::total_cmp);
-    let (n, m) = (first.len() as f64, second.len() as f64);
-    let outside = n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rank"
-    )]
-    let low = outside.max(0.0) as usize;
-    let high = differences.len() - 1 - low;
-    let half_width = (differences[high] - differences[low]) / 2.0;
-    (differences[differences.len() / 2], half_width)
 }
 
 async fn cold_subjects(client: &Client, uid: &str) -> usize {

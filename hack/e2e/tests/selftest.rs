@@ -1,0 +1,372 @@
+//! The instrument checked by planted differences: what is put into a subject must be found again,
+//! what is not there must not. Each test prints what it found. They want a quiet node and take
+//! minutes, so that they run by `make selftest` alone.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a broken fixture must stop the test, and figures are what this is for"
+)]
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{LimitRange, Pod};
+use kube::api::{DeleteParams, PostParams};
+use kube::{Api, Client};
+use serde_json::json;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_api::status::{Ratio, SummaryRow};
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::{operator_namespace, runs};
+
+/// Six equals: five comparisons of four metrics.
+const EQUALS: &str = r"
+blocks: 6
+noiseFloor: false
+variants:
+- {name: a, preset: native}
+- {name: b, preset: native}
+- {name: c, preset: native}
+- {name: d, preset: native}
+- {name: e, preset: native}
+- {name: f, preset: native}
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps:
+  warmLatency: {requests: 3000, warmupRequests: 500}
+  throughput: {connections: [8], durationSeconds: 3, warmupSeconds: 1}
+";
+
+fn found(name: &str, figure: &str, expected: &str) {
+    println!("selftest: {name}: {figure} ({expected})");
+}
+
+fn rows(run: &BenchmarkRun) -> &[SummaryRow] {
+    &run.status.as_ref().expect("a status").summary
+}
+
+fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> &'a SummaryRow {
+    let mut rows = rows(run).iter();
+    rows.find(|row| row.variant == variant).expect("a row")
+}
+
+fn ratio<'a>(run: &'a BenchmarkRun, variant: &str, metric: &str) -> &'a Ratio {
+    let mut ratios = row(run, variant).versus_baseline.iter();
+    ratios
+        .find(|ratio| ratio.metric == metric)
+        .expect("a ratio")
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn equals_are_never_called_different() {
+    with_namespace("equals", |client, namespace| async move {
+        runs::create(&client, &namespace, "equals", EQUALS).await;
+        let run = runs::finished(&client, &namespace, "equals", 1200).await;
+        let ratios: Vec<&Ratio> = rows(&run)
+            .iter()
+            .flat_map(|row| &row.versus_baseline)
+            .collect();
+        let different: Vec<&&Ratio> = ratios
+            .iter()
+            .filter(|r| ["Faster", "Slower", "Smaller", "Larger"].contains(&&*r.verdict))
+            .collect();
+        let figure = format!("{} of {} called different", different.len(), ratios.len());
+        found("equals", &figure, "0 of 20");
+        assert_eq!(ratios.len(), 20);
+        assert!(different.is_empty(), "{different:#?}");
+    })
+    .await;
+}
+
+fn handicaps(image: &str) -> String {
+    let variant = |name: &str, args: &str| {
+        format!("- {{name: {name}, container: {{image: '{image}', args: [{args}]}}}}\n")
+    };
+    let variants = [
+        variant("plain", ""),
+        variant("tenth", "--extra-iterations=2000"),
+        variant("quarter", "--extra-iterations=5000"),
+        variant("heavy", "--ballast-mib=20"),
+    ];
+    format!(
+        r"
+blocks: 10
+noiseFloor: false
+resources: {{limits: {{memory: 128Mi}}}}
+variants:
+{}
+workloads: [{{name: compute, path: '/compute?iters=20000', expect: {{sameAcrossVariants: true}}}}]
+sweeps:
+  throughput: {{connections: [4], durationSeconds: 3, warmupSeconds: 1}}
+",
+        variants.concat()
+    )
+}
+
+/// The interval holds `truth`. Besides the chain of SHA-256 a request costs one percent for HTTP,
+/// which the handicap does not raise.
+fn holds(ratio: &Ratio, truth: f64) -> bool {
+    let (low, high) = (
+        ratio.low.expect("an interval"),
+        ratio.high.expect("an interval"),
+    );
+    low <= truth * 1.005 && truth * 0.995 <= high
+}
+
+fn figure(ratio: &Ratio) -> String {
+    let (low, high) = (
+        ratio.low.unwrap_or(f64::NAN),
+        ratio.high.unwrap_or(f64::NAN),
+    );
+    format!(
+        "{:.3}x ({low:.3}-{high:.3}), {}",
+        ratio.ratio, ratio.verdict
+    )
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn planted_work_and_memory_are_found_again() {
+    with_namespace("handicap", |client, namespace| async move {
+        let image = images(&client).await.native;
+        runs::create(&client, &namespace, "handicaps", &handicaps(&image)).await;
+        let run = runs::finished(&client, &namespace, "handicaps", 900).await;
+
+        let tenth = ratio(&run, "tenth", "cpuPerRequest");
+        found("a tenth more CPU time", &figure(tenth), "1.100x, Slower");
+        let quarter = ratio(&run, "quarter", "cpuPerRequest");
+        found(
+            "a quarter more CPU time",
+            &figure(quarter),
+            "1.250x, Slower",
+        );
+        let rate = ratio(&run, "quarter", "throughputRps");
+        found(
+            "a quarter more work, by rate",
+            &figure(rate),
+            "0.800x, Slower",
+        );
+        let memory = |variant: &str| {
+            let load = row(&run, variant).throughput.as_ref().expect("throughput");
+            load.points[0].memory_bytes.expect("memory") as f64 / f64::from(1 << 20)
+        };
+        let ballast = memory("heavy") - memory("plain");
+        found(
+            "20 MiB more memory",
+            &format!("{ballast:.2} MiB"),
+            "20 within 1",
+        );
+        let own = probe_share(&runs::records(&client, &run).await);
+        let share = format!("{:.2} % of a core", own * 100.0);
+        found(
+            "CPU time of the probe in a timed window",
+            &share,
+            "at most 1 %",
+        );
+
+        for (found, truth) in [(tenth, 1.10), (quarter, 1.25), (rate, 0.80)] {
+            assert_eq!(found.verdict, "Slower", "{found:?}");
+            assert!(holds(found, truth), "{truth} is not in {found:?}");
+        }
+        assert!((19.0..=21.0).contains(&ballast), "{ballast} MiB");
+        assert!(own <= 0.01, "{own}");
+    })
+    .await;
+}
+
+/// The largest share of a core that the probe itself used in a timed window.
+fn probe_share(records: &[Record]) -> f64 {
+    let windows = records
+        .iter()
+        .filter_map(|record| record.document.as_ref()?.timed.as_ref());
+    windows
+        .filter_map(|window| {
+            let used = window.probe_cpu_nanoseconds? as f64;
+            Some(used / window.duration_nanoseconds as f64)
+        })
+        .fold(0.0, f64::max)
+}
+
+const SHORT: &str = r"
+blocks: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [16], durationSeconds: 4, warmupSeconds: 1}}
+";
+
+async fn doubts(client: &Client, namespace: &str) -> String {
+    runs::create(client, namespace, "doubted", SHORT).await;
+    let run = runs::finished(client, namespace, "doubted", 120).await;
+    let trust = runs::condition(&run, TRUSTWORTHY).expect("set");
+    assert_eq!(trust.status, "False", "{trust:?}");
+    trust.message
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_neighbour_that_burns_cpus_makes_a_run_untrustworthy() {
+    with_namespace("neighbour", |client, namespace| async move {
+        let container = |name: &str, args: &[&str], image: &str| {
+            json!({
+                "name": name, "image": image, "command": ["/fortio"], "args": args,
+                "securityContext": {
+                    "allowPrivilegeEscalation": false, "runAsNonRoot": true,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            })
+        };
+        let image = images(&client).await.probe;
+        let load = [
+            "load",
+            "-c",
+            "4",
+            "-qps",
+            "0",
+            "-t",
+            "60s",
+            "http://127.0.0.1:8080/",
+        ];
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"name": "neighbour"},
+            "spec": {
+                "restartPolicy": "OnFailure",
+                "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+                "containers": [
+                    container("server", &["server", "-http-port", "8080"], &image),
+                    container("load", &load, &image),
+                ],
+            },
+        }))
+        .expect("a pod");
+        let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
+        pods.create(&PostParams::default(), &pod).await.expect("ok");
+        let message = doubts(&client, &namespace).await;
+        found(
+            "a neighbour",
+            message.lines().next().unwrap_or_default(),
+            "NodeNoisy",
+        );
+        assert!(message.contains("NodeNoisy"), "{message}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_generator_limited_to_a_tenth_of_a_cpu_is_called_saturated() {
+    with_namespace("starved", |client, namespace| async move {
+        let limits: Api<LimitRange> = Api::namespaced(client.clone(), &operator_namespace());
+        let limit = serde_json::from_value(json!({
+            "metadata": {"name": "selftest"},
+            "spec": {"limits": [{"type": "Container", "default": {"cpu": "100m"}}]},
+        }));
+        let limit = limit.expect("a limit");
+        limits
+            .create(&PostParams::default(), &limit)
+            .await
+            .expect("ok");
+        let waited = tokio::spawn(async move { doubts(&client, &namespace).await });
+        let message = waited.await;
+        let deleted = limits.delete("selftest", &DeleteParams::default()).await;
+        deleted.expect("the limit is removed");
+        let message = message.expect("the run ends");
+        found(
+            "a starved generator",
+            message.lines().next().unwrap_or_default(),
+            "LoadGeneratorSaturated",
+        );
+        assert!(message.contains("LoadGeneratorSaturated"), "{message}");
+    })
+    .await;
+}
+
+/// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
+fn delayed(image: &str, seed: u32) -> String {
+    format!(
+        r"
+blocks: 6
+seed: {seed}
+noiseFloor: false
+variants:
+- {{name: prompt, container: {{image: '{image}', listeningLine: ' listening on '}}}}
+- name: tardy
+  container: {{image: '{image}', listeningLine: ' listening on ', args: ['--start-delay-ms', '50']}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps:
+  coldStart: {{samples: 6}}
+"
+    )
+}
+
+/// Runs of the same kind until the interval is tight enough: on a quiet node one will do.
+const BATCHES: u32 = 6;
+/// Half of a 95 % interval at which 5 ms can be told.
+const TIGHT: f64 = 4.0;
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
+    with_namespace("delay", |client, namespace| async move {
+        let image = images(&client).await.native;
+        let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for batch in 1..=BATCHES {
+            let name = format!("tardiness-{batch}");
+            runs::create(&client, &namespace, &name, &delayed(&image, batch)).await;
+            let run = runs::finished(&client, &namespace, &name, 480).await;
+            for record in runs::records(&client, &run).await {
+                let variant = record.trial.cell.variant.clone();
+                times
+                    .entry(variant)
+                    .or_default()
+                    .extend(after_the_sandbox(&record));
+            }
+            let (found, half_width) = shift(&times["prompt"], &times["tardy"]);
+            if half_width <= TIGHT || batch == BATCHES {
+                let figure = format!("{found:.1} ms, give or take {half_width:.1}");
+                self::found("50 ms more before listening", &figure, "50 within 5");
+                let said = format!("{found} ms, give or take {half_width}: {times:?}");
+                assert!((45.0..=55.0).contains(&found), "{said}");
+                return;
+            }
+        }
+    })
+    .await;
+}
+
+/// Milliseconds from create to listening, less what passed before the sandbox was ready: no service
+/// can have a part in that, and it scatters most.
+fn after_the_sandbox(record: &Record) -> Vec<f64> {
+    let document = record.cold_start.as_ref().expect("a document");
+    let counted = document.samples.iter().filter(|sample| !sample.discarded);
+    let pods = counted.flat_map(|sample| &sample.pods);
+    let milliseconds = pods.map(|pod| {
+        let at = |step| pod.since_create(step).expect("the step was seen") as f64 / 1e6;
+        at(ColdStep::Listening) - at(ColdStep::SandboxReady)
+    });
+    milliseconds.collect()
+}
+
+/// The median of all differences between one of the first and one of the second (Hodges and
+/// Lehmann), and half of its 95 % interval, from the same differences (Moses).
+fn shift(first: &[f64], second: &[f64]) -> (f64, f64) {
+    let pairs = second.iter().flat_map(|b| first.iter().map(move |a| b - a));
+    let mut differences: Vec<f64> = pairs.collect();
+    differences.sort_by(f64::total_cmp);
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let outside = n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank"
+    )]
+    let low = outside.max(0.0) as usize;
+    let high = differences.len() - 1 - low;
+    let half_width = (differences[high] - differences[low]) / 2.0;
+    (differences[differences.len() / 2], half_width)
+}
