@@ -200,6 +200,12 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [16], durationSeconds: 4, warmupSeconds: 1}}
 ";
 
+/// The line of `message` that gives this reason.
+fn line<'a>(message: &'a str, reason: &str) -> &'a str {
+    let mut lines = message.lines();
+    lines.find(|line| line.contains(reason)).unwrap_or_default()
+}
+
 async fn doubts(client: &Client, namespace: &str) -> String {
     runs::create(client, namespace, "doubted", SHORT).await;
     let run = runs::finished(client, namespace, "doubted", 120).await;
@@ -247,11 +253,7 @@ async fn a_neighbour_that_burns_cpus_makes_a_run_untrustworthy() {
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
         pods.create(&PostParams::default(), &pod).await.expect("ok");
         let message = doubts(&client, &namespace).await;
-        found(
-            "a neighbour",
-            message.lines().next().unwrap_or_default(),
-            "NodeNoisy",
-        );
+        found("a neighbour", line(&message, "NodeNoisy"), "NodeNoisy");
         assert!(message.contains("NodeNoisy"), "{message}");
     })
     .await;
@@ -276,11 +278,8 @@ async fn a_generator_limited_to_a_tenth_of_a_cpu_is_called_saturated() {
         let deleted = limits.delete("selftest", &DeleteParams::default()).await;
         deleted.expect("the limit is removed");
         let message = message.expect("the run ends");
-        found(
-            "a starved generator",
-            message.lines().next().unwrap_or_default(),
-            "LoadGeneratorSaturated",
-        );
+        let reason = "LoadGeneratorSaturated";
+        found("a starved generator", line(&message, reason), reason);
         assert!(message.contains("LoadGeneratorSaturated"), "{message}");
     })
     .await;
