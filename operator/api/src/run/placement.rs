@@ -1,0 +1,71 @@
+//! Which node to measure on.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which node a run may measure on. One node is chosen and kept for the whole run.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Placement {
+    /// Labels that the node must carry, e.g. `{"kubernetes.io/hostname": "bench-1"}`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend(
+        "maxProperties" = 16,
+        "additionalProperties" = serde_json::json!({ "type": "string", "maxLength": 63 })
+    ))]
+    pub node_selector: BTreeMap<String, String>,
+
+    /// Taints of the node that the run's pods tolerate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), extend("x-kubernetes-list-type" = "atomic"))]
+    pub tolerations: Vec<Toleration>,
+}
+
+/// A taint that is tolerated; the meaning is that of a pod's toleration.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Toleration {
+    /// Key of the taint. Absent with operator `Exists`: every taint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 316))]
+    pub key: Option<String>,
+
+    /// `Equal` (default) compares `value`; `Exists` ignores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<TolerationOperator>,
+
+    /// Value of the taint, with operator `Equal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 63))]
+    pub value: Option<String>,
+
+    /// Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<TaintEffect>,
+}
+
+/// How a toleration compares the taint's value.
+#[derive(
+    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+)]
+pub enum TolerationOperator {
+    /// The values must be equal.
+    Equal,
+    /// Any value.
+    Exists,
+}
+
+/// What a taint does to pods that do not tolerate it.
+#[derive(
+    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+)]
+pub enum TaintEffect {
+    /// New pods stay away.
+    NoSchedule,
+    /// New pods stay away if they can.
+    PreferNoSchedule,
+    /// Running pods leave as well.
+    NoExecute,
+}

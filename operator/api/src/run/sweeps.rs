@@ -1,0 +1,115 @@
+//! What is measured.
+
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cold_start::ColdStart;
+use crate::validation;
+
+/// What is measured. At least one sweep.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(validation::SWEEPS_RULE).message(validation::SWEEPS_MESSAGE))]
+pub struct Sweeps {
+    /// Time from the creation of a pod to its first correct answer, one point per number of pods
+    /// at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_start: Option<ColdStart>,
+
+    /// Latency of a warm subject under very little load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_latency: Option<WarmLatency>,
+
+    /// Rate and latency of a loaded subject, one point per number of connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<Throughput>,
+}
+
+/// A fixed number of requests, one after the other on each connection.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct WarmLatency {
+    /// Timed requests per trial.
+    #[serde(default = "default_requests")]
+    #[schemars(range(min = 10, max = 1_000_000))]
+    pub requests: u32,
+
+    /// Requests before the timed ones, which are discarded.
+    #[serde(default = "default_warmup_requests")]
+    #[schemars(range(min = 0, max = 100_000))]
+    pub warmup_requests: u32,
+
+    /// Connections that share the requests.
+    #[serde(default = "default_warm_connections")]
+    #[schemars(range(min = 1, max = 64))]
+    pub connections: u32,
+}
+
+/// As many requests as the subject answers, for a fixed time.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Throughput {
+    /// Numbers of connections, one sweep point each, e.g. `[10, 50, 100]`.
+    #[schemars(
+        length(min = 1, max = 32),
+        inner(range(min = 1, max = 2000)),
+        extend("x-kubernetes-list-type" = "set")
+    )]
+    pub connections: Vec<u32>,
+
+    /// Length of the timed window of a trial, in seconds.
+    #[serde(default = "default_duration")]
+    #[schemars(range(min = 1, max = 600))]
+    pub duration_seconds: u32,
+
+    /// Load before the timed window, which is discarded, in seconds.
+    #[serde(default = "default_warmup")]
+    #[schemars(range(min = 0, max = 120))]
+    pub warmup_seconds: u32,
+
+    /// Whether a connection carries many requests or one.
+    #[serde(default)]
+    pub connection_reuse: ConnectionReuse,
+}
+
+/// Whether a connection carries many requests or one.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    strum::IntoStaticStr,
+)]
+pub enum ConnectionReuse {
+    /// Connections stay open: what clients inside a cluster mostly do.
+    #[default]
+    KeepAlive,
+    /// A new connection for every request: the price of the handshake is part of each answer.
+    PerRequest,
+}
+
+fn default_requests() -> u32 {
+    300
+}
+
+fn default_warmup_requests() -> u32 {
+    20
+}
+
+fn default_warm_connections() -> u32 {
+    1
+}
+
+fn default_duration() -> u32 {
+    30
+}
+
+fn default_warmup() -> u32 {
+    5
+}

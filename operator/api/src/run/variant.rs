@@ -1,0 +1,155 @@
+//! The ways to execute the service: presets and own containers.
+
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::validation;
+
+/// A way to execute the service: a preset of wasmbench, or the user's own container.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new(validation::PRESET_OR_CONTAINER_RULE).message(validation::PRESET_OR_CONTAINER_MESSAGE),
+    validation = Rule::new(validation::ENGINE_RULE).message(validation::ENGINE_MESSAGE).field_path(".engine")
+)]
+pub struct Variant {
+    /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
+    #[schemars(
+        length(min = 1, max = 40),
+        regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+    )]
+    #[x_kube(validation = Rule::new(validation::TWIN_RULE).message(validation::TWIN_MESSAGE))]
+    pub name: String,
+
+    /// One of the variants that wasmbench brings along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+
+    /// Settings of the Wasm engine, for presets that embed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+
+    /// The user's own service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<OwnContainer>,
+}
+
+/// A variant that wasmbench brings along; docs/variants.md says what each measures.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::IntoStaticStr,
+    strum::EnumIter,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Preset {
+    /// The gateway as a static binary under the node's default runtime (runc).
+    Native,
+    /// The same gateway with each answer passed through a Wasm module in-process: compiled once,
+    /// a fresh instance per request.
+    WasmtimeEmbedded,
+}
+
+/// Settings of an embedded Wasm engine.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Engine {
+    /// How instances get their memory.
+    #[serde(default)]
+    pub allocator: Allocator,
+}
+
+/// How Wasm instances get their memory.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    strum::IntoStaticStr,
+)]
+pub enum Allocator {
+    /// Mapped when the instance is made and unmapped when it ends.
+    #[default]
+    OnDemand,
+    /// Taken from a pool that is reserved when the engine starts.
+    Pooling,
+}
+
+/// A container of the user's own. The list of fields is closed on purpose: whoever may create a
+/// run must not gain more than that.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnContainer {
+    /// Image, pulled if the node does not have it. Name it by digest to repeat the run later.
+    #[schemars(
+        length(min = 1, max = 512),
+        regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
+    )]
+    pub image: String,
+
+    /// Arguments of the image's entrypoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), inner(length(max = 1024)), extend("x-kubernetes-list-type" = "atomic"))]
+    pub args: Vec<String>,
+
+    /// Environment variables. Names that begin with `WASMBENCH_` belong to the operator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub env: Vec<EnvVar>,
+
+    /// Port on which the service listens for HTTP.
+    #[serde(default = "default_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub port: u16,
+
+    /// `RuntimeClass` that runs the pod, e.g. `wasmtime`. Default: the node's default runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 253),
+        regex(pattern = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
+    )]
+    pub runtime_class_name: Option<String>,
+
+    /// Part of the log line by which the service says that it listens: the time stamp of the first
+    /// such line ends the step `listening` of a cold start. Default: the first line of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub listening_line: Option<String>,
+}
+
+/// An environment variable with a literal value.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvVar {
+    /// Name of the variable.
+    #[schemars(
+        length(min = 1, max = 128),
+        regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]*$")
+    )]
+    #[x_kube(validation = Rule::new(validation::ENV_RULE).message(validation::ENV_MESSAGE))]
+    pub name: String,
+
+    /// Its value, taken as it is: no expansion of `$(...)`.
+    #[serde(default)]
+    #[schemars(length(max = 4096))]
+    pub value: String,
+}
+
+fn default_port() -> u16 {
+    8080
+}

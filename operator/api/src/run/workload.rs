@@ -1,0 +1,85 @@
+//! Requests and the answers that are right.
+
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::validation;
+
+/// A request, and the answer that is right.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Workload {
+    /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
+    #[schemars(
+        length(min = 1, max = 40),
+        regex(pattern = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")
+    )]
+    pub name: String,
+
+    /// Path and query of the GET request, e.g. `/compute?iters=20000`.
+    #[serde(default = "default_path")]
+    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^/[!-~]*$"))]
+    pub path: String,
+
+    /// What the answer must be. It is checked before and after each timed window; a variant that
+    /// answers wrongly is never ranked.
+    #[serde(default)]
+    pub expect: Expectation,
+
+    /// Starts an echo server on the same node and gives its address to the subject as
+    /// `WASMBENCH_UPSTREAM` (host:port). The presets forward paths they do not know to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub upstream: bool,
+}
+
+/// What an answer must be. A prefix that belongs to the variant by definition (`wasm:` of
+/// wasmtime-embedded) is taken off before the body is compared.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(validation::EXPECT_RULE).message(validation::EXPECT_MESSAGE).field_path(".body"))]
+pub struct Expectation {
+    /// HTTP status code.
+    #[serde(default = "default_status")]
+    #[schemars(range(min = 100, max = 599))]
+    pub status: u16,
+
+    /// The whole body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
+    pub body: Option<String>,
+
+    /// What the body begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
+    pub body_prefix: Option<String>,
+
+    /// What the body ends with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
+    pub body_suffix: Option<String>,
+
+    /// All variants must answer with the same body, whatever it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_across_variants: bool,
+}
+
+impl Default for Expectation {
+    fn default() -> Self {
+        Self {
+            status: default_status(),
+            body: None,
+            body_prefix: None,
+            body_suffix: None,
+            same_across_variants: false,
+        }
+    }
+}
+
+fn default_path() -> String {
+    "/".to_owned()
+}
+
+fn default_status() -> u16 {
+    200
+}
