@@ -52,8 +52,11 @@ launch_docker() {
   write_docker_config
   # --kill-child: when this process is killed the kernel kills its child, which
   # is process 1 of the namespace, and with it every process inside.
-  setsid unshare --net --mount --propagation private --pid --fork --kill-child --mount-proc \
-    "$run/init.sh" "$run" "$coredns" >"$log/dockerd.log" 2>&1 </dev/null 8>&- &
+  (
+    close_inherited
+    exec setsid unshare --net --mount --propagation private --pid --fork --kill-child --mount-proc \
+      "$run/init.sh" "$run" "$coredns" >"$log/dockerd.log" 2>&1 </dev/null
+  ) &
   pid=$!
   echo "$pid $(start_time "$pid")" >"$run/holder"
   connect_docker "$pid"
@@ -69,6 +72,16 @@ launch_docker() {
   done
   tail -n 15 "$log/dockerd.log" >&2
   die "the Docker daemon did not start; its whole log is $log/dockerd.log"
+}
+
+# The daemon outlives this command: a lock that is held around it, ours or the caller's (`flock FILE
+# hack/cluster up`), would otherwise be held as long as the cluster lives.
+close_inherited() {
+  local fd
+  for fd in "/proc/$BASHPID/fd/"*; do
+    fd=${fd##*/}
+    ((fd <= 2)) || exec {fd}>&-
+  done
 }
 
 # A pair of links: one end on the host, the other inside.
