@@ -151,6 +151,10 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
                 "{point:#?}"
             );
             assert_eq!(time.versus_baseline.is_some(), row.variant == "embedded");
+            let ratios = [time, answer].into_iter();
+            for ratio in ratios.filter_map(|time| time.versus_baseline.as_ref()) {
+                assert!(!ratio.verdict.is_empty(), "{point:#?}");
+            }
             assert_eq!(
                 point.makespan_microseconds.is_some(),
                 point.concurrency == 3

@@ -210,14 +210,26 @@ pub struct ColdStartTime {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRatio {
-    /// Median over blocks of this variant's time divided by the baseline's in the same block.
+    /// This variant's time divided by the baseline's in the same block, averaged over blocks on the
+    /// log scale without the outermost eighth at each end.
     pub ratio: f64,
 
-    /// The smallest block.
+    /// Lower end of the 95 % interval of the ratio; the ratio itself with one block.
     pub low: f64,
 
-    /// The largest block.
+    /// Upper end of the 95 % interval of the ratio; the ratio itself with one block.
     pub high: f64,
+
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
+    /// a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+
+    /// `Faster`, `Slower`, `Equivalent`, `Inconclusive` or `NotResolvable`, with the meanings of
+    /// `summary[].versusBaseline[].verdict`.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub verdict: String,
 
     /// Blocks in which both were measured.
     pub blocks: u32,

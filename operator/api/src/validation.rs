@@ -72,9 +72,11 @@ pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another var
     baseline, for now)";
 pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
     (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
-    (e.metric != 'warmP50' || has(self.sweeps.warmLatency)))";
+    (e.metric != 'warmP50' || has(self.sweeps.warmLatency)) && \
+    (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)))";
 pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
-    and one on warmP50 needs sweeps.warmLatency: add the sweep or remove the expectation";
+    one on warmP50 sweeps.warmLatency, and one on coldStartListening or coldStartAnswer \
+    sweeps.coldStart: add the sweep or remove the expectation";
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 

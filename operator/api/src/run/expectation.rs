@@ -62,4 +62,10 @@ pub enum ExpectedMetric {
     CpuPerRequest,
     /// Memory of the subject's pod.
     Memory,
+    /// Time from the creation of a pod until its service says that it listens; needs the cold-start
+    /// sweep, whose fewest pods at once count.
+    ColdStartListening,
+    /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep,
+    /// whose fewest pods at once count.
+    ColdStartAnswer,
 }

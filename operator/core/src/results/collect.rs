@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 
 use super::answers::{self, Bodies};
-use super::coldstart::{self, ColdTrial};
+use super::coldstart::{self, ColdStartCell, ColdTrial};
+use super::compare::Comparisons;
 use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
-use super::summary::{RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
+use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
 use super::{cells, compare, expectations, failures, outside, quality, verdict, words};
 use crate::twin;
@@ -180,7 +181,7 @@ impl Collector {
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
         let cells = cells::cells(measured, observations, &wrong);
-        let compared = compare::comparisons(measured, &baseline, &cells);
+        let (cold_starts, compared) = self.compared(&cells, &wrong);
         let environment = environment::environment(run.seed, measured, observations, facts);
         let evidence = Evidence {
             spec: &run.spec,
@@ -188,8 +189,8 @@ impl Collector {
             mismatches: &mismatches,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
+            cold_starts: &cold_starts,
         };
-        let cold_starts = coldstart::cells(measured, &baseline, observations, &wrong);
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));
         let mut trials = TrialCounts::default();
@@ -211,7 +212,7 @@ impl Collector {
             trustworthy: quality::trustworthy(trials, &doubts),
             doubts,
             trials,
-            expectations: expectations::decisions(measured, &compared.with_baseline),
+            expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
             shims: outside::shims(&run.spec, &cells),
@@ -228,6 +229,23 @@ impl Collector {
             .filter(|_| only_cold)
             .unwrap_or_else(|| verdict::verdict(&summary));
         summary
+    }
+
+    /// Loads and cold starts as multiples of the baseline's, judged as one family.
+    fn compared(
+        &self,
+        cells: &[CellSummary],
+        wrong: &BTreeSet<(String, String)>,
+    ) -> (Vec<ColdStartCell>, Comparisons) {
+        let (spec, baseline) = (&self.measured, self.run.baseline());
+        let cold_starts = coldstart::cells(spec, &self.observations, wrong);
+        let found = coldstart::unjudged(&cold_starts, baseline);
+        let p_values = coldstart::p_values(&found);
+        let compared = compare::comparisons(spec, baseline, cells, &p_values);
+        let minimum_effect = compare::minimum_effect(spec);
+        let adjusted = &compared.others_adjusted;
+        let cold_starts = coldstart::judged(cold_starts, &found, adjusted, minimum_effect);
+        (cold_starts, compared)
     }
 }
 

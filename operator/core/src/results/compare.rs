@@ -14,7 +14,7 @@ use super::summary::{CellSummary, Sweep};
 use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
 
 /// Digits of p-values: the third says nothing any more.
-const P_DIGITS: usize = 2;
+pub(super) const P_DIGITS: usize = 2;
 
 /// What is compared.
 #[derive(
@@ -31,6 +31,10 @@ pub enum Metric {
     CpuPerRequest,
     /// Memory of the subject's pod: less is better.
     Memory,
+    /// From the creation of a pod until its service listens: less is better.
+    ColdStartListening,
+    /// From the creation of a pod until its first correct answer: less is better.
+    ColdStartAnswer,
 }
 
 impl From<ExpectedMetric> for Metric {
@@ -40,6 +44,8 @@ impl From<ExpectedMetric> for Metric {
             ExpectedMetric::WarmP50 => Self::WarmP50,
             ExpectedMetric::CpuPerRequest => Self::CpuPerRequest,
             ExpectedMetric::Memory => Self::Memory,
+            ExpectedMetric::ColdStartListening => Self::ColdStartListening,
+            ExpectedMetric::ColdStartAnswer => Self::ColdStartAnswer,
         }
     }
 }
@@ -52,6 +58,8 @@ impl Metric {
             Self::WarmP50 => "warm p50 latency",
             Self::CpuPerRequest => "CPU per request",
             Self::Memory => "memory",
+            Self::ColdStartListening => "cold start to listening",
+            Self::ColdStartAnswer => "cold start to first answer",
         }
     }
 
@@ -61,6 +69,8 @@ impl Metric {
             Self::WarmP50 => metrics.p50,
             Self::CpuPerRequest => metrics.cpu,
             Self::Memory => metrics.memory.map(|bytes| bytes as f64),
+            // No number of a load: coldstart::compare has them.
+            Self::ColdStartListening | Self::ColdStartAnswer => None,
         }
     }
 }
@@ -109,6 +119,8 @@ pub struct Comparisons {
     pub with_baseline: Vec<Comparison>,
     /// The baseline with its twin.
     pub noise_floors: Vec<NoiseFloor>,
+    /// The p-values of comparisons made elsewhere, adjusted together with those made here.
+    pub others_adjusted: Vec<f64>,
 }
 
 /// All ratios of a run with their verdicts, by workload and variant in the order of the spec. Points
@@ -119,14 +131,24 @@ pub struct Comparisons {
 /// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
 /// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
 /// well, or in the warm-latency sweep when there is no throughput.
-pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &[CellSummary]) -> Comparisons {
+///
+/// `others` are the p-values of the run's comparisons that are no loads: what is looked at together
+/// is adjusted together.
+pub fn comparisons(
+    spec: &BenchmarkRunSpec,
+    baseline: &str,
+    cells: &[CellSummary],
+    others: &[f64],
+) -> Comparisons {
     let (twins, found): (Vec<Measured<'_>>, Vec<Measured<'_>>) = spec
         .workloads
         .iter()
         .flat_map(|workload| measured(spec, baseline, &workload.name, cells))
         .partition(|found| found.variant == TWIN);
-    let p_values: Vec<f64> = found.iter().map(|found| found.interval.p_value).collect();
-    let adjusted = false_discovery::adjusted(&p_values);
+    let p_values = found.iter().map(|found| found.interval.p_value);
+    let p_values: Vec<f64> = p_values.chain(others.iter().copied()).collect();
+    let mut adjusted = false_discovery::adjusted(&p_values);
+    let others_adjusted = adjusted.split_off(found.len());
     let minimum_effect = minimum_effect(spec);
     let judged = found.into_iter().zip(adjusted).map(|(found, adjusted_p)| {
         let twin = twins.iter().find(|twin| twin.is_of(&found));
@@ -139,6 +161,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &[CellSummary
     Comparisons {
         with_baseline: judged.collect(),
         noise_floors: twins.iter().map(NoiseFloor::of).collect(),
+        others_adjusted,
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
 use super::environment::Drift;
 use super::quality::{Doubt, Reason};
@@ -46,6 +47,8 @@ pub struct Evidence<'a> {
     pub drift: &'a [Drift],
     /// What was compared.
     pub comparisons: &'a [Comparison],
+    /// Cold starts, with what they were compared.
+    pub cold_starts: &'a [ColdStartCell],
 }
 
 /// All doubts, the worst first.

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::RatioExpectation;
 
+use super::coldstart::{self, ColdRatio, ColdStartCell};
 use super::compare::{Comparison, Metric};
+use super::statistics::Spread;
 use super::units;
 
 /// What became of an expectation.
@@ -45,10 +47,14 @@ pub struct Decision {
 }
 
 /// What became of all of a run's expectations, in the order of the spec.
-pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Decision> {
+pub fn decisions(
+    spec: &BenchmarkRunSpec,
+    comparisons: &[Comparison],
+    cold_starts: &[ColdStartCell],
+) -> Vec<Decision> {
     spec.expectations
         .iter()
-        .map(|expectation| decision(expectation, comparisons))
+        .map(|expectation| decision(expectation, comparisons, cold_starts))
         .collect()
 }
 
@@ -57,19 +63,51 @@ pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
     decisions.iter().map(|decision| decision.outcome).min()
 }
 
-fn decision(expectation: &RatioExpectation, comparisons: &[Comparison]) -> Decision {
-    let metric = Metric::from(expectation.metric);
-    let found = comparisons.iter().find(|c| {
-        c.metric == metric && c.variant == expectation.variant && c.workload == expectation.workload
-    });
-    let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
-    let seen = found.map_or_else(|| "it was not compared".to_owned(), seen);
+/// A ratio and its interval, which one block does not have.
+#[derive(Clone, Copy)]
+struct Found {
+    ratio: f64,
+    interval: Option<(f64, f64)>,
+}
+
+impl From<&Comparison> for Found {
+    fn from(comparison: &Comparison) -> Self {
+        Self {
+            ratio: comparison.ratio,
+            interval: comparison.low.zip(comparison.high),
+        }
+    }
+}
+
+impl From<&ColdRatio> for Found {
+    fn from(cold: &ColdRatio) -> Self {
+        let Spread { median, low, high } = cold.ratio;
+        Self {
+            ratio: median,
+            interval: (cold.per_block.len() > 1).then_some((low, high)),
+        }
+    }
+}
+
+fn decision(
+    expectation: &RatioExpectation,
+    comparisons: &[Comparison],
+    cold_starts: &[ColdStartCell],
+) -> Decision {
     let RatioExpectation {
         name,
         variant,
         workload,
         ..
     } = expectation;
+    let metric = Metric::from(expectation.metric);
+    let loaded = comparisons
+        .iter()
+        .find(|c| c.metric == metric && c.variant == *variant && c.workload == *workload);
+    let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
+    let found = loaded.map(Found::from).or_else(cold);
+    let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
+    let seen = found.map_or_else(|| "it was not compared".to_owned(), seen);
     Decision {
         name: name.clone(),
         outcome,
@@ -81,8 +119,8 @@ fn decision(expectation: &RatioExpectation, comparisons: &[Comparison]) -> Decis
     }
 }
 
-fn outcome(expectation: &RatioExpectation, found: &Comparison) -> Outcome {
-    let Some((low, high)) = found.low.zip(found.high) else {
+fn outcome(expectation: &RatioExpectation, found: Found) -> Outcome {
+    let Some((low, high)) = found.interval else {
         return Outcome::Undecided;
     };
     // A bound that is no number decides nothing; validate refuses it.
@@ -109,9 +147,9 @@ fn bounds(expectation: &RatioExpectation) -> String {
     format!("{} the baseline's", bounds.join(" and "))
 }
 
-fn seen(found: &Comparison) -> String {
+fn seen(found: Found) -> String {
     let ratio = units::ratio(found.ratio);
-    match found.low.zip(found.high) {
+    match found.interval {
         None => format!("{ratio} in one block, which has no interval"),
         Some((low, high)) => {
             let (low, high) = (units::ratio_number(low), units::ratio_number(high));
@@ -151,7 +189,7 @@ mod tests {
             blocks: 5,
             per_block: vec![],
         };
-        decision(&serde_json::from_value(expectation).unwrap(), &[found]).outcome
+        decision(&serde_json::from_value(expectation).unwrap(), &[found], &[]).outcome
     }
 
     #[test]

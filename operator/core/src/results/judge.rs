@@ -96,14 +96,23 @@ pub fn judge(
 
 fn direction(metric: Metric, more: bool) -> Verdict {
     match (metric, more) {
-        (Metric::ThroughputRps, true) | (Metric::WarmP50 | Metric::CpuPerRequest, false) => {
-            Verdict::Faster
-        }
-        (Metric::ThroughputRps, false) | (Metric::WarmP50 | Metric::CpuPerRequest, true) => {
-            Verdict::Slower
-        }
         (Metric::Memory, true) => Verdict::Larger,
         (Metric::Memory, false) => Verdict::Smaller,
+        (Metric::ThroughputRps, true) => Verdict::Faster,
+        (Metric::ThroughputRps, false) => Verdict::Slower,
+        (
+            Metric::WarmP50
+            | Metric::CpuPerRequest
+            | Metric::ColdStartListening
+            | Metric::ColdStartAnswer,
+            more,
+        ) => {
+            if more {
+                Verdict::Slower
+            } else {
+                Verdict::Faster
+            }
+        }
     }
 }
 
@@ -146,6 +155,8 @@ mod tests {
         let of = |metric| judge(metric, &found, 0.01, NO_TWIN);
         assert_eq!(of(Metric::WarmP50), Verdict::Slower);
         assert_eq!(of(Metric::CpuPerRequest), Verdict::Slower);
+        assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
+        assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
         assert_eq!(of(Metric::Memory), Verdict::Larger);
     }
 

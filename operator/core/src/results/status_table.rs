@@ -229,7 +229,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
 }
 
 /// A verdict of a status in words: `NotResolvable` as `not resolvable`.
-fn words(verdict: &str) -> String {
+pub(super) fn words(verdict: &str) -> String {
     let mut words = String::new();
     for (index, letter) in verdict.chars().enumerate() {
         if letter.is_ascii_uppercase() && index > 0 {

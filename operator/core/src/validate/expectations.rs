@@ -56,6 +56,9 @@ fn check_one(
         ExpectedMetric::ThroughputRps => spec.sweeps.throughput.is_some(),
         ExpectedMetric::WarmP50 => spec.sweeps.warm_latency.is_some(),
         ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => true,
+        ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer => {
+            spec.sweeps.cold_start.is_some()
+        }
     };
     if !swept {
         let metric: &str = metric.into();

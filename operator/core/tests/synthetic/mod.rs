@@ -107,7 +107,7 @@ impl SyntheticRun {
         .into_iter()
         .flat_map(|(name, factor)| self.cells(name, factor, chance))
         .collect();
-        comparisons(&with_twin(&spec), "base", &cells).with_baseline
+        comparisons(&with_twin(&spec), "base", &cells, &[]).with_baseline
     }
 
     fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<CellSummary> {

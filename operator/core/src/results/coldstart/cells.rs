@@ -1,4 +1,4 @@
-//! Trials to cells: medians over blocks, and ratios to the baseline within them.
+//! Trials to cells: medians over blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::collect::{Ended, Observation};
-use super::super::statistics::{LogInterval, Spread, median, paired_ratios, round_significant};
+use super::super::statistics::{Spread, median, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};
-use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime, ColdTrial, StepTime};
+use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -20,7 +20,6 @@ type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 /// Variants that gave wrong answers (`mismatched`, with their workload) have no valid trials.
 pub fn cells(
     spec: &BenchmarkRunSpec,
-    baseline: &str,
     observations: &BTreeMap<TrialId, Observation>,
     mismatched: &BTreeSet<(String, String)>,
 ) -> Vec<ColdStartCell> {
@@ -42,7 +41,6 @@ pub fn cells(
                     let wrong = mismatched.contains(&(name.to_owned(), workload.name.clone()));
                     valid(&cell(name), spec.blocks, observations, wrong)
                 };
-                let base = (variant.name != baseline).then(|| valid(baseline));
                 let blocks = valid(&variant.name);
                 let counts = counts(
                     &cell(&variant.name),
@@ -50,13 +48,7 @@ pub fn cells(
                     observations,
                     blocks.len(),
                 );
-                found.push(summarise(
-                    cell(&variant.name),
-                    concurrency,
-                    counts,
-                    &blocks,
-                    base.as_ref(),
-                ));
+                found.push(summarise(cell(&variant.name), concurrency, counts, &blocks));
             }
         }
     }
@@ -111,7 +103,6 @@ fn summarise(
     concurrency: u32,
     counts: TrialCounts,
     blocks: &Blocks<'_>,
-    base: Option<&Blocks<'_>>,
 ) -> ColdStartCell {
     let makespans = blocks.values();
     let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
@@ -125,8 +116,8 @@ fn summarise(
             .values()
             .map(|trial| trial.first_attempt_answers)
             .sum(),
-        create_to_listening: time(ColdStep::Listening, blocks, base),
-        create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks, base),
+        create_to_listening: time(ColdStep::Listening, blocks),
+        create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks),
         makespan_microseconds: Spread::of(makespans)
             .filter(|_| concurrency > 1)
             .map(|spread| spread.map(round)),
@@ -145,7 +136,7 @@ fn medians(step: ColdStep, blocks: &Blocks<'_>) -> BTreeMap<u32, f64> {
     blocks.iter().filter_map(median).collect()
 }
 
-fn time(step: ColdStep, blocks: &Blocks<'_>, base: Option<&Blocks<'_>>) -> Option<ColdTime> {
+fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
     let own = medians(step, blocks);
     let all = blocks.values().filter_map(|trial| trial.steps.get(&step));
     let mut all: Vec<f64> = all.flatten().copied().collect();
@@ -154,7 +145,7 @@ fn time(step: ColdStep, blocks: &Blocks<'_>, base: Option<&Blocks<'_>>) -> Optio
         p50_microseconds: Spread::of(own.values().copied())?.map(round),
         p90_microseconds: round(p90(&all)?),
         p90_carried: carries(all.len() as u64, 10),
-        versus_baseline: base.and_then(|base| ratio(&own, &medians(step, base))),
+        versus_baseline: None,
     })
 }
 
@@ -163,21 +154,6 @@ fn p90(sorted: &[f64]) -> Option<f64> {
     sorted
         .get((sorted.len() * 9).div_ceil(10).checked_sub(1)?)
         .copied()
-}
-
-fn ratio(own: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Option<ColdRatio> {
-    let ratios = paired_ratios(own, base);
-    let found = LogInterval::of(&ratios)?;
-    let end = |log: Option<f64>| libm::exp(log.unwrap_or(found.estimate));
-    let ratio = Spread {
-        median: libm::exp(found.estimate),
-        low: end(found.low()),
-        high: end(found.high()),
-    };
-    Some(ColdRatio {
-        ratio: ratio.map(round),
-        per_block: ratios.into_iter().map(round).collect(),
-    })
 }
 
 fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {

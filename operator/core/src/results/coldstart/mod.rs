@@ -1,11 +1,12 @@
 //! Cold starts: records in, numbers, tables and rows of the status out. Apart from the results of
 //! loads, because the unit is another one: a pod's start, not a request.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell, and the
-//! ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`status`]
+//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell),
+//! [`compare`] (ratios to the baseline and their verdicts), then what people see: [`report`] (a section of `report.md`), [`status`]
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 
 mod cells;
+mod compare;
 mod report;
 mod status;
 mod trial;
@@ -13,11 +14,13 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use super::judge::Verdict;
 use super::statistics::Spread;
 use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep};
 
 pub use cells::cells;
+pub use compare::{Unjudged, expected, judged, p_values, unjudged};
 pub use report::section;
 pub use status::{is_measured, rows};
 pub use trial::{ColdTrial, bodies, of_document};
@@ -56,6 +59,17 @@ pub struct ColdStartCell {
     pub blocks: Vec<ColdBlock>,
 }
 
+impl ColdStartCell {
+    /// Where it is, for people: `embedded on hello, 4 pods at once`.
+    pub fn place(&self) -> String {
+        let pods = match self.concurrency {
+            1 => String::new(),
+            more => format!(", {more} pods at once"),
+        };
+        format!("{} on {}{pods}", self.variant, self.workload)
+    }
+}
+
 /// A time over all blocks of a cell.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +91,18 @@ pub struct ColdTime {
 pub struct ColdRatio {
     /// The ratio and its 95 % interval over blocks; its own ends with a single block.
     pub ratio: Spread,
+    /// What it comes to. Absent for the baseline's twin, which is no competitor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The chance of a ratio at least this far from 1 between equals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_p_value: Option<f64>,
+    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
     /// Each block in which both were measured, in their order.
     pub per_block: Vec<f64>,
 }

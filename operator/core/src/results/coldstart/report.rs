@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use strum::IntoEnumIterator as _;
 
+use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
-use super::super::tables::{NOTHING, ratio_with_interval};
+use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::{ColdStartCell, ColdTime};
 use crate::wire::cold_start::ColdStep;
@@ -37,7 +38,7 @@ pub fn section(summary: &Summary) -> String {
             let baseline = escape(&summary.baseline);
             let _ = write!(
                 text,
-                "\nAs multiples of {baseline}, median of the blocks (smallest to largest):\n\n{}",
+                "\nAs multiples of {baseline}, each with its 95 % interval and its verdict:\n\n{}",
                 ratios.markdown()
             );
         }
@@ -152,13 +153,24 @@ fn ratio(time: Option<&ColdTime>) -> [String; 2] {
     let Some(found) = time.and_then(|time| time.versus_baseline.as_ref()) else {
         return [(); 2].map(|()| NOTHING.to_owned());
     };
-    let blocks = u32::try_from(found.per_block.len()).unwrap_or(u32::MAX);
     let each: Vec<String> = found
         .per_block
         .iter()
         .map(|r| units::ratio_number(*r))
         .collect();
-    [ratio_with_interval(found.ratio, blocks), each.join(" ")]
+    let Spread { median, low, high } = found.ratio;
+    let interval = (found.per_block.len() > 1).then_some((low, high));
+    // Only the twin has no verdict: its farther end is what the others must exceed.
+    let verdict = found.verdict.map_or_else(
+        || {
+            let floor = found
+                .noise_floor
+                .map_or_else(|| NOTHING.to_owned(), units::excess);
+            format!("noise floor {floor}")
+        },
+        |verdict| verdict.words().to_owned(),
+    );
+    [judged_ratio(median, interval, &verdict), each.join(" ")]
 }
 
 /// One row per step, one column per variant.

@@ -76,6 +76,12 @@ fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
         ratio: rounded.median,
         low: rounded.low,
         high: rounded.high,
+        noise_floor: ratio.noise_floor.map(number),
+        verdict: ratio
+            .verdict
+            .map(<&str>::from)
+            .unwrap_or_default()
+            .to_owned(),
         blocks: u32::try_from(ratio.per_block.len()).unwrap_or(u32::MAX),
     }
 }

@@ -7,9 +7,10 @@ use wasmbench_api::status::{ColdStartTime, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
 use super::super::statistics::Spread;
+use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, ratio_with_interval};
+use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::super::words::cut;
 use super::{ColdStartCell, ColdTime};
@@ -49,14 +50,23 @@ pub fn verdict(summary: &Summary) -> Option<String> {
 fn against(summary: &Summary, cell: &ColdStartCell) -> Option<String> {
     let (time, what) = headline(cell)?;
     let found = time.versus_baseline.as_ref()?;
-    let blocks = u32::try_from(found.per_block.len()).unwrap_or(u32::MAX);
+    let Spread { median, low, high } = found.ratio;
+    let interval = if found.per_block.len() < 2 {
+        "1 block".to_owned()
+    } else {
+        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+        format!("{low}-{high}")
+    };
+    let verdict = found
+        .verdict
+        .map(|verdict| format!(", {}", verdict.words()));
     Some(format!(
-        "{} takes {} of {} from create to {what}: {}{}",
+        "{}: {} {}'s create to {what}{} ({interval}){}",
         cell.variant,
-        ratio_with_interval(found.ratio, blocks),
+        units::ratio(median),
         summary.baseline,
-        units::micros(time.p50_microseconds.median),
         at(cell),
+        verdict.unwrap_or_default(),
     ))
 }
 
@@ -96,7 +106,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
     let missing = |cell: &&ColdStartCell| cell.counts.missing > 0;
     let place = |cell: &ColdStartCell| {
         let (valid, planned) = (cell.counts.valid, cell.counts.planned);
-        format!("{}{} ({valid} of {planned} valid)", cell.variant, at(cell))
+        format!("{} ({valid} of {planned} valid)", cell.place())
     };
     let listed = |chosen: Vec<&ColdStartCell>| {
         let more = chosen.len().saturating_sub(MAX_PLACES);
@@ -185,12 +195,8 @@ fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
         return [(); 3].map(|()| NOTHING.to_owned());
     };
     let ratio = time.versus_baseline.as_ref().map(|found| {
-        let spread = Spread {
-            median: found.ratio,
-            low: found.low,
-            high: found.high,
-        };
-        ratio_with_interval(spread, found.blocks)
+        let interval = (found.blocks > 1).then_some((found.low, found.high));
+        judged_ratio(found.ratio, interval, &status_words(&found.verdict))
     });
     [
         units::micros(time.p50_microseconds),

@@ -1,6 +1,7 @@
 //! Comparisons that more blocks would decide.
 
-use super::super::compare::{Comparison, minimum_effect};
+use super::super::coldstart::{ColdStartCell, ColdTime};
+use super::super::compare::{Comparison, Metric, minimum_effect};
 use super::super::judge::Verdict;
 use super::super::statistics::ratio::blocks_for;
 use super::super::units;
@@ -14,27 +15,9 @@ const MOST_BLOCKS: u32 = 50;
 /// decide, and numbers that claim nothing cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
-    let place = |comparison: &Comparison| {
-        let (low, high) = comparison.low.zip(comparison.high)?;
-        let half_width = libm::log(high / low) / 2.0;
-        if comparison.verdict != Verdict::Inconclusive || half_width <= target {
-            return None;
-        }
-        let needed = blocks_for(half_width, comparison.blocks, target, MOST_BLOCKS);
-        let needed = needed.map_or_else(
-            || format!("more than {MOST_BLOCKS} blocks"),
-            |blocks| format!("about {blocks} blocks"),
-        );
-        Some(format!(
-            "{} of {} on {} ({}-{}: {needed})",
-            comparison.metric.noun(),
-            comparison.variant,
-            comparison.workload,
-            units::ratio_number(low),
-            units::ratio_number(high),
-        ))
-    };
-    let places = evidence.comparisons.iter().filter_map(place);
+    let loads = evidence.comparisons.iter().filter_map(of_load);
+    let cold = evidence.cold_starts.iter().flat_map(of_cold_start);
+    let places = loads.chain(cold).filter_map(|wide| wide.place(target));
     Some(note(
         Reason::HighVariance,
         format!(
@@ -43,4 +26,71 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         ),
         "raise spec.blocks, use a quieter node or longer windows, or raise spec.minimumEffect",
     ))
+}
+
+/// A comparison that may be too wide.
+struct Wide {
+    /// What is compared, of which variant, where.
+    what: String,
+    low: f64,
+    high: f64,
+    verdict: Verdict,
+    blocks: u32,
+}
+
+fn of_load(comparison: &Comparison) -> Option<Wide> {
+    let (low, high) = comparison.low.zip(comparison.high)?;
+    Some(Wide {
+        what: format!(
+            "{} of {} on {}",
+            comparison.metric.noun(),
+            comparison.variant,
+            comparison.workload
+        ),
+        low,
+        high,
+        verdict: comparison.verdict,
+        blocks: comparison.blocks,
+    })
+}
+
+fn of_cold_start(cell: &ColdStartCell) -> Vec<Wide> {
+    let times = [
+        (
+            Metric::ColdStartListening,
+            cell.create_to_listening.as_ref(),
+        ),
+        (Metric::ColdStartAnswer, cell.create_to_answer.as_ref()),
+    ];
+    let wide = |(metric, time): (Metric, Option<&ColdTime>)| {
+        let found = time?.versus_baseline.as_ref()?;
+        Some(Wide {
+            what: format!("{} of {}", metric.noun(), cell.place()),
+            low: found.ratio.low,
+            high: found.ratio.high,
+            verdict: found.verdict?,
+            blocks: u32::try_from(found.per_block.len()).unwrap_or(u32::MAX),
+        })
+    };
+    times.into_iter().filter_map(wide).collect()
+}
+
+impl Wide {
+    /// The comparison with the blocks that it needs; `None` when it is decided or narrow enough.
+    fn place(self, target: f64) -> Option<String> {
+        let Self {
+            what, low, high, ..
+        } = self;
+        let half_width = libm::log(high / low) / 2.0;
+        if self.verdict != Verdict::Inconclusive || half_width <= target {
+            return None;
+        }
+        let needed = blocks_for(half_width, self.blocks, target, MOST_BLOCKS);
+        let needed = needed.map_or_else(
+            || format!("more than {MOST_BLOCKS} blocks"),
+            |blocks| format!("about {blocks} blocks"),
+        );
+        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+        Some(format!("{what} ({low}-{high}: {needed})"))
+    }
 }
