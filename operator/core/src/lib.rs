@@ -2,13 +2,14 @@
 //!
 //! Reading order: [`validate`] (what a run means), [`twin`] (what it measures besides), [`observed`] (what was seen of the cluster),
 //! [`plan`] (what to do next: the rules), [`build`] (the objects to create), [`variants`] (one file
-//! per way to execute a service), [`outcome`] (how a trial ended), [`status`] (what to
-//! answer), [`wire`] (what passes between
+//! per way to execute a service), [`outcome`] (how a trial ended), [`noise`] (whether the node was
+//! quiet), [`status`] (what to answer), [`wire`] (what passes between
 //! operator and probe, and what a record holds), [`store`] (how records are kept) and [`results`]
 //! (records to numbers, tables and reports).
 
 pub mod build;
 pub mod config;
+pub mod noise;
 pub mod observed;
 pub mod outcome;
 pub mod plan;

@@ -10,6 +10,7 @@ use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::{
     Collector, RunInput, Summary, report_files, report_files_of, summarize,
 };
+use wasmbench_core::wire::document::DiscardedWindow;
 use wasmbench_core::wire::record::{Outcome, Record};
 
 /// What may become of a trial.
@@ -145,6 +146,14 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
             _ => measured(trial, position),
         };
         if let Some(document) = &mut one.document {
+            if let Some(timed) = &mut document.timed {
+                timed.discarded = Some(DiscardedWindow {
+                    rps: 123_456.0,
+                    others_cpu_share: Some(0.123),
+                    steal_share: Some(0.123),
+                    ..DiscardedWindow::default()
+                });
+            }
             let odd = format!("{}{}", "<".repeat(200), position % 2);
             for fact in 0..24 {
                 document

@@ -15,7 +15,7 @@ use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
-use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu};
 use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
@@ -466,11 +466,14 @@ fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubte
             window.node = Some(NodeCpu {
                 busy_nanoseconds: busy_tenths * tenth,
                 steal_nanoseconds: steal_tenths * tenth,
+                ..NodeCpu::default()
             });
         })
     };
     // The subject uses 9 tenths of a CPU and the generator 7, of the two that there are.
-    assert_eq!(reasons(&used(19, 0)), []);
+    assert_eq!(reasons(&used(18, 0)), []);
+    assert_eq!(reasons(&used(19, 0)), [], "15 % is the limit");
+    assert_eq!(reasons(&used(20, 0)), [Reason::NodeNoisy]);
     let noisy = used(26, 2);
     assert_eq!(reasons(&noisy), [Reason::NodeNoisy]);
     let message = &doubt(&noisy, Reason::NodeNoisy).message;
@@ -478,6 +481,33 @@ fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubte
         message.contains("50 % used by others, 10 % stolen"),
         "{message}"
     );
+}
+
+#[test]
+fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let one = records
+        .iter_mut()
+        .find(|r| r.trial.cell.point != Point::WarmLatency);
+    let document = one.unwrap().document.as_mut().unwrap();
+    document.timed.as_mut().unwrap().discarded = Some(DiscardedWindow {
+        rps: 39_234.567,
+        others_cpu_share: Some(0.283),
+        steal_share: Some(0.0),
+        ..DiscardedWindow::default()
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!((summary.trials.repeated, summary.trials.valid), (1, 60));
+    assert_eq!(summary.trustworthy, Some(true));
+    let files = report_files_of(&summary).unwrap();
+    let report = &files["report.md"];
+    assert!(report.contains("1 measured once more, because the node was noisy"));
+    assert!(report.contains("39.2k/s: 28 % used by others"), "{report}");
+    let read: Summary = serde_json::from_str(&files["summary.json"]).unwrap();
+    assert_eq!(read.trials, summary.trials);
+    let trials = read.cells.iter().flat_map(|cell| &cell.trials);
+    assert_eq!(trials.filter(|t| t.metrics.discarded.is_some()).count(), 1);
 }
 
 #[test]

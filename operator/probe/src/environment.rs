@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use wasmbench_core::noise;
 use wasmbench_core::wire::document::Environment;
 
 use crate::digest::sha256;
@@ -28,7 +29,7 @@ pub fn read(settings: &Settings) -> Environment {
         ("kernel", text(&proc.join("sys/kernel/osrelease"))),
         ("cpuModel", cpu_model(&cpuinfo)),
         ("microcode", field(&cpuinfo, "microcode")),
-        ("cpus", text(&cpu.join("online"))),
+        ("cpus", online(settings)),
         ("smt", text(&cpu.join("smt/control"))),
         ("governor", governors(&cpu)),
         ("turbo", turbo(&cpu)),
@@ -58,6 +59,15 @@ pub fn read(settings: &Settings) -> Environment {
     Environment {
         facts: present.collect(),
     }
+}
+
+/// Number of CPUs of the node that are online.
+pub fn cpus(settings: &Settings) -> Option<u32> {
+    noise::cpus(&online(settings)?)
+}
+
+fn online(settings: &Settings) -> Option<String> {
+    text(&settings.sys.join("devices/system/cpu/online"))
 }
 
 fn text(path: &Path) -> Option<String> {

@@ -10,7 +10,12 @@ use crate::meter::USER_HZ_NANOSECONDS;
 
 /// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
 pub fn cpu(proc: &Path) -> Option<NodeCpu> {
-    parse(&fs::read_to_string(proc.join("stat")).ok()?)
+    let stat = fs::read_to_string(proc.join("stat")).ok()?;
+    let pressure = fs::read_to_string(proc.join("pressure/cpu")).ok();
+    Some(NodeCpu {
+        pressure_nanoseconds: pressure.as_deref().and_then(pressure_nanoseconds),
+        ..parse(&stat)?
+    })
 }
 
 /// What was used between two moments.
@@ -20,7 +25,19 @@ pub fn used(start: NodeCpu, end: NodeCpu) -> NodeCpu {
         steal_nanoseconds: end
             .steal_nanoseconds
             .saturating_sub(start.steal_nanoseconds),
+        pressure_nanoseconds: start
+            .pressure_nanoseconds
+            .zip(end.pressure_nanoseconds)
+            .map(|(start, end)| end.saturating_sub(start)),
     }
+}
+
+/// The total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, which counts
+/// microseconds.
+fn pressure_nanoseconds(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find(|line| line.starts_with("some "))?;
+    let total = some.split(' ').find_map(|word| word.strip_prefix("total="));
+    total?.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 /// The first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal ...`. The
@@ -40,6 +57,7 @@ fn parse(stat: &str) -> Option<NodeCpu> {
     Some(NodeCpu {
         busy_nanoseconds: busy.saturating_mul(USER_HZ_NANOSECONDS),
         steal_nanoseconds: steal.saturating_mul(USER_HZ_NANOSECONDS),
+        pressure_nanoseconds: None,
     })
 }
 
@@ -61,15 +79,30 @@ mod tests {
     fn a_counter_that_went_back_counts_as_none() {
         let at = |busy_nanoseconds| NodeCpu {
             busy_nanoseconds,
-            steal_nanoseconds: 0,
+            ..NodeCpu::default()
         };
         assert_eq!(used(at(5), at(3)).busy_nanoseconds, 0);
+    }
+
+    #[test]
+    fn pressure_is_the_total_of_the_line_for_some_tasks() {
+        let text = "some avg10=1.00 avg60=0.50 avg300=0.10 total=6701165\nfull avg10=0 total=7\n";
+        assert_eq!(pressure_nanoseconds(text), Some(6_701_165_000));
+        assert_eq!(pressure_nanoseconds("full avg10=0.00 total=7\n"), None);
+        let at = |pressure_nanoseconds| NodeCpu {
+            pressure_nanoseconds,
+            ..NodeCpu::default()
+        };
+        let over = |start, end| used(at(start), at(end)).pressure_nanoseconds;
+        assert_eq!(over(Some(3), Some(10)), Some(7));
+        assert_eq!(over(None, Some(10)), None);
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(cpu)?( -?[0-9]{0,20}){0,12}\n?.{0,20}") {
             let _ = parse(&text);
+            let _ = pressure_nanoseconds(&text);
         }
     }
 }

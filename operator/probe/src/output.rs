@@ -90,13 +90,8 @@ mod tests {
             start_unix_nanoseconds: 1,
             duration_nanoseconds: 2,
             resolution_seconds: 1e-6,
-            repeats: 0,
             fortio,
-            subject: None,
-            generator_cpu_nanoseconds: None,
-            generator_cpu_limit: None,
-            probe_cpu_nanoseconds: None,
-            node: None,
+            ..TimedWindow::default()
         }
     }
 

@@ -11,13 +11,14 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::json;
 use support::server::{Server, answer};
-use support::{probe, request};
+use support::{probe, probe_with, request};
 use wasmbench_core::wire::document::LOAD_SCHEMA;
 
 fn hello() -> Server {
@@ -126,6 +127,87 @@ fn a_window_with_latencies_of_another_size_is_measured_once_more() {
     assert_eq!(run.document.timed.as_ref().unwrap().repeats, 1);
     let p50 = run.percentile(50.0);
     assert!((0.03..0.03 * 1.25).contains(&p50), "{p50}");
+}
+
+/// A `/proc` whose node loses a second of CPU time to other machines when `steal` is called.
+struct Proc {
+    root: tempfile::TempDir,
+    stolen_ticks: AtomicU64,
+}
+
+impl Proc {
+    fn quiet() -> Arc<Self> {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("cpuinfo"), "model name : test\n").unwrap();
+        let proc = Self {
+            root,
+            stolen_ticks: AtomicU64::new(0),
+        };
+        proc.write(0);
+        Arc::new(proc)
+    }
+
+    fn steal(&self) {
+        self.write(self.stolen_ticks.fetch_add(100, Ordering::SeqCst) + 100);
+    }
+
+    fn write(&self, stolen: u64) {
+        let line = format!("cpu  10 0 10 1000 0 0 0 {stolen} 0 0\n");
+        let (new, stat) = (self.root.path().join("new"), self.root.path().join("stat"));
+        std::fs::write(&new, line).unwrap();
+        std::fs::rename(new, stat).unwrap();
+    }
+
+    /// Measures 100 requests of 10 ms while `steals` says at which requests (from 0) time is stolen.
+    fn measured(self: &Arc<Self>, steals: fn(u64) -> bool) -> (support::Run, u64) {
+        let proc = Arc::clone(self);
+        let server = Server::start(move |number, _| {
+            sleep(Duration::from_millis(10));
+            if steals(number) {
+                proc.steal();
+            }
+            answer(200, "hello")
+        });
+        let root = self.root.path().display().to_string();
+        let run = probe_with(
+            &request(server.address.port()),
+            &[("WASMBENCH_PROC_ROOT", &root)],
+        );
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        (run, server.count())
+    }
+}
+
+/// One request to be ready, 20 to warm up: the 50th is in the middle of the first window.
+#[test]
+fn a_window_on_a_noisy_node_is_measured_once_more_and_the_quiet_one_counts() {
+    let (run, requests) = Proc::quiet().measured(|number| number == 50);
+    let timed = run.document.timed.unwrap();
+    assert_eq!(timed.node.unwrap().steal_nanoseconds, 0);
+    assert_eq!(timed.repeats, 0, "the resolution was right");
+    let discarded = timed.discarded.unwrap();
+    assert!(discarded.start_unix_nanoseconds < timed.start_unix_nanoseconds);
+    assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
+    assert!((20.0..100.0).contains(&discarded.rps), "{discarded:?}");
+    assert_eq!(requests, 1 + 20 + 100 + 100 + 1);
+    assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
+}
+
+#[test]
+fn a_node_that_stays_noisy_costs_one_repeat_and_the_quieter_window_counts() {
+    let (run, requests) = Proc::quiet().measured(|number| [50, 150, 160, 170].contains(&number));
+    let timed = run.document.timed.unwrap();
+    assert_eq!(timed.node.unwrap().steal_nanoseconds, 1_000_000_000);
+    let discarded = timed.discarded.unwrap();
+    assert!(discarded.start_unix_nanoseconds > timed.start_unix_nanoseconds);
+    assert_eq!(requests, 1 + 20 + 100 + 100 + 1);
+}
+
+#[test]
+fn a_quiet_node_is_measured_once() {
+    let (run, requests) = Proc::quiet().measured(|_| false);
+    assert_eq!(run.document.timed.unwrap().discarded, None);
+    assert_eq!(requests, 1 + 20 + 100 + 1);
 }
 
 #[test]

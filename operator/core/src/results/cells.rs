@@ -171,6 +171,7 @@ fn count(trials: &[Trial], blocks: u32) -> TrialCounts {
     };
     for trial in trials {
         counts.missing -= 1;
+        counts.repeated += u32::from(trial.metrics.discarded.is_some());
         match trial.state {
             TrialState::Valid => counts.valid += 1,
             TrialState::Invalid => counts.invalid += 1,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::trial::{Metrics, Trial, TrialState};
+use super::trial::{Discarded, Metrics, Trial, TrialState};
 
 #[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
@@ -28,6 +28,10 @@ struct Columns {
     generator_cpu_share: Vec<Option<f64>>,
     #[serde(default, skip_serializing_if = "without_numbers")]
     others_cpu_share: Vec<Option<f64>>,
+    /// Blocks whose trial was measured once more, because the node was noisy. The records have what
+    /// was thrown away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    repeated: Vec<u32>,
 }
 
 fn without_numbers(column: &[Option<f64>]) -> bool {
@@ -77,6 +81,7 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
         columns.memory_bytes.push(m.memory);
         columns.generator_cpu_share.push(m.generator_cpu_share);
         columns.others_cpu_share.push(m.others_cpu_share);
+        columns.repeated.extend(m.discarded.map(|_| *block));
     }
     columns.serialize(serializer)
 }
@@ -102,6 +107,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 memory: c.memory_bytes.get(row).copied().flatten(),
                 generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
                 others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
+                discarded: c.repeated.contains(block).then(Discarded::default),
                 // Summarised elsewhere: by cell, and in the environment.
                 throttled_periods: None,
                 shim: None,

@@ -15,6 +15,7 @@ use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
 use super::words::cut;
+use crate::noise::Noise;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.
@@ -22,12 +23,6 @@ pub const FEWEST_BLOCKS: u32 = 5;
 /// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
 /// a closed-loop client queues its own requests and measures itself.
 pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
-/// Share of the node's CPUs that others may use in a trial. The kubelet, the container runtime and,
-/// on a small cluster, the control plane use some of it even on a quiet node.
-pub const OTHERS_CPU_LIMIT: f64 = 0.2;
-/// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
-/// over the window, so that little of it is enough to move a p99.
-pub const STEAL_LIMIT: f64 = 0.05;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -243,16 +238,13 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
 
 fn node_noisy(evidence: &Evidence<'_>) -> Option<Doubt> {
     let place = |cell: &CellSummary| {
-        let over = |share: Option<f64>, limit: f64| share.filter(|share| *share > limit);
-        let percent = |share: f64, what: &str| format!("{:.0} % {what}", share * 100.0);
-        let others = over(cell.others_cpu_share_max, OTHERS_CPU_LIMIT);
-        let stolen = over(cell.steal_share_max, STEAL_LIMIT);
-        let said: Vec<String> = others
-            .map(|share| percent(share, "used by others"))
-            .into_iter()
-            .chain(stolen.map(|share| percent(share, "stolen")))
-            .collect();
-        (!said.is_empty()).then(|| format!("{} ({})", cell.place(), said.join(", ")))
+        let worst = Noise {
+            others: cell.others_cpu_share_max,
+            stolen: cell.steal_share_max,
+        };
+        worst
+            .is_over_limit()
+            .then(|| format!("{} ({})", cell.place(), worst.words()))
     };
     let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
     Some(doubt(

@@ -56,9 +56,13 @@ fn head(summary: &Summary) -> String {
         Some(false) => "**no**, see Doubts",
     };
     let counts = summary.trials;
+    let repeated = match counts.repeated {
+        0 => String::new(),
+        many => format!(" {many} measured once more, because the node was noisy."),
+    };
     format!(
         "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. Trials: {} valid of {} planned ({} invalid, {} \
-         failed, {} skipped, {} without a record).\n",
+         failed, {} skipped, {} without a record).{repeated}\n",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),

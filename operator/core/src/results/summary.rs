@@ -95,6 +95,9 @@ pub struct TrialCounts {
     pub skipped: u32,
     /// Without a record.
     pub missing: u32,
+    /// Measured once more, because the node was noisy the first time; they are among those above.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: u32,
 }
 
 impl TrialCounts {
@@ -106,6 +109,7 @@ impl TrialCounts {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.missing += other.missing;
+        self.repeated += other.repeated;
     }
 }
 
@@ -240,4 +244,12 @@ pub struct Named {
     pub name: String,
     /// What it is, at most 160 characters.
     pub what: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+const fn is_zero(value: &u32) -> bool {
+    *value == 0
 }

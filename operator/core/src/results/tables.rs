@@ -7,7 +7,7 @@ use super::curve::knee;
 use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::table::{Align, Table};
-use super::trial::{Trial, TrialState};
+use super::trial::{Discarded, Trial, TrialState};
 use super::units;
 
 /// What stands where there is no number.
@@ -248,6 +248,8 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
         ("CPU/request", Align::Right),
         ("Memory", Align::Right),
         ("Generator CPU", Align::Right),
+        ("Others' CPU", Align::Right),
+        ("Thrown away", Align::Left),
     ]);
     let all = summary
         .cells
@@ -289,5 +291,14 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
         number(m.cpu, units::micros),
         number(m.memory.map(|bytes| bytes as f64), units::bytes),
         number(m.generator_cpu_share, units::percent),
+        number(m.others_cpu_share, units::percent),
+        m.discarded
+            .map_or_else(|| NOTHING.to_owned(), |window| thrown_away(&window)),
     ]
+}
+
+/// `39.2k/s: 28 % used by others`.
+fn thrown_away(window: &Discarded) -> String {
+    let rate = window.rps.map_or_else(|| NOTHING.to_owned(), units::rate);
+    format!("{rate}/s: {}", window.noise.words())
 }

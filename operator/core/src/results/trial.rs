@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::fortio;
 use super::outside::{ShimUse, shim_use};
 use super::statistics::round_significant;
-use crate::wire::document::{LoadDocument, Meter, TimedWindow};
+use crate::noise::{self, Noise};
+use crate::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
 
 /// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
 pub const SUMMARY_DIGITS: usize = 5;
@@ -78,15 +79,39 @@ pub struct Metrics {
     pub memory_source: Option<MemorySource>,
     /// CPU time of the load generator as a share (0 to 1) of all CPUs of the node.
     pub generator_cpu_share: Option<f64>,
-    /// CPU time of everything but the subject's pod and the load generator, as a share (0 to 1) of
-    /// all CPUs of the node.
+    /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
+    /// to 1) of all CPUs of the node.
     pub others_cpu_share: Option<f64>,
     /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub steal_share: Option<f64>,
+    /// The window that the node's noise spoilt, when the trial was measured once more.
+    pub discarded: Option<Discarded>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
     /// What worked for the pod outside its cgroup.
     pub shim: Option<ShimUse>,
+}
+
+/// What is said of a window that was thrown away because the node was noisy; nothing of it when
+/// read from a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Discarded {
+    /// Requests per second.
+    pub rps: Option<f64>,
+    /// How noisy the node was.
+    pub noise: Noise,
+}
+
+impl Discarded {
+    fn of(window: DiscardedWindow) -> Self {
+        Self {
+            rps: Some(round_significant(window.rps, SUMMARY_DIGITS)),
+            noise: Noise {
+                others: window.others_cpu_share,
+                stolen: window.steal_share,
+            },
+        }
+    }
 }
 
 /// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
@@ -104,12 +129,6 @@ pub enum MemorySource {
     Usage,
 }
 
-/// Significant digits of a share that is counted in ticks.
-const SHARE_DIGITS: usize = 2;
-/// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
-/// of one tick would already be noise.
-const COARSE_NANOSECONDS: u64 = 500_000_000;
-
 /// The numbers of a document's timed window; `Ok(None)` when it has none.
 pub fn metrics(
     document: &LoadDocument,
@@ -120,12 +139,14 @@ pub fn metrics(
     };
     let load = fortio::parse(&window.fortio, expected_status)?;
     let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
-    let round_share = |value: f64| round_significant(value, SHARE_DIGITS);
     let round_time = |value: f64| round_significant(value, TIME_DIGITS);
     let latency = |share| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
     let (memory, memory_source) = meter.map(memory).unzip();
     let any_success = load.succeeded > 0;
+    let cpus = document.environment.facts.get("cpus");
+    let cpus = cpus.and_then(|list| noise::cpus(list));
+    let noise = cpus.map(|cpus| Noise::of(window, cpus)).unwrap_or_default();
     Ok(Some(Metrics {
         requests: load.succeeded,
         errors: load.failed,
@@ -138,10 +159,12 @@ pub fn metrics(
             .map(round_time),
         memory,
         memory_source,
-        generator_cpu_share: generator_cpu_share(document, window).map(round),
-        others_cpu_share: share(document, window, others_nanoseconds(window)).map(round_share),
-        steal_share: share(document, window, window.node.map(|n| n.steal_nanoseconds))
-            .map(round_share),
+        generator_cpu_share: cpus
+            .and_then(|cpus| generator_cpu_share(window, cpus))
+            .map(round),
+        others_cpu_share: noise.others,
+        steal_share: noise.stolen,
+        discarded: window.discarded.map(Discarded::of),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
     }))
@@ -161,40 +184,11 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
 
 /// Of all CPUs of the node, or of what a limit leaves to the generator: its own ceiling is what it
 /// may not come near.
-fn generator_cpu_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
-    let of_node = share(document, window, window.generator_cpu_nanoseconds)?;
-    let cpus = f64::from(cpus(document.environment.facts.get("cpus")?)?);
+fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
+    let of_node = noise::share(window, window.generator_cpu_nanoseconds, cpus)?;
+    let cpus = f64::from(cpus);
     let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
     Some(of_node * (cpus / limit.unwrap_or(cpus)).max(1.0))
-}
-
-/// CPU time as a share of what the node's CPUs had to give during the window.
-fn share(document: &LoadDocument, window: &TimedWindow, used: Option<u64>) -> Option<f64> {
-    let cpus = cpus(document.environment.facts.get("cpus")?)?;
-    let available = window.duration_nanoseconds as f64 * f64::from(cpus);
-    let used = used? as f64;
-    (available > 0.0).then(|| used / available)
-}
-
-fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
-    if window.duration_nanoseconds < COARSE_NANOSECONDS {
-        return None;
-    }
-    let ours = window.subject.as_ref()?.cpu_nanoseconds + window.generator_cpu_nanoseconds?;
-    Some(window.node?.busy_nanoseconds.saturating_sub(ours))
-}
-
-/// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
-fn cpus(kernel_list: &str) -> Option<u32> {
-    let of_range = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        last.checked_sub(first)?.checked_add(1)
-    };
-    kernel_list
-        .split(',')
-        .map(of_range)
-        .try_fold(0_u32, |sum, cpus| sum.checked_add(cpus?))
 }
 
 #[cfg(test)]
@@ -227,15 +221,6 @@ mod tests {
         assert_eq!(memory(&meter), (30, MemorySource::Usage));
         meter.memory_working_set_bytes = Some(20);
         assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
-    }
-
-    #[test]
-    fn cpus_are_counted_in_the_kernels_list() {
-        assert_eq!(
-            ["0", "0-3", "0-3,8-11", "1,3"].map(cpus),
-            [Some(1), Some(4), Some(8), Some(2)]
-        );
-        assert_eq!(["", "many", "3-0", "0-4294967295"].map(cpus), [None; 4]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub struct Warmup {
 }
 
 /// The timed window.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TimedWindow {
     /// Start on the node's wall clock, nanoseconds since the Unix epoch.
@@ -141,6 +141,9 @@ pub struct TimedWindow {
     pub resolution_seconds: f64,
     /// Windows thrown away because the observed range did not fit the resolution.
     pub repeats: u32,
+    /// The noisier of two windows, when the node was noisy in the first; this one is the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded: Option<DiscardedWindow>,
     /// What fortio printed, untouched.
     pub fortio: serde_json::Value,
     /// The subject's resources over the window; absent where they cannot be read.
@@ -160,6 +163,25 @@ pub struct TimedWindow {
     pub node: Option<NodeCpu>,
 }
 
+/// A window that was thrown away because the node was noisier in it than in the one that is kept.
+/// Its rate is evidence only: which window is kept depends on the noise alone.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscardedWindow {
+    /// Start on the node's wall clock, nanoseconds since the Unix epoch: whether it came first.
+    pub start_unix_nanoseconds: i64,
+    /// Length, in nanoseconds.
+    pub duration_nanoseconds: u64,
+    /// Requests per second, in which all were answered as expected.
+    pub rps: f64,
+    /// CPU time of others as a share (0 to 1) of all CPUs of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cpu_share: Option<f64>,
+    /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share: Option<f64>,
+}
+
 /// CPU time of all processors of the node together, counted by the kernel in hundredths of a
 /// second.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,6 +191,10 @@ pub struct NodeCpu {
     pub busy_nanoseconds: u64,
     /// Wanted by the node and given to other virtual machines, in nanoseconds.
     pub steal_nanoseconds: u64,
+    /// For how long at least one task that could run waited for a CPU (PSI, `some`), in
+    /// nanoseconds; absent where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure_nanoseconds: Option<u64>,
 }
 
 /// Resources of the subject's pod over the timed window, from cumulative cgroup counters.

@@ -184,7 +184,6 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
             start_unix_nanoseconds: 0,
             duration_nanoseconds: nanoseconds,
             resolution_seconds: 0.000_01,
-            repeats: 0,
             subject: Some(Meter {
                 cgroup_version: 2,
                 cpu_nanoseconds: nanoseconds / 10 * 9,
@@ -200,13 +199,12 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(nanoseconds / 10 * 7),
-            generator_cpu_limit: None,
-            probe_cpu_nanoseconds: None,
             node: Some(NodeCpu {
                 busy_nanoseconds: nanoseconds / 10 * 17,
-                steal_nanoseconds: 0,
+                ..NodeCpu::default()
             }),
             fortio,
+            ..TimedWindow::default()
         }),
         environment: Environment {
             facts: facts(&[

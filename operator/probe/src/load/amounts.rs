@@ -27,7 +27,7 @@ pub struct Amounts {
     pub warmup: Vec<Amount>,
     /// The timed window.
     pub timed: Amount,
-    /// Time for all of it, one repeat of the window included.
+    /// Time for all of it, both repeats of the window included.
     pub budget: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Amounts {
                         _ => vec![Amount::Time(warmup / 3), Amount::Time(warmup * 2 / 3)],
                     },
                     timed: Amount::Time(timed),
-                    budget: 2 * timed + warmup + SLACK,
+                    budget: 3 * timed + warmup + SLACK,
                 }
             }
         }
@@ -124,8 +124,8 @@ mod tests {
             }).sum();
             let asked = Duration::from_secs(warmup_seconds.into());
             prop_assert!(asked < sum + Duration::from_millis(1));
-            // The operator stops a probe after twice the window, the warm-up and a minute.
-            prop_assert!(amounts.budget <= 2 * Duration::from_secs(seconds.into()) + asked
+            // The operator stops a probe after three windows, the warm-up and a minute.
+            prop_assert!(amounts.budget <= 3 * Duration::from_secs(seconds.into()) + asked
                 + Duration::from_mins(1));
         }
     }

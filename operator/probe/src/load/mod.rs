@@ -4,6 +4,7 @@
 mod amounts;
 mod readings;
 mod timed;
+mod window;
 
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,7 @@ fn measure(
         meter: find_meter(settings, &request),
         proc: &settings.proc,
         sys: &settings.sys,
+        cpus: environment::cpus(settings),
         deadline: Instant::now() + amounts.budget,
     };
     let warm = bench.warm_up(&amounts, answer_time)?;

@@ -1,16 +1,18 @@
 //! The runs of fortio: the warm-up, which also finds the histogram's resolution, and the timed
-//! window, once more if that resolution turns out wrong.
+//! window, which is measured again where its resolution does not fit or the node was noisy.
 
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
 
 use super::amounts::{Amounts, limit};
 use super::failure;
 use super::readings::{Readings, Sources};
-use crate::fortio::args::{Amount, Load};
+use super::window::{Answered, Window, quieter};
+use crate::fortio::args::{Amount, Load, REQUEST_TIMEOUT};
 use crate::fortio::child;
 use crate::fortio::result::Run;
 use crate::meter::PodMeter;
@@ -29,6 +31,8 @@ pub struct Bench<'a> {
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
     pub sys: &'a Path,
+    /// CPUs of the node, if they could be counted.
+    pub cpus: Option<u32>,
     /// All load has ended by then.
     pub deadline: Instant,
 }
@@ -42,9 +46,6 @@ pub struct Warm {
     per_request: Duration,
 }
 
-/// Whether any request was answered as expected; if not, what came instead.
-pub type Answered = Result<(), String>;
-
 impl Bench<'_> {
     /// Runs the discarded load. `per_request` is what the first correct answer took.
     pub fn warm_up(&self, amounts: &Amounts, per_request: Duration) -> Result<Warm, ProbeFailure> {
@@ -56,7 +57,8 @@ impl Bench<'_> {
             per_request,
         };
         for amount in &amounts.warmup {
-            let run = self.run(*amount, &warm, &Mutex::default())?;
+            let settings = (warm.resolution, warm.per_request);
+            let run = self.run(*amount, settings, &Mutex::default())?;
             // With a time, fortio sends one request per connection before it starts to count.
             let uncounted = match amount {
                 Amount::Requests(_) => 0,
@@ -76,73 +78,83 @@ impl Bench<'_> {
         Ok(warm)
     }
 
-    /// Runs the timed window, and once more when its latencies lie where the buckets are wide.
+    /// Runs the timed window. It is run once more when its latencies lie where the buckets are wide,
+    /// and once more when the node was noisy; then the quieter window counts.
     pub fn timed(
         &self,
         amounts: &Amounts,
         warm: &Warm,
     ) -> Result<(TimedWindow, Answered), ProbeFailure> {
-        let first = self.window(amounts.timed, warm, 0)?;
-        let better = first.0.seen.filter(|_| first.0.expected > 0);
-        let better = better.and_then(|seen| resolution::better(warm.resolution, seen));
-        let (run, window) = match better {
-            None => first,
-            Some(resolution) => {
+        let (mut resolution, mut repeats) = (warm.resolution, 0);
+        let mut noisy = None;
+        let kept = loop {
+            let window = match (self.window(amounts.timed, warm, resolution), noisy.take()) {
+                (Ok(mut window), first) => {
+                    window.timed.repeats = repeats;
+                    noisy = first;
+                    window
+                }
+                // What a repeat could not better stays as it was.
+                (Err(_), Some(first)) => break first,
+                (Err(failure), None) => return Err(failure),
+            };
+            if let Some(better) = window.better_resolution().filter(|_| repeats == 0) {
                 progress("the resolution does not fit what was seen: once more");
-                let warm = Warm {
-                    resolution,
-                    version: String::new(),
-                    ..*warm
-                };
-                self.window(amounts.timed, &warm, 1)?
+                (resolution, repeats) = (better, 1);
+            } else if let Some(first) = noisy {
+                break quieter(first, window);
+            } else if window.asks_for_quiet() && self.has_time_for(&window) {
+                let why = window.noise.words();
+                progress(&format!("the node was noisy, {why}: once more"));
+                noisy = Some(window);
+            } else {
+                break window;
             }
         };
-        let answered = if run.expected > 0 {
-            Ok(())
-        } else {
-            Err(run.codes())
-        };
-        Ok((window, answered))
+        Ok((kept.timed, kept.answered))
     }
 
-    fn window(
-        &self,
-        amount: Amount,
-        warm: &Warm,
-        repeats: u32,
-    ) -> Result<(Run, TimedWindow), ProbeFailure> {
+    fn has_time_for(&self, another: &Window) -> bool {
+        let needed = another.length + REQUEST_TIMEOUT;
+        self.deadline.saturating_duration_since(Instant::now()) > needed
+    }
+
+    fn window(&self, amount: Amount, warm: &Warm, resolution: f64) -> Result<Window, ProbeFailure> {
         let readings = Mutex::default();
-        let run = self.run(amount, warm, &readings)?;
+        let run = self.run(amount, (resolution, warm.per_request), &readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(
             "timed: {} requests, {:.0} per second",
             run.requests,
             run.rps()
         ));
-        let window = TimedWindow {
+        let subject = readings.subject(self.meter.as_ref(), &run);
+        let timed = TimedWindow {
             start_unix_nanoseconds: run.start_unix_nanoseconds,
             duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
-            resolution_seconds: warm.resolution,
-            repeats,
-            fortio: run.json.clone(),
-            subject: readings.subject(self.meter.as_ref(), &run),
+            resolution_seconds: resolution,
+            repeats: 0,
+            discarded: None,
+            subject,
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
             probe_cpu_nanoseconds: readings.probe(),
             node: readings.node(),
+            fortio: serde_json::Value::Null,
         };
-        Ok((run, window))
+        let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
+        Ok(Window::new(run, timed, noise.unwrap_or_default()))
     }
 
     fn run(
         &self,
         amount: Amount,
-        warm: &Warm,
+        (resolution, per_request): (f64, Duration),
         readings: &Mutex<Readings>,
     ) -> Result<Run, ProbeFailure> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let limit = limit(amount, self.load.connections(amount), warm.per_request).min(left);
-        let arguments = self.load.arguments(amount, warm.resolution);
+        let limit = limit(amount, self.load.connections(amount), per_request).min(left);
+        let arguments = self.load.arguments(amount, resolution);
         let sources = Sources {
             meter: self.meter.as_ref(),
             proc: self.proc,

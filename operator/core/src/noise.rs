@@ -1,0 +1,189 @@
+//! Whether the node was the run's alone in a timed window. One rule for both who ask: the probe,
+//! which measures a noisy window once more, and the results, which leave a noisy trial out.
+
+use crate::wire::document::TimedWindow;
+
+/// Share of the node's CPUs that others may use in a trial. On a node of two CPUs that also runs a
+/// control plane, quiet trials have 4 to 9 %; with 18 % a service already lost a fifth of its rate.
+pub const OTHERS_CPU_LIMIT: f64 = 0.15;
+/// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
+/// over the window, so that little of it is enough to move a p99.
+pub const STEAL_LIMIT: f64 = 0.05;
+/// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
+/// of one tick would already be noise.
+const COARSE_NANOSECONDS: u64 = 500_000_000;
+
+/// How much of the node's CPUs a window did not have. Absent where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Used by everything but the subject's pod, its shim and the load generator, as a share (0 to
+    /// 1) of all CPUs of the node.
+    pub others: Option<f64>,
+    /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
+    pub stolen: Option<f64>,
+}
+
+impl Noise {
+    /// Of a window on a node with as many CPUs.
+    pub fn of(window: &TimedWindow, cpus: u32) -> Self {
+        if window.duration_nanoseconds < COARSE_NANOSECONDS {
+            return Self::default();
+        }
+        // Rounded once, so that all who look at it find the same shares over their limits.
+        let share = |used| share(window, used, cpus).map(|share| (share * 1e3).round() / 1e3);
+        Self {
+            others: share(others_nanoseconds(window)),
+            stolen: share(window.node.map(|node| node.steal_nanoseconds)),
+        }
+    }
+
+    /// Whether the window cannot stand for a quiet node.
+    pub fn is_over_limit(self) -> bool {
+        self.level() > 1.0
+    }
+
+    /// The worst of both shares as a multiple of its limit; 0 when nothing is known. The window with
+    /// the lower level is the quieter one.
+    pub fn level(self) -> f64 {
+        let of_limit = |share: Option<f64>, limit: f64| share.map_or(0.0, |share| share / limit);
+        of_limit(self.others, OTHERS_CPU_LIMIT).max(of_limit(self.stolen, STEAL_LIMIT))
+    }
+
+    /// What is over its limit: `31 % used by others, 8 % stolen`. Empty when nothing is.
+    pub fn words(self) -> String {
+        let over = |share: Option<f64>, limit: f64, what: &str| {
+            let share = share.filter(|share| *share > limit)?;
+            Some(format!("{:.0} % {what}", share * 100.0))
+        };
+        let others = over(self.others, OTHERS_CPU_LIMIT, "used by others");
+        let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
+        let said: Vec<String> = others.into_iter().chain(stolen).collect();
+        said.join(", ")
+    }
+}
+
+/// CPU time as a share of what the node's CPUs had to give during the window.
+pub fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
+    let available = window.duration_nanoseconds as f64 * f64::from(cpus);
+    let used = used_nanoseconds? as f64;
+    (available > 0.0).then(|| used / available)
+}
+
+/// The shim is the variant's doing, not a neighbour's.
+fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
+    let subject = window.subject.as_ref()?;
+    let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
+    let ours = subject
+        .cpu_nanoseconds
+        .saturating_add(shim)
+        .saturating_add(window.generator_cpu_nanoseconds?);
+    Some(window.node?.busy_nanoseconds.saturating_sub(ours))
+}
+
+/// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
+pub fn cpus(kernel_list: &str) -> Option<u32> {
+    let of_range = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    kernel_list
+        .split(',')
+        .map(of_range)
+        .try_fold(0_u32, |sum, cpus| sum.checked_add(cpus?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::document::{Meter, NodeCpu, Outside};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A second on two CPUs, of which subject, shim and generator use half.
+    fn window(busy: f64, steal: f64) -> TimedWindow {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "shares of a test"
+        )]
+        let nanoseconds = |share: f64| (share * 2.0 * SECOND as f64) as u64;
+        TimedWindow {
+            duration_nanoseconds: SECOND,
+            subject: Some(Meter {
+                cpu_nanoseconds: nanoseconds(0.3),
+                outside: Some(Outside {
+                    cpu_nanoseconds: nanoseconds(0.05),
+                    ..Outside::default()
+                }),
+                ..Meter::default()
+            }),
+            generator_cpu_nanoseconds: Some(nanoseconds(0.15)),
+            node: Some(NodeCpu {
+                busy_nanoseconds: nanoseconds(busy),
+                steal_nanoseconds: nanoseconds(steal),
+                ..NodeCpu::default()
+            }),
+            ..TimedWindow::default()
+        }
+    }
+
+    #[test]
+    fn what_neither_subject_nor_shim_nor_generator_used_is_the_others() {
+        let noise = Noise::of(&window(0.6, 0.01), 2);
+        assert!((noise.others.unwrap() - 0.1).abs() < 1e-9, "{noise:?}");
+        assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
+        assert!(!noise.is_over_limit());
+        assert_eq!(noise.words(), "");
+    }
+
+    #[test]
+    fn a_share_over_its_limit_is_noise_and_said() {
+        for (busy, steal, words) in [
+            (0.68, 0.0, "18 % used by others"),
+            (0.5, 0.06, "6 % stolen"),
+            (0.8, 0.1, "30 % used by others, 10 % stolen"),
+        ] {
+            let noise = Noise::of(&window(busy, steal), 2);
+            assert!(noise.is_over_limit(), "{noise:?}");
+            assert_eq!(noise.words(), words);
+        }
+    }
+
+    #[test]
+    fn the_worst_share_decides_which_window_is_quieter() {
+        let level = |busy, steal| Noise::of(&window(busy, steal), 2).level();
+        assert!(level(0.7, 0.0) < level(0.5, 0.08));
+        assert!(level(0.7, 0.08) < level(0.8, 0.0));
+    }
+
+    #[test]
+    fn a_short_window_and_a_node_that_nobody_read_say_nothing() {
+        let mut short = window(1.0, 1.0);
+        short.duration_nanoseconds = COARSE_NANOSECONDS - 1;
+        let mut unread = window(1.0, 1.0);
+        unread.node = None;
+        for window in [short, unread] {
+            let noise = Noise::of(&window, 2);
+            assert_eq!(noise, Noise::default());
+            assert!(!noise.is_over_limit());
+        }
+    }
+
+    #[test]
+    fn without_the_subjects_share_only_stolen_time_is_known() {
+        let mut window = window(1.0, 0.1);
+        window.subject = None;
+        let noise = Noise::of(&window, 2);
+        assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
+    }
+
+    #[test]
+    fn cpus_are_counted_in_the_kernels_list() {
+        assert_eq!(
+            ["0", "0-3", "0-3,8-11", "1,3"].map(cpus),
+            [Some(1), Some(4), Some(8), Some(2)]
+        );
+        assert_eq!(["", "many", "3-0", "0-4294967295"].map(cpus), [None; 4]);
+    }
+}
