@@ -195,6 +195,7 @@ async fn check_report(client: &kube::Client, namespace: &str) {
         names,
         [
             "environment.json",
+            "report.html",
             "report.md",
             "summary.csv",
             "summary.json"

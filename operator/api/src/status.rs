@@ -343,7 +343,7 @@ pub struct Ratio {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Results {
-    /// `summary.json`, `summary.csv`, `report.md`, `environment.json`.
+    /// `summary.json`, `summary.csv`, `report.md`, `report.html`, `environment.json`.
     #[schemars(length(max = 253))]
     pub report: String,
 

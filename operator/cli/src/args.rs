@@ -88,6 +88,8 @@ pub struct ReportArgs {
 pub enum Output {
     /// report.md, for people
     Md,
+    /// report.html, plots in which every trial is a point
+    Html,
     /// summary.json
     Json,
     /// summary.csv

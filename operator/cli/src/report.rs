@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::results::report::{ENVIRONMENT_JSON, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON};
+use wasmbench_core::results::report::{
+    ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
+};
 use wasmbench_core::status::is_finished;
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
@@ -35,6 +37,7 @@ pub async fn run(cluster: &ClusterArgs, args: &ReportArgs) -> Result<u8, Error> 
     }
     let name = match args.output {
         Output::Md => REPORT_MD,
+        Output::Html => REPORT_HTML,
         Output::Json => SUMMARY_JSON,
         Output::Csv => SUMMARY_CSV,
         Output::Environment => ENVIRONMENT_JSON,

@@ -140,6 +140,7 @@ fn every_file_is_the_one_that_the_operator_computes() {
     let expected = report_files(&run(), &all_measured(&run())).unwrap();
     for (output, file) in [
         ("md", "report.md"),
+        ("html", "report.html"),
         ("json", "summary.json"),
         ("csv", "summary.csv"),
         ("environment", "environment.json"),
@@ -173,7 +174,7 @@ fn yaml_and_json_files_can_be_mixed() {
 fn a_check_of_an_untouched_report_succeeds() {
     let printed = report(&save(saved_run(true), everything()), &["--check"]);
     assert!(printed.status.success(), "{}", stderr(&printed));
-    assert!(stdout(&printed).contains("4 files, byte for byte"));
+    assert!(stdout(&printed).contains("5 files, byte for byte"));
 }
 
 #[test]

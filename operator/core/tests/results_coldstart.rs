@@ -456,3 +456,27 @@ proptest! {
         prop_assert_eq!(report_files(&input(), &shuffled).unwrap(), expected);
     }
 }
+
+/// To look at it: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-core --test results_coldstart`.
+#[test]
+fn every_block_is_a_point_of_the_plots_and_its_discarded_sample_a_crossed_one() {
+    let html = &report_files(&input(), &records()).unwrap()["report.html"];
+    if let Ok(path) = std::env::var("WRITE_HTML") {
+        std::fs::write(path, html).unwrap();
+    }
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..roxmltree::ParsingOptions::default()
+    };
+    roxmltree::Document::parse_with_options(html, options).unwrap();
+    // Two plots, two variants, two numbers of pods at once, five blocks.
+    assert_eq!(html.matches("median of its pods: ").count(), 2 * 2 * 2 * 5);
+    assert_eq!(
+        html.matches("the first sample, discarded: ").count(),
+        2 * 2 * 2 * 5
+    );
+    assert!(
+        html.contains("hare x4, listening: "),
+        "the steps name their clocks"
+    );
+}

@@ -23,6 +23,7 @@ pub mod expectations;
 pub mod failures;
 pub mod fortio;
 pub mod histogram;
+pub mod html;
 pub mod json;
 pub mod judge;
 pub mod markdown;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::collect::{RunInput, summarize};
 use super::summary::Summary;
-use super::{csv, json, markdown};
+use super::{csv, html, json, markdown};
 use crate::wire::record::Record;
 
 /// Key of the summary in numbers.
@@ -13,11 +13,16 @@ pub const SUMMARY_JSON: &str = "summary.json";
 pub const SUMMARY_CSV: &str = "summary.csv";
 /// Key of the report for people.
 pub const REPORT_MD: &str = "report.md";
+/// Key of the report as plots.
+pub const REPORT_HTML: &str = "report.html";
 /// Key of where and with what it was measured.
 pub const ENVIRONMENT_JSON: &str = "environment.json";
 
 /// Most bytes of all files together: a `ConfigMap` may hold 1,048,576 with the names of its keys.
 pub const MAX_REPORT_BYTES: usize = 960_000;
+/// Most bytes of the plots. Of what the numbers leave they get half: `report.md` has the other half
+/// for its table of all trials.
+const MAX_HTML_BYTES: usize = 400_000;
 
 /// A report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +35,8 @@ pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<Strin
 }
 
 /// The files of the report, by name, from a summary. Together they stay below
-/// [`MAX_REPORT_BYTES`]: where there is no room, `report.md` leaves out rows of its table of all
-/// trials, and says so.
+/// [`MAX_REPORT_BYTES`]: where there is no room, `report.html` draws less, and `report.md` leaves out
+/// rows of its table of all trials. Both say so.
 pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
     let mut files = BTreeMap::from([
         (SUMMARY_JSON.to_owned(), json::pretty(summary)?),
@@ -42,7 +47,10 @@ pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Er
         ),
     ]);
     let used: usize = files.values().map(String::len).sum();
-    let report = markdown::report_md(summary, MAX_REPORT_BYTES.saturating_sub(used));
+    let room = MAX_REPORT_BYTES.saturating_sub(used);
+    let plots = html::report_html(summary, MAX_HTML_BYTES.min(room / 2));
+    let report = markdown::report_md(summary, room.saturating_sub(plots.len()));
+    files.insert(REPORT_HTML.to_owned(), plots);
     files.insert(REPORT_MD.to_owned(), report);
     Ok(files)
 }

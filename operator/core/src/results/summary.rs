@@ -220,7 +220,7 @@ pub struct FailureGroup {
 }
 
 /// The variants, workloads and sweeps in words.
-#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     /// One entry per variant: name and what it is.
@@ -234,6 +234,9 @@ pub struct Compared {
     pub sweeps: Vec<String>,
     /// Repetitions of every cell.
     pub blocks: u32,
+    /// The smallest difference that matters, as a share of 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_effect: Option<f64>,
 }
 
 /// A name and what is behind it, in words.

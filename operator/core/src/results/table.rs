@@ -90,6 +90,27 @@ impl Table {
         lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
 
+    /// The table in HTML, which is XML too, with `caption` above it.
+    pub fn html(&self, caption: &str) -> String {
+        let row = |tag: &str, cells: &[String]| {
+            let cells = cells.iter().zip(&self.header).map(|(cell, (_, align))| {
+                let class = match align {
+                    Align::Left => "",
+                    Align::Right => " class=\"n\"",
+                };
+                format!("<{tag}{class}>{}</{tag}>", escape_html(cell))
+            });
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let head = row("th", &self.titles(str::to_owned));
+        let rows: String = self.rows.iter().map(|cells| row("td", cells)).collect();
+        format!(
+            "<div class=\"table\"><table><caption>{}</caption>\n<thead>{head}</thead>\n<tbody>\n{rows}\
+             </tbody></table></div>\n",
+            escape_html(caption)
+        )
+    }
+
     fn titles(&self, change: impl Fn(&str) -> String) -> Vec<String> {
         self.header.iter().map(|(title, _)| change(title)).collect()
     }
@@ -149,6 +170,22 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// `text` in printable ASCII as the content of an element or of an attribute in quotes.
+pub fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in ascii(text).chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,6 +221,15 @@ mod tests {
             line,
             r"| a\|b &lt;img src=x&gt;\`\[x\](y)\\u{202e}\\u{e9} |"
         );
+    }
+
+    #[test]
+    fn text_from_outside_means_only_itself_in_html() {
+        let mut table = Table::new(&[("WHAT", Align::Left), ("N", Align::Right)]);
+        table.row(&["<script>\"a\" & 'b'\u{0}".into(), "1".into()]);
+        assert!(table.html("it").contains(
+            "<tr><td>&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\\u{0}</td><td class=\"n\">1</td></tr>"
+        ));
     }
 
     #[test]

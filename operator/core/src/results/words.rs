@@ -1,7 +1,7 @@
 //! The spec in words, for people who read a report without the run beside it.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Expectation, TWIN, Variant, Workload};
+use wasmbench_api::run::{Expectation, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
 use super::summary::{Compared, Named};
@@ -60,6 +60,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .collect(),
         sweeps: cold.into_iter().chain(warm).chain(throughput).collect(),
         blocks: spec.blocks,
+        minimum_effect: share_of(&spec.minimum_effect),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::wire::cold_start::{Clock, ColdStep};
 
 pub use cells::cells;
 pub use compare::{Unjudged, expected, judged, p_values, unjudged};
-pub use report::section;
+pub use report::{section, tables};
 pub use status::{is_measured, rows};
 pub use trial::{ColdTrial, bodies, of_document};
 pub use words::{doubts, sweep, terminal, verdict};

@@ -62,6 +62,25 @@ pub fn section(summary: &Summary) -> String {
     text
 }
 
+/// The tables of one workload, each with its title; none without cold starts.
+pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
+    let of_workload = |cell: &&ColdStartCell| cell.workload == workload;
+    let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+    let mut points: Vec<u32> = cells.iter().map(|cell| cell.concurrency).collect();
+    points.sort_unstable();
+    points.dedup();
+    let mut tables = vec![
+        ("Cold start", times(&cells)),
+        ("Cold start, ratios to the baseline", ratios(&cells)),
+    ];
+    for point in points {
+        let at = cells.iter().filter(|cell| cell.concurrency == point);
+        let at: Vec<&ColdStartCell> = at.copied().collect();
+        tables.push(("Cold start, medians of the steps", steps(&at)));
+    }
+    tables
+}
+
 fn times(cells: &[&ColdStartCell]) -> Table {
     let mut table = Table::new(&[
         ("Variant", Align::Left),

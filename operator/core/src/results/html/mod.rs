@@ -1,0 +1,50 @@
+//! `report.html`: the run as plots, every trial a point. One file without scripts and without
+//! anything from elsewhere: inline SVG and CSS, well-formed XML as well as HTML.
+//!
+//! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals, tags),
+//! [`lane`] (the trials of a cell as points), the plots [`strip`], [`curve`] and [`forest`], then
+//! [`sections`] (which plots a run has) and [`page`]. Numbers are written as in `report.md`, and all
+//! text that comes from outside is escaped.
+
+mod cold;
+mod curve;
+mod forest;
+mod lane;
+mod marks;
+mod page;
+mod scale;
+mod sections;
+mod strip;
+
+pub use marks::Points;
+pub use page::report_html;
+
+/// How much of a run is drawn. A report has a limited size, so that large runs are drawn with less,
+/// and the page says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// How single trials are drawn.
+    pub points: Points,
+    /// Whether the tables of the numbers stand beneath the plots.
+    pub tables: bool,
+}
+
+/// From most to least.
+pub const DETAILS: [Detail; 4] = [
+    Detail {
+        points: Points::Labelled,
+        tables: true,
+    },
+    Detail {
+        points: Points::Plain,
+        tables: true,
+    },
+    Detail {
+        points: Points::Plain,
+        tables: false,
+    },
+    Detail {
+        points: Points::None,
+        tables: false,
+    },
+];

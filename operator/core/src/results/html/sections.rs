@@ -1,0 +1,378 @@
+//! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts,
+//! with the tables of the same numbers beneath.
+
+use std::fmt::Write as _;
+
+use wasmbench_api::run::TWIN;
+
+use super::super::coldstart::{self, ColdRatio, ColdStartCell};
+use super::super::compare::{Comparison, Metric};
+use super::super::curve::knee;
+use super::super::noise_floor::NoiseFloor;
+use super::super::statistics::Spread;
+use super::super::summary::{CellSummary, Summary, Sweep};
+use super::super::tables::{self, judged_ratio, ratio_with_interval};
+use super::super::units;
+use super::curve::{self, Curve};
+use super::forest::{Group, Ratio, forest};
+use super::lane::{Lane, Quantity, lane, look};
+use super::marks::escape;
+use super::strip::strip;
+use super::{Detail, cold};
+
+/// Notes on what a plot does not show.
+const MAX_NOTES: usize = 6;
+const METRICS: [Metric; 4] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::CpuPerRequest,
+    Metric::Memory,
+];
+
+/// A plot with what stands around it.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// What it shows.
+    pub title: &'static str,
+    /// The plot.
+    pub svg: String,
+    /// What it does not show.
+    pub notes: Vec<String>,
+    /// Whether colours need a legend, because names do not stand beside them.
+    pub has_legend: bool,
+}
+
+/// Everything about one workload: the one at `index` of those compared.
+pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
+    let Some(workload) = summary.compared.workloads.get(index) else {
+        return String::new();
+    };
+    let (name, id) = (workload.name.as_str(), format!("w{index}"));
+    let mut html = format!(
+        "<section>\n<h2>{}</h2>\n<p>{}</p>\n",
+        escape(name),
+        escape(&workload.what)
+    );
+    html.push_str(&ratios(summary, name, &id, detail));
+    let mut plots = loads(summary, name, Sweep::Throughput, &id, detail);
+    plots.extend(loads(summary, name, Sweep::WarmLatency, &id, detail));
+    plots.extend(cold::plots(summary, name, &id, detail.points));
+    let figures: String = plots.iter().map(|plot| figure(summary, plot)).collect();
+    let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
+    if detail.tables {
+        html.push_str(&numbers(summary, name));
+    }
+    html + "</section>\n"
+}
+
+fn figure(summary: &Summary, plot: &Plot) -> String {
+    let legend = if plot.has_legend {
+        legend(summary)
+    } else {
+        String::new()
+    };
+    let more = plot.notes.len().saturating_sub(MAX_NOTES);
+    let mut notes: Vec<String> = plot
+        .notes
+        .iter()
+        .take(MAX_NOTES)
+        .map(|n| escape(n))
+        .collect();
+    if more > 0 {
+        notes.push(format!("and {more} more: see report.md"));
+    }
+    let notes = if notes.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"note\">{}</p>\n", notes.join("; "))
+    };
+    format!(
+        "<figure>\n<figcaption>{}</figcaption>\n{legend}{}{notes}</figure>\n",
+        escape(plot.title),
+        plot.svg
+    )
+}
+
+fn legend(summary: &Summary) -> String {
+    let variants = summary
+        .compared
+        .variants
+        .iter()
+        .map(|named| named.name.as_str());
+    let twin = summary.compared.twin.iter().map(|_| TWIN);
+    let entry = |name: &str| {
+        format!(
+            "<li><svg class=\"key {}\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><path class=\"curve\" \
+             d=\"M1 5H21\"/><g class=\"dots\"><path d=\"M11 5h0\"/></g></svg>{}</li>",
+            look(summary, name).classes(),
+            escape(name)
+        )
+    };
+    let entries: String = variants.chain(twin).map(entry).collect();
+    format!("<ul class=\"legend\">{entries}</ul>\n")
+}
+
+/// The plots of one sweep under one workload.
+fn loads(summary: &Summary, workload: &str, sweep: Sweep, id: &str, detail: Detail) -> Vec<Plot> {
+    let of_sweep = |cell: &&CellSummary| cell.workload == workload && cell.sweep == sweep;
+    let cells: Vec<&CellSummary> = summary.cells.iter().filter(of_sweep).collect();
+    if cells.is_empty() {
+        return vec![];
+    }
+    let (key, shown): (&str, &[(Quantity, &'static str)]) = match sweep {
+        Sweep::Throughput => ("load", &LOADED),
+        Sweep::WarmLatency => ("warm", &WARM),
+    };
+    shown
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (quantity, title))| {
+            let id = format!("{id}-{key}{index}");
+            load(summary, workload, &cells, (*quantity, title), &id, detail)
+        })
+        .collect()
+}
+
+const LOADED: [(Quantity, &str); 5] = [
+    (Quantity::Rate, "Throughput"),
+    (Quantity::P50, "Latency p50 under load"),
+    (Quantity::P99, "Latency p99 under load"),
+    (Quantity::Cpu, "CPU per request under load"),
+    (Quantity::Memory, "Memory under load"),
+];
+const WARM: [(Quantity, &str); 4] = [
+    (Quantity::P50, "Warm latency p50"),
+    (Quantity::P99, "Warm latency p99"),
+    (Quantity::Cpu, "CPU per request, warm"),
+    (Quantity::Memory, "Memory, warm"),
+];
+
+/// A curve over several numbers of connections, else a strip plot.
+fn load(
+    summary: &Summary,
+    workload: &str,
+    cells: &[&CellSummary],
+    (quantity, title): (Quantity, &'static str),
+    id: &str,
+    detail: Detail,
+) -> Option<Plot> {
+    let lanes: Vec<(&CellSummary, Lane)> = cells
+        .iter()
+        .map(|cell| (*cell, lane(summary, cell, quantity)))
+        .collect();
+    // A counter that the node does not have needs no empty plot.
+    if lanes.iter().all(|(_, lane)| lane.dots.is_empty()) && quantity != Quantity::Rate {
+        return None;
+    }
+    let first = cells.first()?.connections;
+    let is_curve = cells.iter().any(|cell| cell.connections != first);
+    let notes = notes(&lanes, is_curve);
+    let axis = quantity.axis();
+    let svg = if is_curve {
+        let knee = knee(&summary.cells, &summary.baseline, workload)
+            .filter(|_| quantity == Quantity::Rate)
+            .map(|cell| (cell.connections, format!("knee of {}", summary.baseline)));
+        curve::plot(id, title, axis, &curves(lanes), knee, detail.points)
+    } else {
+        let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
+        strip(id, title, axis, &lanes, detail.points)
+    };
+    Some(Plot {
+        title,
+        svg,
+        notes,
+        has_legend: is_curve,
+    })
+}
+
+/// What the lanes do not show; what holds at several numbers of connections is said once.
+fn notes(lanes: &[(&CellSummary, Lane)], with_connections: bool) -> Vec<String> {
+    let mut said: Vec<(String, Vec<String>)> = vec![];
+    for (cell, lane) in lanes {
+        let Some(note) = lane.note() else { continue };
+        let connections = cell.connections.to_string();
+        match said.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, all)) => all.push(connections),
+            None => said.push((note, vec![connections])),
+        }
+    }
+    let written = |(note, connections): (String, Vec<String>)| {
+        if with_connections {
+            format!("{note} (each at {} connections)", connections.join(", "))
+        } else {
+            note
+        }
+    };
+    said.into_iter().map(written).collect()
+}
+
+fn curves(lanes: Vec<(&CellSummary, Lane)>) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = vec![];
+    for (cell, lane) in lanes {
+        let point = (cell.connections, lane);
+        match curves.iter_mut().find(|curve| curve.name == cell.variant) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve {
+                name: cell.variant.clone(),
+                look: point.1.look,
+                points: vec![point],
+            }),
+        }
+    }
+    curves
+}
+
+fn ratios(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String {
+    let loads = METRICS
+        .iter()
+        .map(|metric| group(summary, workload, *metric));
+    let cold = cold_groups(summary, workload);
+    let groups: Vec<Group> = loads
+        .chain(cold)
+        .filter(|group| !group.ratios.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return String::new();
+    }
+    let effect = summary.compared.minimum_effect.map(|share| 1.0 + share);
+    let title = "Ratios to the baseline";
+    let id = format!("{id}-ratios");
+    let svg = forest(
+        &id,
+        title,
+        &summary.baseline,
+        &groups,
+        effect,
+        detail.points,
+    );
+    let said = match effect {
+        Some(factor) => format!(
+            "Grey band: differences below the minimum effect of {} do not matter. ",
+            units::excess(factor)
+        ),
+        None => String::new(),
+    };
+    let floor = if groups.iter().any(|group| group.noise_floor.is_some()) {
+        "Hatched: differences that the baseline has with its own twin are not resolvable. "
+    } else {
+        ""
+    };
+    format!(
+        "<figure class=\"wide\">\n<figcaption>{title}</figcaption>\n{svg}<p class=\"note\">{said}{floor}Pale \
+         points are single blocks.</p>\n</figure>\n"
+    )
+}
+
+fn group(summary: &Summary, workload: &str, metric: Metric) -> Group {
+    let of_metric = |c: &&Comparison| c.workload == workload && c.metric == metric;
+    let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_metric).collect();
+    let twin = |floor: &&NoiseFloor| floor.workload == workload && floor.metric == metric;
+    let twin = summary.noise_floors.iter().find(twin);
+    let place = found.first().map(|c| (c.sweep, c.connections));
+    let place = place.or_else(|| twin.map(|twin| (twin.sweep, twin.connections)));
+    let place = match place {
+        Some((Sweep::Throughput, connections)) => format!(" at {connections} connections"),
+        Some((Sweep::WarmLatency, _)) if metric != Metric::WarmP50 => " (warm)".to_owned(),
+        _ => String::new(),
+    };
+    let compared = found.iter().map(|c| Ratio {
+        name: c.variant.clone(),
+        look: look(summary, &c.variant),
+        estimate: c.ratio,
+        interval: c.low.zip(c.high),
+        blocks: c.per_block.clone(),
+        words: judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
+    });
+    Group {
+        name: format!("{}{place}", metric.noun()),
+        noise_floor: twin.and_then(|twin| twin.factor),
+        ratios: compared.chain(twin.map(of_twin)).collect(),
+    }
+}
+
+fn of_twin(twin: &NoiseFloor) -> Ratio {
+    let floor = twin.factor.map(units::excess);
+    let floor = floor.map_or_else(
+        || "one block".to_owned(),
+        |floor| format!("noise floor {floor}"),
+    );
+    Ratio {
+        name: TWIN.to_owned(),
+        look: super::marks::Look::twin(),
+        estimate: twin.ratio,
+        interval: twin.low.zip(twin.high),
+        blocks: twin.per_block.clone(),
+        words: judged_ratio(twin.ratio, twin.low.zip(twin.high), &floor),
+    }
+}
+
+fn cold_groups(summary: &Summary, workload: &str) -> Vec<Group> {
+    let cells = summary.cold_starts.iter();
+    let cells: Vec<_> = cells.filter(|cell| cell.workload == workload).collect();
+    let mut points: Vec<u32> = cells.iter().map(|cell| cell.concurrency).collect();
+    points.sort_unstable();
+    points.dedup();
+    let mut groups = vec![];
+    for point in points {
+        for (what, is_listening) in [("listening", true), ("first correct answer", false)] {
+            let at = cells.iter().filter(|cell| cell.concurrency == point);
+            let ratios = at.filter_map(|cell| {
+                let found = cold_ratio(cell, is_listening)?;
+                let blocks = u32::try_from(found.per_block.len()).unwrap_or(u32::MAX);
+                let Spread { median, low, high } = found.ratio;
+                let words = ratio_with_interval(found.ratio, blocks);
+                Some(Ratio {
+                    name: cell.variant.clone(),
+                    look: look(summary, &cell.variant),
+                    estimate: median,
+                    interval: (blocks > 1).then_some((low, high)),
+                    blocks: found.per_block.clone(),
+                    words: match found.verdict {
+                        Some(verdict) => format!("{words}, {}", verdict.words()),
+                        None => words,
+                    },
+                })
+            });
+            groups.push(Group {
+                name: format!("cold start, create to {what}, {point} pod(s) at once"),
+                noise_floor: cold_floor(&cells, point, is_listening),
+                ratios: ratios.collect(),
+            });
+        }
+    }
+    groups
+}
+
+fn cold_ratio(cell: &ColdStartCell, is_listening: bool) -> Option<&ColdRatio> {
+    let time = if is_listening {
+        &cell.create_to_listening
+    } else {
+        &cell.create_to_answer
+    };
+    time.as_ref()?.versus_baseline.as_ref()
+}
+
+/// The floor is the same for all variants at one number of pods at once.
+fn cold_floor(cells: &[&ColdStartCell], point: u32, is_listening: bool) -> Option<f64> {
+    let mut at = cells.iter().filter(|cell| cell.concurrency == point);
+    at.find_map(|cell| cold_ratio(cell, is_listening)?.noise_floor)
+}
+
+/// The same numbers as text.
+fn numbers(summary: &Summary, workload: &str) -> String {
+    let all = [
+        ("Ratios to the baseline", tables::ratios(summary, workload)),
+        ("Noise floor", tables::noise_floor(summary, workload)),
+        (
+            "Medians over valid trials",
+            tables::points(summary, workload),
+        ),
+    ];
+    let cold = coldstart::tables(summary, workload);
+    let all = all
+        .into_iter()
+        .chain(cold)
+        .filter(|(_, table)| !table.is_empty());
+    let tables: String = all.map(|(title, table)| table.html(title)).collect();
+    format!("<details open=\"open\"><summary>Numbers</summary>\n{tables}</details>\n")
+}
