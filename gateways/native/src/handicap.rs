@@ -1,13 +1,18 @@
 //! What a self-test adds to this gateway, so that a measurement can be checked by whether it finds
-//! just that again: CPU time per request, and memory.
+//! just that again: CPU time per request, of its own and of child processes, and memory.
 
 use gateway_http::{Failed, Invalid, Settings, Transform, sha256_chain};
 use std::hint::black_box;
+
+use crate::account::Account;
+use crate::child;
 
 /// The options, for `--help`.
 pub const HELP: &str = "\
   --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
   --ballast-mib N            memory that is held besides: a self-test of memory (0)
+  --child-iterations N       SHA-256 per answer in a process of its own: a self-test of short lives (0)
+  --account yes|no           print the CPU time used so far, up to a hundred times a second (no)
 ";
 
 /// Most extra work: that of the largest `/compute`.
@@ -20,17 +25,22 @@ const MAX_BALLAST: usize = 1024;
 pub struct Handicap {
     iterations: u32,
     ballast: Vec<u8>,
+    child_iterations: u32,
+    account: Option<Account>,
 }
 
 impl Handicap {
     /// Takes its options out of `settings`.
     pub fn take(settings: &mut Settings) -> Result<Self, Invalid> {
-        let iterations = settings.take_parsed(
-            "extra-iterations",
-            0,
-            "a number from 0 to 5000000",
-            |value| value.parse().ok().filter(|n| *n <= MAX_ITERATIONS),
-        )?;
+        let number = |value: &str| value.parse().ok().filter(|n| *n <= MAX_ITERATIONS);
+        let wanted = "a number from 0 to 5000000";
+        let iterations = settings.take_parsed("extra-iterations", 0, wanted, number)?;
+        let child_iterations = settings.take_parsed("child-iterations", 0, wanted, number)?;
+        let account = settings.take_parsed("account", None, "yes or no", |value| match value {
+            "yes" => Some(Some(Account::default())),
+            "no" => Some(None),
+            _ => None,
+        })?;
         let mebibytes =
             settings.take_parsed("ballast-mib", 0, "a number from 0 to 1024", |value| {
                 value.parse().ok().filter(|n| *n <= MAX_BALLAST)
@@ -40,6 +50,8 @@ impl Handicap {
         Ok(Self {
             iterations,
             ballast,
+            child_iterations,
+            account,
         })
     }
 }
@@ -49,6 +61,12 @@ impl Transform for Handicap {
         if self.iterations > 0 {
             black_box(sha256_chain(black_box(self.iterations)));
         }
+        if self.child_iterations > 0 {
+            child::burn(self.child_iterations)?;
+        }
+        if let Some(account) = &mut self.account {
+            account.tell();
+        }
         Ok(())
     }
 
@@ -56,9 +74,13 @@ impl Transform for Handicap {
         let Self {
             iterations,
             ballast,
+            child_iterations,
+            account: _,
         } = self;
         let ballast = ballast.len();
-        format!(r#"{{"engine":"none","extraIterations":{iterations},"ballastBytes":{ballast}}}"#)
+        format!(
+            r#"{{"engine":"none","extraIterations":{iterations},"ballastBytes":{ballast},"childIterations":{child_iterations}}}"#
+        )
     }
 }
 
@@ -86,5 +108,8 @@ mod tests {
         assert_eq!((heavy.ballast.len(), heavy.iterations), (2 << 20, 3));
         assert!(handicap(&["--ballast-mib=1025"]).is_err());
         assert!(handicap(&["--extra-iterations=5000001"]).is_err());
+        assert!(handicap(&["--child-iterations=5000001"]).is_err());
+        assert!(handicap(&["--account=maybe"]).is_err());
+        assert!(handicap(&["--account=yes"]).unwrap().account.is_some());
     }
 }

@@ -223,3 +223,36 @@ fn idle_it_uses_no_processor_time() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(gateway.processor_ticks() - before <= 1);
 }
+
+#[test]
+fn a_child_per_answer_burns_cpu_time_that_the_account_tells() {
+    let options = ["--child-iterations=20000", "--account=yes"];
+    let mut command = Command::new(BINARY);
+    let mut gateway = Gateway::start(command.args(["--listen", "127.0.0.1:0"]).args(options));
+    for _ in 0..5 {
+        assert!(gateway.get("/").ends_with("hello"));
+        // A line is printed for a request that comes 10 ms after the last.
+        std::thread::sleep(Duration::from_millis(12));
+    }
+    gateway.signal("TERM");
+    gateway.end();
+    let mut text = String::new();
+    let output = gateway.child.stdout.as_mut().unwrap();
+    output.read_to_string(&mut text).unwrap();
+    let children: Vec<u64> = text
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("account ")?
+                .rsplit(' ')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert_eq!(children.len(), 5, "{text}");
+    // 20,000 SHA-256 take a millisecond and more.
+    assert!(
+        children.windows(2).all(|two| two[0] + 500_000 < two[1]),
+        "{text}"
+    );
+}

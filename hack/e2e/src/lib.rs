@@ -9,6 +9,7 @@
     reason = "a broken fixture must stop the test"
 )]
 
+pub mod accounts;
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;

@@ -17,6 +17,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use support::cgroup::Pod;
@@ -29,15 +31,23 @@ const TOLERANCE: f64 = 0.02;
 /// Set where this program is to be the server.
 const SERVER: &str = "WASMBENCH_TEST_SERVER";
 
-/// CPU time of the server process at a moment of the wall clock, both in nanoseconds.
+/// Value of [`SERVER`] for a server that starts a child process for every answer.
+const FORKS: &str = "forks";
+/// What the meter may differ where children live for a few milliseconds: their ends are theirs in
+/// the cgroup, and no more in their own accounts.
+const TOLERANCE_OF_CHILDREN: f64 = 0.05;
+
+/// CPU time of the server process and of its ended children at a moment of the wall clock, both in
+/// nanoseconds.
 type Sample = (u64, u64);
 
 #[test]
 #[ignore = "the server process of the tests below, which start it"]
 fn server_process() {
-    if std::env::var_os(SERVER).is_none() {
+    let Some(kind) = std::env::var_os(SERVER) else {
         return;
-    }
+    };
+    let forks = kind == FORKS;
     let samples = Arc::new(Mutex::new(Vec::<Sample>::new()));
     let server = Server::start(move |_, line| {
         samples.lock().unwrap().push(sample());
@@ -46,6 +56,13 @@ fn server_process() {
                 200,
                 &serde_json::to_string(&*samples.lock().unwrap()).unwrap(),
             );
+        }
+        if forks {
+            let loops = "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done";
+            Command::new("/bin/sh")
+                .args(["-c", loops])
+                .status()
+                .unwrap();
         }
         let until = Instant::now() + Duration::from_micros(150);
         while Instant::now() < until {}
@@ -59,10 +76,14 @@ fn server_process() {
 
 fn sample() -> Sample {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let cpu = Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap());
+    let own = Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap());
+    let children = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let children = [children.user_time(), children.system_time()];
+    let children: i64 = children.map(|time| time.num_microseconds()).iter().sum();
+    let children = Duration::from_micros(u64::try_from(children).unwrap());
     (
         u64::try_from(wall.as_nanos()).unwrap(),
-        u64::try_from(cpu.as_nanos()).unwrap(),
+        u64::try_from((own + children).as_nanos()).unwrap(),
     )
 }
 
@@ -72,10 +93,10 @@ struct ServerProcess {
 }
 
 impl ServerProcess {
-    fn start(pod: &Pod) -> Self {
+    fn start(pod: &Pod, kind: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "server_process", "--ignored", "--nocapture"])
-            .env(SERVER, "1")
+            .env(SERVER, kind)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -121,13 +142,13 @@ fn cpu_at(samples: &[Sample], moment: u64) -> f64 {
 }
 
 /// Runs the probe against a server in a cgroup; gives the relative error of its CPU time.
-fn measured(number: u32, load: &Value, connections: u32) -> Option<(Run, f64)> {
+fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(Run, f64)> {
     if !nix::unistd::geteuid().is_root() {
         println!("left out: only root may make the cgroup that this test reads");
         return None;
     }
     let pod = Pod::create(number).expect("could not make a cgroup below /sys/fs/cgroup");
-    let server = ServerProcess::start(&pod);
+    let server = ServerProcess::start(&pod, kind);
     let mut request = request(server.port);
     request["podUid"] = json!(pod.uid);
     request["meter"] = json!("cgroup");
@@ -159,11 +180,18 @@ fn measured(number: u32, load: &Value, connections: u32) -> Option<(Run, f64)> {
 #[test]
 fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
     let load = json!({"kind": "duration", "seconds": 2, "warmupSeconds": 1});
-    let Some((run, error)) = measured(1, &load, 4) else {
+    let Some((run, error)) = measured(1, "", &load, 4) else {
         return;
     };
     assert!(error.abs() < TOLERANCE, "{error}");
-    let subject = run.document.timed.unwrap().subject.unwrap();
+    let subject = run
+        .document
+        .timed
+        .as_ref()
+        .unwrap()
+        .subject
+        .clone()
+        .unwrap();
     assert!(subject.memory_bytes > 100_000, "{subject:?}");
     assert!(
         subject
@@ -175,13 +203,32 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
     let parts = subject.cpu_user_nanoseconds.unwrap() + subject.cpu_system_nanoseconds.unwrap();
     let share = parts as f64 / subject.cpu_nanoseconds as f64;
     assert!((0.3..1.5).contains(&share), "{subject:?}");
+    let start = subject.memory_working_set_start_bytes.unwrap();
+    assert!(start > 100_000, "{subject:?}");
+    assert_eq!(subject.pause, None, "nothing here is called pause");
+    let processes = subject.processes.unwrap();
+    assert_eq!(processes.count, 1, "{processes:?}");
+    let proportional = processes.proportional_bytes.unwrap();
+    assert!((100_000..1 << 30).contains(&proportional), "{processes:?}");
+    let switches = processes.switches.unwrap();
+    // A thread per connection: they end with the load, and take their counts along.
+    assert_eq!(switches.threads_ended, 4, "{processes:?}");
 }
 
 #[test]
 fn cpu_time_over_a_few_hundred_requests_agrees_with_the_process_itself() {
     let load = json!({"kind": "requests", "requests": 2000, "warmupRequests": 50});
-    let Some((_, error)) = measured(2, &load, 1) else {
+    let Some((_, error)) = measured(2, "", &load, 1) else {
         return;
     };
     assert!(error.abs() < TOLERANCE, "{error}");
+}
+
+#[test]
+fn children_that_live_for_milliseconds_are_counted() {
+    let load = json!({"kind": "duration", "seconds": 3, "warmupSeconds": 1});
+    let Some((_, error)) = measured(3, FORKS, &load, 2) else {
+        return;
+    };
+    assert!(error.abs() < TOLERANCE_OF_CHILDREN, "{error}");
 }

@@ -13,7 +13,7 @@ use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
-use super::{cells, compare, expectations, failures, outside, quality, verdict, words};
+use super::{cells, compare, expectations, failures, outside, quality, sandbox, verdict, words};
 use crate::twin;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
 
@@ -216,6 +216,7 @@ impl Collector {
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
             shims: outside::shims(&run.spec, &cells),
+            sandboxes: sandbox::sandboxes(&run.spec, &cells),
             cells,
             cold_starts,
             failures,

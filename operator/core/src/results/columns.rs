@@ -108,9 +108,10 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
                 others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
                 discarded: c.repeated.contains(block).then(Discarded::default),
-                // Summarised elsewhere: by cell, and in the environment.
+                // Summarised elsewhere: by cell, by variant, and in the environment.
                 throttled_periods: None,
                 shim: None,
+                sandbox: None,
                 steal_share: None,
                 memory_source: None,
             },

@@ -7,6 +7,7 @@ use super::coldstart;
 use super::expectations::Decision;
 use super::outside;
 use super::quality::Doubt;
+use super::sandbox;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
 use super::tables;
@@ -30,6 +31,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         compared(summary),
         results(summary),
         coldstart::section(summary),
+        sandbox::section(summary),
         outside::section(summary),
         failures(summary),
         environment(summary),

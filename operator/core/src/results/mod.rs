@@ -32,6 +32,7 @@ pub mod outside;
 pub mod quality;
 pub mod report;
 pub mod rows;
+pub mod sandbox;
 pub mod statistics;
 pub mod status_table;
 pub mod summary;

@@ -11,6 +11,7 @@ use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
 use super::outside::ShimSummary;
 use super::quality::{Doubt, Reason};
+use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
 use super::trial::Trial;
 
@@ -51,6 +52,9 @@ pub struct Summary {
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
+    /// What is known of the pods beyond the numbers that are compared, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandboxes: Vec<SandboxSummary>,
     /// Cold starts: one entry per variant, workload and number of pods at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cold_starts: Vec<ColdStartCell>,

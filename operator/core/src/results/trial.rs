@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fortio;
 use super::outside::{ShimUse, shim_use};
+use super::sandbox::{SandboxUse, sandbox_use};
 use super::statistics::round_significant;
 use crate::noise::{self, Noise};
 use crate::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
@@ -90,6 +91,8 @@ pub struct Metrics {
     pub throttled_periods: Option<u64>,
     /// What worked for the pod outside its cgroup.
     pub shim: Option<ShimUse>,
+    /// What else is known of the pod.
+    pub sandbox: Option<SandboxUse>,
 }
 
 /// What is said of a window that was thrown away because the node was noisy; nothing of it when
@@ -167,6 +170,7 @@ pub fn metrics(
         discarded: window.discarded.map(Discarded::of),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
+        sandbox: sandbox_use(window, load.succeeded + load.failed),
     }))
 }
 

@@ -217,6 +217,9 @@ pub struct Meter {
     /// The same without inactive file pages: what the kubelet calls the working set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_bytes: Option<u64>,
+    /// The working set when the window began, in bytes: the memory was steady where both are close.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_working_set_start_bytes: Option<u64>,
     /// Largest memory since the pod began, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_peak_bytes: Option<u64>,
@@ -226,9 +229,72 @@ pub struct Meter {
     /// Time for which a CPU limit stopped the pod, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_nanoseconds: Option<u64>,
+    /// The pause container's share of the numbers above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+    /// What is known of the single processes of the pod's containers, without pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<Processes>,
+    /// Time for which the pod waited for resources; only cgroup v2 tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Pressure>,
     /// What worked for the pod outside its cgroup; not part of the numbers above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
+}
+
+/// The container that only holds a pod's namespaces.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Pause {
+    /// CPU time over the window, in nanoseconds.
+    pub cpu_nanoseconds: u64,
+    /// Memory at its end, page cache included, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// Processes of the pod's containers, without pause.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Processes {
+    /// How many lived at the end of the window.
+    pub count: u32,
+    /// Their proportional set size at the end of the window, in bytes: a page that several processes
+    /// of the node map counts by its share. Absent unless the kernel tells it of every one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proportional_bytes: Option<u64>,
+    /// How often their threads gave up a CPU over the window. Absent with too many threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<Switches>,
+}
+
+/// Context switches over the window, of the threads that lived at its end.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Switches {
+    /// To wait for something.
+    pub voluntary: u64,
+    /// Because the scheduler wanted the CPU for another.
+    pub involuntary: u64,
+    /// Threads that ended in the window and took their counts along. Those that also began in it
+    /// are seen nowhere.
+    pub threads_ended: u32,
+}
+
+/// Time over the window in which at least one thread of the pod waited for a resource (`some` of
+/// the kernel's pressure stall information), in nanoseconds.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Pressure {
+    /// For a CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_nanoseconds: Option<u64>,
+    /// For memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_nanoseconds: Option<u64>,
+    /// For input and output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_nanoseconds: Option<u64>,
 }
 
 /// Processes of the container runtime that work for one pod and stand outside its cgroup: the shim.

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::wire::document::{
-    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Readiness, TimedWindow,
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Pause, Processes,
+    Readiness, Switches, TimedWindow,
 };
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
@@ -190,6 +191,21 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 memory_bytes: memory + 4096 * u64::from(cell.point != Point::WarmLatency),
                 memory_peak_bytes: Some(9 * memory),
                 throttled_periods: Some(0),
+                cpu_user_nanoseconds: Some(nanoseconds / 10 * 6),
+                cpu_system_nanoseconds: Some(nanoseconds / 10 * 3),
+                pause: Some(Pause {
+                    cpu_nanoseconds: 0,
+                    memory_bytes: 200 << 10,
+                }),
+                processes: Some(Processes {
+                    count: 1,
+                    proportional_bytes: Some(memory / 2),
+                    switches: Some(Switches {
+                        voluntary: nanoseconds / 100_000,
+                        involuntary: nanoseconds / 10_000_000,
+                        threads_ended: 0,
+                    }),
+                }),
                 outside: Some(Outside {
                     processes: 1,
                     cpu_nanoseconds: nanoseconds / 1000,

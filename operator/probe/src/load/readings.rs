@@ -1,16 +1,16 @@
 //! What is read at the two edges of a window: the subject's counters and the generator's CPU time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use wasmbench_core::wire::document::{Meter, NodeCpu};
+use wasmbench_core::wire::document::{Meter, NodeCpu, Processes};
 
 use crate::clock::unix_nanoseconds;
 use crate::fortio::child::Edge;
 use crate::fortio::result::Run;
-use crate::meter::{Counters, Memory, PodMeter};
+use crate::meter::{Counters, Memory, PodMeter, Threads};
 use crate::node;
 use crate::output::progress;
 
@@ -42,10 +42,22 @@ struct Reading {
 pub struct Readings {
     start: Option<Reading>,
     end: Option<Reading>,
+    memory_before: Option<Memory>,
     memory: Option<Memory>,
+    known: Vec<PathBuf>,
+    threads_before: Option<Threads>,
+    processes: Option<Processes>,
 }
 
 impl Readings {
+    /// Looks up the subject's processes, before the window begins.
+    pub fn of(meter: Option<&PodMeter>) -> Self {
+        Self {
+            known: meter.map(PodMeter::processes).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
     /// Reads everything, what changes fastest first.
     pub fn take(&mut self, edge: Edge, pid: Pid, sources: Sources<'_>) {
         let meter = sources.meter;
@@ -58,10 +70,16 @@ impl Readings {
             probe_nanoseconds: own_cpu_nanoseconds(),
         };
         match edge {
-            Edge::Start => self.start = Some(reading),
+            Edge::Start => {
+                self.start = Some(reading);
+                self.memory_before = meter.and_then(PodMeter::memory);
+                self.threads_before = PodMeter::threads(&self.known);
+            }
             Edge::End => {
                 self.end = Some(reading);
                 self.memory = meter.and_then(PodMeter::memory);
+                let before = self.threads_before.as_ref();
+                self.processes = meter.and_then(|meter| meter.processes_since(before));
             }
         }
     }
@@ -84,7 +102,11 @@ impl Readings {
             progress("no resources: the counters were read too late for so short a window");
             return None;
         }
-        Some(used)
+        Some(Meter {
+            memory_working_set_start_bytes: self.memory_before.and_then(|m| m.working_set()),
+            processes: self.processes,
+            ..used
+        })
     }
 
     /// CPU time of the node over the window.

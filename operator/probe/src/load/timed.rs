@@ -120,7 +120,7 @@ impl Bench<'_> {
     }
 
     fn window(&self, amount: Amount, warm: &Warm, resolution: f64) -> Result<Window, ProbeFailure> {
-        let readings = Mutex::default();
+        let readings = Mutex::new(Readings::of(self.meter.as_ref()));
         let run = self.run(amount, (resolution, warm.per_request), &readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(

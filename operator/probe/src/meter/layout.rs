@@ -2,10 +2,13 @@
 //! cgroup v1, where `cpu` and `cpuacct` may be one. In the hybrid layout a v2 tree without
 //! controllers lies beside those of v1, so v1 is looked for first.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::parse::{keyed, number};
+use wasmbench_core::wire::document::Pressure;
+
+use super::parse::{keyed, number, stalled};
 use super::{Cpu, Memory, find};
 
 /// `cpuacct.stat` counts in units of the kernel's user interface, 100 a second on every
@@ -104,6 +107,31 @@ impl Layout {
             Self::V1 { memory, .. } => pod_or_containers(memory, v1_memory, add_memory),
             Self::V2 { pod } => pod_or_containers(pod, v2_memory, add_memory),
         }
+    }
+
+    /// CPU time and memory of one container of the pod, by the name of its cgroup.
+    pub fn container(&self, name: &OsStr) -> Option<(Cpu, Memory)> {
+        match self {
+            Self::V1 {
+                cpuacct, memory, ..
+            } => v1_cpu(&cpuacct.join(name)).zip(v1_memory(&memory.join(name))),
+            Self::V2 { pod } => v2_cpu(&pod.join(name)).zip(v2_memory(&pod.join(name))),
+        }
+    }
+
+    /// Time for which the pod waited so far; cgroup v1 does not count it, nor does a kernel that was
+    /// started without.
+    pub fn pressure(&self) -> Option<Pressure> {
+        let Self::V2 { pod } = self else {
+            return None;
+        };
+        let read = |file| stalled(&text(pod, file)?);
+        let pressure = Pressure {
+            cpu_nanoseconds: read("cpu.pressure"),
+            memory_nanoseconds: read("memory.pressure"),
+            io_nanoseconds: read("io.pressure"),
+        };
+        (pressure != Pressure::default()).then_some(pressure)
     }
 
     /// Of the pod's own limit, and of its containers' limits together. Unlike CPU time these

@@ -8,20 +8,23 @@
 pub mod find;
 pub mod layout;
 mod parse;
+mod processes;
 mod shim;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
+pub use processes::Threads;
 use shim::Shims;
-use wasmbench_core::wire::document::{Meter, Outside};
+use wasmbench_core::wire::document::{Meter, Outside, Pause, Pressure, Processes};
 
 /// The counters of one pod.
 #[derive(Debug)]
 pub struct PodMeter {
     layout: Layout,
     shims: Shims,
+    proc: PathBuf,
 }
 
 /// CPU time so far, in nanoseconds.
@@ -41,6 +44,8 @@ pub struct Counters {
     cpu: Cpu,
     /// By the limit of the pod itself and, added up, by those of its containers.
     throttling: [Throttling; 2],
+    pause: Option<(Cpu, Memory)>,
+    pressure: Option<Pressure>,
     outside: Option<Outside>,
 }
 
@@ -55,12 +60,24 @@ pub struct Memory {
     pub peak: Option<u64>,
 }
 
+impl Memory {
+    /// Without inactive file pages; none where the kernel does not tell those apart.
+    pub fn working_set(&self) -> Option<u64> {
+        Some(self.bytes.saturating_sub(self.inactive_file?))
+    }
+}
+
 impl PodMeter {
     /// Looks for the pod; none when the mount is not there, is of another kind, or has no such pod.
     pub fn find(root: &Path, proc: &Path, pod_uid: &str) -> Option<Self> {
         let layout = Layout::find(root, pod_uid)?;
         let shims = Shims::find(proc, layout.pod());
-        Some(Self { layout, shims })
+        let proc = proc.to_owned();
+        Some(Self {
+            layout,
+            shims,
+            proc,
+        })
     }
 
     /// For people: where the counters are.
@@ -74,7 +91,36 @@ impl PodMeter {
         Some(Counters {
             cpu,
             throttling: self.layout.throttling(),
+            pause: self
+                .shims
+                .sandbox()
+                .and_then(|name| self.layout.container(name)),
+            pressure: self.layout.pressure(),
             outside: self.shims.read(),
+        })
+    }
+
+    /// The processes of the pod's containers, pause left out, as directories of `/proc`. All
+    /// processes of the node are looked at for this: nothing for the inside of a window.
+    pub fn processes(&self) -> Vec<PathBuf> {
+        processes::of_pod(&self.proc, self.layout.pod(), self.shims.sandbox())
+    }
+
+    /// The context switches of these processes so far.
+    pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
+        processes::threads(processes)
+    }
+
+    /// What the pod's processes tell at the end of a window at whose start they had `before`. None
+    /// when no process of the pod is seen.
+    pub fn processes_since(&self, before: Option<&Threads>) -> Option<Processes> {
+        let found = self.processes();
+        let after = processes::threads(&found);
+        let switches = before.zip(after.as_ref());
+        (!found.is_empty()).then(|| Processes {
+            count: u32::try_from(found.len()).unwrap_or(u32::MAX),
+            proportional_bytes: processes::proportional_bytes(&found),
+            switches: switches.map(|(before, after)| processes::switches(before, after)),
         })
     }
 
@@ -101,10 +147,27 @@ impl PodMeter {
             cpu_user_nanoseconds: since_both(start.cpu.user, end.cpu.user),
             cpu_system_nanoseconds: since_both(start.cpu.system, end.cpu.system),
             memory_bytes: memory.bytes,
-            memory_working_set_bytes: memory.inactive_file.map(|cache| since(cache, memory.bytes)),
+            memory_working_set_bytes: memory.working_set(),
+            memory_working_set_start_bytes: None,
             memory_peak_bytes: memory.peak,
             throttled_periods: throttled(|level| level.periods),
             throttled_nanoseconds: throttled(|level| level.nanoseconds),
+            pause: start.pause.zip(end.pause).map(|(start, end)| Pause {
+                cpu_nanoseconds: since(start.0.total, end.0.total),
+                memory_bytes: end.1.bytes,
+            }),
+            processes: None,
+            pressure: start
+                .pressure
+                .zip(end.pressure)
+                .map(|(start, end)| Pressure {
+                    cpu_nanoseconds: since_both(start.cpu_nanoseconds, end.cpu_nanoseconds),
+                    memory_nanoseconds: since_both(
+                        start.memory_nanoseconds,
+                        end.memory_nanoseconds,
+                    ),
+                    io_nanoseconds: since_both(start.io_nanoseconds, end.io_nanoseconds),
+                }),
             outside: start
                 .outside
                 .zip(end.outside)

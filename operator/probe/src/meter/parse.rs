@@ -13,6 +13,15 @@ pub fn keyed(text: &str, key: &str) -> Option<u64> {
     })
 }
 
+/// Nanoseconds of the line `some` of a pressure file: `some avg10=0.00 ... total=<microseconds>`.
+pub fn stalled(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let total = some
+        .split_ascii_whitespace()
+        .find_map(|field| field.strip_prefix("total="))?;
+    number(total).map(|time| time.saturating_mul(1000))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -29,6 +38,15 @@ mod tests {
         assert_eq!(keyed("usage_usec\nuser_usec x\n", "user_usec"), None);
     }
 
+    #[test]
+    fn pressure_is_the_total_of_the_line_some() {
+        let text = "some avg10=0.12 avg60=0.00 avg300=0.00 total=4821\n\
+                    full avg10=0.00 avg60=0.00 avg300=0.00 total=17\n";
+        assert_eq!(stalled(text), Some(4_821_000));
+        assert_eq!(stalled("full avg10=0.00 total=17\n"), None);
+        assert_eq!(stalled("some avg10=0.00\n"), None);
+    }
+
     proptest! {
         #[test]
         fn a_value_that_was_written_is_found_again(
@@ -40,7 +58,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_without_a_panic(text in "(.|\n){0,80}") {
-            let _ = (number(&text), keyed(&text, "a"));
+            let _ = (number(&text), keyed(&text, "a"), stalled(&text));
         }
     }
 }

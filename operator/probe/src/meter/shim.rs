@@ -2,6 +2,7 @@
 //! command line, `containerd-shim-<runtime> ... -id <sandbox>`, whose id is also the name of one of
 //! the pod's cgroups. CRI-O has a `conmon` of the same kind.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,21 +17,36 @@ const ID_LENGTH: usize = 64;
 #[derive(Debug, Default)]
 pub struct Shims {
     processes: Vec<PathBuf>,
+    sandbox: Option<OsString>,
 }
 
 impl Shims {
     /// Looks for the shims of the pod whose containers have their cgroups in `pod`.
     pub fn find(proc: &Path, pod: &Path) -> Self {
-        let ids: Vec<String> = super::find::directories(pod)
+        let containers: Vec<(OsString, String)> = super::find::directories(pod)
             .iter()
-            .filter_map(|directory| container_id(&directory.file_name()?.to_string_lossy()))
+            .filter_map(|directory| {
+                let name = directory.file_name()?;
+                Some((name.to_owned(), container_id(&name.to_string_lossy())?))
+            })
             .collect();
+        let ids: Vec<&str> = containers.iter().map(|(_, id)| id.as_str()).collect();
         let mut processes = super::find::directories(proc);
         processes.retain(|process| {
             let line = fs::read(process.join("cmdline")).unwrap_or_default();
             serves(&line, &ids)
         });
-        Self { processes }
+        let sandboxes: Vec<Vec<u8>> = processes.iter().filter_map(|p| sandbox(p)).collect();
+        let sandbox = containers
+            .iter()
+            .find(|(_, id)| sandboxes.iter().any(|one| one == id.as_bytes()))
+            .map(|(name, _)| name.clone());
+        Self { processes, sandbox }
+    }
+
+    /// Name of the cgroup of the pod's pause container, after which its shim is called.
+    pub fn sandbox(&self) -> Option<&OsStr> {
+        self.sandbox.as_deref()
     }
 
     /// CPU time so far and memory now; none without a process that can be read.
@@ -64,7 +80,15 @@ fn container_id(name: &str) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-fn serves(command_line: &[u8], ids: &[String]) -> bool {
+/// The argument after `-id`. `conmon` has none: it is one per container.
+fn sandbox(process: &Path) -> Option<Vec<u8>> {
+    let line = fs::read(process.join("cmdline")).ok()?;
+    let mut arguments = line.split(|byte| *byte == 0);
+    arguments.find(|argument| argument == b"-id")?;
+    arguments.next().map(<[u8]>::to_vec)
+}
+
+fn serves(command_line: &[u8], ids: &[&str]) -> bool {
     let mut arguments = command_line.split(|byte| *byte == 0);
     let program = arguments.next().unwrap_or_default();
     let program = program
@@ -98,7 +122,7 @@ fn scheduled(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().next()?.parse().ok()
 }
 
-fn kibibytes(status: &str, key: &str) -> Option<u64> {
+pub(super) fn kibibytes(status: &str, key: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let number: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     number.checked_mul(1024)
@@ -141,7 +165,9 @@ mod tests {
         shim(&proc, 7, program, &id('b'));
         shim(&proc, 8, program, &id('c'));
         shim(&proc, 9, "/bin/sleep", &id('b'));
-        let found = Shims::find(&proc, &pod).read().unwrap();
+        let shims = Shims::find(&proc, &pod);
+        assert_eq!(shims.sandbox(), Some(OsStr::new(&id('b'))));
+        let found = shims.read().unwrap();
         assert_eq!(
             (found.processes, found.cpu_nanoseconds),
             (1, 3400),

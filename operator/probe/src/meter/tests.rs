@@ -74,6 +74,12 @@ impl Tree {
         let start = Counters {
             cpu,
             throttling: [zero; 2],
+            pause: end.pause.map(|_| (Cpu::default(), Memory::default())),
+            pressure: end.pressure.map(|_| Pressure {
+                cpu_nanoseconds: Some(0),
+                memory_nanoseconds: Some(0),
+                io_nanoseconds: Some(0),
+            }),
             outside: None,
         };
         meter.used(&start, &end, meter.memory().unwrap())
@@ -91,7 +97,7 @@ fn expected(cgroup_version: u8, cpu: [u64; 3], throttled_nanoseconds: u64) -> Me
         memory_peak_bytes: Some(9000),
         throttled_periods: Some(2),
         throttled_nanoseconds: Some(throttled_nanoseconds),
-        outside: None,
+        ..Meter::default()
     }
 }
 
@@ -231,6 +237,67 @@ fn a_stop_by_the_containers_limit_is_seen_and_not_counted_twice() {
     tree.write(&format!("kubepods/pod{UID}/one/cpu.stat"), container);
     assert_eq!(tree.used().throttled_periods, Some(5));
     assert_eq!(tree.used().throttled_nanoseconds, Some(90_000));
+}
+
+impl Tree {
+    /// The shim of a pod whose pause container has this id.
+    fn shim(&self, sandbox: &str) {
+        self.write(
+            "7/cmdline",
+            &format!("/bin/containerd-shim-runc-v2\0-id\0{sandbox}\0"),
+        );
+        self.write("7/status", "VmRSS:\t 9 kB\nRssAnon:\t 4 kB\n");
+    }
+}
+
+#[test]
+fn the_pause_container_is_told_apart_under_both_versions() {
+    let (pause, server) = ("a".repeat(64), "b".repeat(64));
+    let v1 = Tree::new();
+    let pod = format!("kubepods/pod{UID}");
+    v1.v1(&pod, 40_000_123, 5000);
+    v1.v1(&format!("{pod}/{pause}"), 123, 700);
+    v1.v1(&format!("{pod}/{server}"), 40_000_000, 4300);
+    v1.shim(&pause);
+    let v2 = Tree::new();
+    v2.v2(SLICE, 12);
+    let scope = |id: &str| format!("{SLICE}/cri-containerd-{id}.scope");
+    v2.v2(&scope(&pause), 3);
+    v2.v2(&scope(&server), 9);
+    v2.shim(&pause);
+    let found = [&v1, &v2].map(|tree| tree.used().pause.unwrap());
+    assert_eq!(
+        found.map(|pause| (pause.cpu_nanoseconds, pause.memory_bytes)),
+        [(123, 700), (3000, 5000)]
+    );
+    assert_eq!(v1.used().cpu_nanoseconds, 40_000_123, "pause is part of it");
+}
+
+#[test]
+fn without_a_shim_nobody_is_called_pause() {
+    let tree = Tree::new();
+    tree.v2(&format!("kubepods/pod{UID}"), 12);
+    tree.v2(&format!("kubepods/pod{UID}/{}", "a".repeat(64)), 3);
+    assert_eq!(tree.used().pause, None);
+}
+
+#[test]
+fn pressure_is_that_of_version_2_and_absent_elsewhere() {
+    let tree = Tree::new();
+    let pod = format!("kubepods/pod{UID}");
+    tree.v2(&pod, 12);
+    assert_eq!(tree.used().pressure, None, "a kernel without it");
+    tree.write(&format!("{pod}/cpu.pressure"), "some avg10=0.00 total=15\n");
+    let pressure = tree.used().pressure.unwrap();
+    assert_eq!(pressure.cpu_nanoseconds, Some(15_000));
+    assert_eq!(
+        (pressure.memory_nanoseconds, pressure.io_nanoseconds),
+        (None, None)
+    );
+    let tree = Tree::new();
+    tree.v1(&pod, 12, 34);
+    tree.write(&format!("cpuacct/{pod}/cpu.pressure"), "some total=15\n");
+    assert_eq!(tree.used().pressure, None, "cgroup v1");
 }
 
 #[test]

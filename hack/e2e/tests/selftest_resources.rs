@@ -1,0 +1,97 @@
+//! The meter checked against the subjects' own accounts of their CPU time. Prints what it found;
+//! wants a quiet node, so that it runs by `make selftest` alone.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a broken fixture must stop the test, and figures are what this is for"
+)]
+
+use wasmbench_core::wire::document::Meter;
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::accounts::{self, Entry};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runs;
+
+/// Two subjects that print their account; one starts a process for each answer.
+fn accountants(image: &str) -> String {
+    format!(
+        r"
+blocks: 3
+noiseFloor: false
+variants:
+- {{name: alone, container: {{image: '{image}', args: ['--account=yes']}}}}
+- name: forks
+  container: {{image: '{image}', args: ['--account=yes', '--child-iterations=20000']}}
+workloads: [{{name: compute, path: '/compute?iters=2000', expect: {{sameAcrossVariants: true}}}}]
+sweeps:
+  throughput: {{connections: [4], durationSeconds: 5, warmupSeconds: 1}}
+"
+    )
+}
+
+fn worst(errors: &[f64]) -> f64 {
+    errors
+        .iter()
+        .copied()
+        .max_by(|a, b| a.abs().total_cmp(&b.abs()))
+        .expect("a trial")
+}
+
+/// What the meter says over a trial's window, and what the subject says.
+fn both(record: &Record, accounts: &accounts::Accounts) -> (Meter, Entry) {
+    let uid = &record.subject.as_ref().expect("a subject").pod_uid;
+    let timed = record.document.as_ref().and_then(|d| d.timed.as_ref());
+    let timed = timed.expect("a window");
+    let meter = timed.subject.clone().expect("a meter");
+    let from = timed.start_unix_nanoseconds as f64;
+    let to = from + timed.duration_nanoseconds as f64;
+    let entries = accounts.get(uid).expect("an account");
+    let own = accounts::used(entries, from, to);
+    (meter, own.expect("the account covers the window"))
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn cpu_time_is_that_of_the_process_and_of_its_short_lived_children() {
+    with_namespace("account", |client, namespace| async move {
+        let image = images(&client).await.native;
+        runs::create(&client, &namespace, "accountants", &accountants(&image)).await;
+        let waiting = (client.clone(), namespace.clone());
+        let run = tokio::spawn(async move {
+            runs::finished(&waiting.0, &waiting.1, "accountants", 300).await
+        });
+        let (run, accounts) = accounts::follow(&client, &namespace, run).await;
+        let (mut alone, mut forks) = (Vec::new(), Vec::new());
+        for record in runs::records(&client, &run).await {
+            let (meter, own) = both(&record, &accounts);
+            let said = own.own + own.children;
+            let error = meter.cpu_nanoseconds as f64 / said - 1.0;
+            println!("{}: {:+.2} %, {meter:?}", record.trial, error * 100.0);
+            let of_children = own.children / said;
+            if record.trial.cell.variant == "forks" {
+                assert!(of_children > 0.5, "{own:?}");
+                forks.push(error);
+            } else {
+                assert!(own.children < 1.0, "{own:?}");
+                alone.push(error);
+            }
+        }
+        assert_eq!((alone.len(), forks.len()), (3, 3));
+        let percent = |errors: &[f64]| format!("{:+.2} %", worst(errors) * 100.0);
+        println!(
+            "selftest: CPU time against the process' own: {} (within 2 %)",
+            percent(&alone)
+        );
+        println!(
+            "selftest: CPU time against that of a child per request: {} (within 5 %)",
+            percent(&forks)
+        );
+        assert!(worst(&alone).abs() <= 0.02, "{alone:?}");
+        assert!(worst(&forks).abs() <= 0.05, "{forks:?}");
+    })
+    .await;
+}

@@ -1,0 +1,191 @@
+//! What only the single processes of a pod tell: their proportional set size and their context
+//! switches. Which processes they are is read from `/proc/<pid>/cgroup`, because `cgroup.procs` shows
+//! a reader in another pid namespace nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wasmbench_core::wire::document::Switches;
+
+use super::find;
+use super::shim::kibibytes;
+
+/// With more threads than this, reading them would use more of the node than the number is worth.
+const MAX_THREADS: usize = 512;
+
+/// Context switches of each thread so far, voluntary and involuntary, by its id.
+pub type Threads = BTreeMap<String, [u64; 2]>;
+
+/// The processes of the pod with this cgroup, as directories of `proc`; those of the container
+/// `without` are left out.
+pub fn of_pod(proc: &Path, pod: &Path, without: Option<&OsStr>) -> Vec<PathBuf> {
+    let Some(pod) = pod.file_name().and_then(OsStr::to_str) else {
+        return Vec::new();
+    };
+    let mut processes = find::directories(proc);
+    processes.retain(|process| {
+        let cgroups = fs::read_to_string(process.join("cgroup")).unwrap_or_default();
+        let container = container(&cgroups, pod);
+        container.is_some_and(|name| without != Some(OsStr::new(name)))
+    });
+    processes
+}
+
+/// The name that follows `pod` in a line `hierarchy:controllers:path`; empty in the pod's own cgroup.
+fn container<'a>(cgroups: &'a str, pod: &str) -> Option<&'a str> {
+    cgroups.lines().find_map(|line| {
+        let path = line.splitn(3, ':').nth(2)?;
+        let mut names = path.split('/');
+        names.find(|name| *name == pod)?;
+        Some(names.next().unwrap_or_default())
+    })
+}
+
+/// The proportional set size of all together, in bytes; none unless each can be read, which the
+/// kernel grants a process of the same user.
+pub fn proportional_bytes(processes: &[PathBuf]) -> Option<u64> {
+    if processes.is_empty() {
+        return None;
+    }
+    processes.iter().try_fold(0_u64, |sum, process| {
+        let text = fs::read_to_string(process.join("smaps_rollup")).ok()?;
+        sum.checked_add(kibibytes(&text, "Pss:")?)
+    })
+}
+
+/// The context switches of all threads; none when there are too many to read.
+pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
+    let mut threads = Threads::new();
+    for process in processes {
+        for task in find::directories(&process.join("task")) {
+            // A thread that ends meanwhile is none.
+            let Ok(status) = fs::read_to_string(task.join("status")) else {
+                continue;
+            };
+            let count = |key| counted(&status, key);
+            let id = task.file_name().unwrap_or_default().to_string_lossy();
+            if let (Some(voluntary), Some(involuntary)) = (
+                count("voluntary_ctxt_switches:"),
+                count("nonvoluntary_ctxt_switches:"),
+            ) {
+                threads.insert(id.into_owned(), [voluntary, involuntary]);
+            }
+            if threads.len() > MAX_THREADS {
+                return None;
+            }
+        }
+    }
+    (!threads.is_empty()).then_some(threads)
+}
+
+fn counted(status: &str, key: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.trim().parse().ok()
+}
+
+/// The switches between two moments. A thread that was not there before began in between.
+pub fn switches(start: &Threads, end: &Threads) -> Switches {
+    let mut sum = Switches::default();
+    for (id, [voluntary, involuntary]) in end {
+        let before = start.get(id).copied().unwrap_or_default();
+        sum.voluntary += voluntary.saturating_sub(before[0]);
+        sum.involuntary += involuntary.saturating_sub(before[1]);
+    }
+    let ended = start.keys().filter(|id| !end.contains_key(*id)).count();
+    sum.threads_ended = u32::try_from(ended).unwrap_or(u32::MAX);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn process(proc: &Path, pid: u32, cgroup: &str, pss: Option<u64>) -> PathBuf {
+        let process = proc.join(pid.to_string());
+        write(
+            &process.join("cgroup"),
+            &format!("12:cpu,cpuacct:{cgroup}\n1:name=systemd:/x\n"),
+        );
+        if let Some(pss) = pss {
+            let text = format!("55d0-7ffe ---p 0 [rollup]\nRss:  9 kB\nPss:  {pss} kB\n");
+            write(&process.join("smaps_rollup"), &text);
+        }
+        process
+    }
+
+    fn thread(process: &Path, tid: u32, voluntary: u64, involuntary: u64) {
+        let text = format!(
+            "Name:\tx\nvoluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t{involuntary}\n"
+        );
+        write(&process.join(format!("task/{tid}/status")), &text);
+    }
+
+    #[test]
+    fn a_pods_processes_are_those_whose_cgroup_lies_in_it_and_pause_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let proc = root.path();
+        process(proc, 1, "/", None);
+        process(proc, 2, "/kubepods/podaaaa/pause", None);
+        let server = process(proc, 3, "/../../podaaaa/server", None);
+        process(proc, 4, "/kubepods/podaaaab/server", None);
+        let found = of_pod(proc, Path::new("/x/podaaaa"), Some(OsStr::new("pause")));
+        assert_eq!(found, [server]);
+        assert_eq!(of_pod(proc, Path::new("/x/podaaaa"), None).len(), 2);
+    }
+
+    #[test]
+    fn version_2_has_one_line_and_the_systemd_driver_longer_names() {
+        let pod = "kubepods-pod0f3c.slice";
+        let line = format!("0::/../{pod}/cri-containerd-ab.scope\n");
+        assert_eq!(container(&line, pod), Some("cri-containerd-ab.scope"));
+        assert_eq!(container(&line, "kubepods-pod0f3d.slice"), None);
+    }
+
+    #[test]
+    fn a_process_that_may_not_be_read_leaves_no_sum() {
+        let root = tempfile::tempdir().unwrap();
+        let one = process(root.path(), 1, "/", Some(300));
+        let two = process(root.path(), 2, "/", Some(50));
+        let hidden = process(root.path(), 3, "/", None);
+        assert_eq!(proportional_bytes(&[one.clone(), two]), Some(350 * 1024));
+        assert_eq!(proportional_bytes(&[one, hidden]), None);
+        assert_eq!(proportional_bytes(&[]), None);
+    }
+
+    #[test]
+    fn switches_are_those_of_the_window_and_ended_threads_are_told() {
+        let root = tempfile::tempdir().unwrap();
+        let server = process(root.path(), 1, "/", None);
+        thread(&server, 1, 100, 10);
+        thread(&server, 2, 50, 5);
+        let start = threads(std::slice::from_ref(&server)).unwrap();
+        thread(&server, 1, 130, 11);
+        thread(&server, 3, 7, 2);
+        fs::remove_dir_all(server.join("task/2")).unwrap();
+        let end = threads(std::slice::from_ref(&server)).unwrap();
+        let expected = Switches {
+            voluntary: 37,
+            involuntary: 3,
+            threads_ended: 1,
+        };
+        assert_eq!(switches(&start, &end), expected);
+        assert_eq!(threads(&[root.path().join("none")]), None);
+    }
+
+    #[test]
+    fn too_many_threads_are_not_counted() {
+        let root = tempfile::tempdir().unwrap();
+        let server = process(root.path(), 1, "/", None);
+        for tid in 0..=u32::try_from(MAX_THREADS).unwrap() {
+            thread(&server, tid, 1, 1);
+        }
+        assert_eq!(threads(&[server]), None);
+    }
+}
