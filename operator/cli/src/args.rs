@@ -38,6 +38,8 @@ pub enum Command {
     Get(GetArgs),
     /// Compute a run's report again from its records
     Report(ReportArgs),
+    /// Compare a run with an earlier one, cell by cell
+    Compare(CompareArgs),
     /// Show what a run would do, without a cluster
     Plan(PlanArgs),
 }
@@ -96,6 +98,40 @@ pub enum Output {
     Csv,
     /// environment.json
     Environment,
+}
+
+/// Arguments of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Every number that both runs have validly is compared: AFTER as a multiple of BEFORE, with a 95 % interval \
+and a verdict. Runs whose node, workloads, sweeps or resources differ are refused, with the differences; \
+other images, engines and arguments are what is compared.\n\n\
+Exit code: 0 nothing is slower or larger; 1 refused, or something went wrong; 3 a run's numbers are not \
+trustworthy; 4 something is slower or larger.")]
+pub struct CompareArgs {
+    /// Name of the earlier run
+    pub before: String,
+    /// Name of the later run
+    pub after: String,
+    /// Read runs and records from the .json and .yaml files of this directory, not from a cluster. Given
+    /// twice: the earlier run from the first one, the later from the second
+    #[arg(long, value_name = "DIR")]
+    pub records_from: Vec<PathBuf>,
+    /// Compare runs that are not comparable, and warn
+    #[arg(long)]
+    pub force: bool,
+    /// How to print it
+    #[arg(short, long, value_enum, default_value_t = CompareOutput::Table)]
+    pub output: CompareOutput,
+}
+
+/// How a comparison of runs is printed.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareOutput {
+    /// An aligned table, for people
+    Table,
+    /// JSON
+    Json,
 }
 
 /// Arguments of `plan`.

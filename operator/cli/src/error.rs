@@ -140,6 +140,18 @@ pub enum Error {
     /// The report could not be written.
     #[error(transparent)]
     Report(#[from] wasmbench_core::results::report::Error),
+    /// The runs do not compare.
+    #[error(
+        "the runs do not compare, see above; measure both on the same node with the same workloads, \
+         sweeps and resources, or insist with --force"
+    )]
+    NotComparable,
+    /// More directories than runs.
+    #[error("--records-from is given {0} times; give it once for both runs, or once for each")]
+    TooManyDirectories(usize),
+    /// The comparison could not be written.
+    #[error("could not write the comparison as JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// The file holds no run.
     #[error("{0} holds no BenchmarkRun; give a file with one")]
     NoRunInFile(PathBuf),

@@ -2,11 +2,12 @@
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a report), then the commands: [`get`], [`report`],
-//! [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
+//! [`compare`], [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
 //! prints and exits.
 
 pub mod args;
 pub mod cluster;
+pub mod compare;
 pub mod error;
 pub mod files;
 pub mod get;
@@ -35,6 +36,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Err(error), _) => Err(Error::Output(error)),
         (Ok(runtime), Command::Get(args)) => runtime.block_on(get::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Report(args)) => runtime.block_on(report::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Compare(args)) => {
+            runtime.block_on(compare::run(&cli.cluster, &args))
+        }
         (Ok(_), Command::Plan(args)) => plan::run(&args),
     };
     match result {

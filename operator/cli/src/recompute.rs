@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::results::{Collector, RunInput, report_files_of};
+use wasmbench_core::results::{Collector, RunInput, Summary, report_files_of};
 use wasmbench_core::store;
 
 use crate::error::Error;
@@ -62,10 +62,15 @@ impl Recomputation {
 
     /// The files of the report.
     pub fn files(&self) -> Result<BTreeMap<String, String>, Error> {
+        Ok(report_files_of(&self.summary()?)?)
+    }
+
+    /// Everything that the records say.
+    pub fn summary(&self) -> Result<Summary, Error> {
         if self.entries == 0 {
             return Err(Error::NoRecords(self.name.clone()));
         }
-        Ok(report_files_of(&self.collector.finish())?)
+        Ok(self.collector.finish())
     }
 }
 

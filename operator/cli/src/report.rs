@@ -65,7 +65,15 @@ async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Err
 }
 
 fn check_finished(run: &BenchmarkRun, args: &ReportArgs) -> Result<(), Error> {
-    if args.partial || is_finished(run) {
+    if args.partial {
+        return Ok(());
+    }
+    finished(run)
+}
+
+/// An error unless `run` is finished.
+pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
+    if is_finished(run) {
         return Ok(());
     }
     Err(Error::NotFinished {

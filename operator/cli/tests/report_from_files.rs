@@ -170,6 +170,71 @@ fn yaml_and_json_files_can_be_mixed() {
     );
 }
 
+/// The same run under another name and uid, on a node with `kernel`.
+fn save_later(kernel: &str) -> TempDir {
+    const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
+    let mut records = all_measured(&run());
+    for record in &mut records {
+        LATER.clone_into(&mut record.run_uid);
+        if let Some(document) = &mut record.document {
+            let facts = &mut document.environment.facts;
+            facts.insert("kernel".to_owned(), kernel.to_owned());
+        }
+    }
+    let mut maps = record_maps(&records);
+    for map in &mut maps {
+        let labels = map.metadata.labels.as_mut().unwrap();
+        labels.insert(labels::RUN_UID.to_owned(), LATER.to_owned());
+    }
+    let mut later = saved_run(true);
+    later["metadata"]["name"] = json!("later");
+    later["metadata"]["uid"] = json!(LATER);
+    save(later, maps)
+}
+
+fn compare(later: &TempDir, more: &[&str]) -> Output {
+    let earlier = save(saved_run(true), everything());
+    let of = |directory: &TempDir| directory.path().to_str().unwrap().to_owned();
+    let (one, other) = (of(&earlier), of(later));
+    let mut arguments = vec!["compare", "gateway-overhead", "later"];
+    arguments.extend(["--records-from", &one, "--records-from", &other]);
+    arguments.extend(more);
+    kubectl_wasmbench(&arguments)
+}
+
+#[test]
+fn saved_runs_that_are_equal_compare_with_exit_code_0() {
+    let printed = compare(&save_later("6.12.41"), &[]);
+    assert_eq!(printed.status.code(), Some(0), "{}", stderr(&printed));
+    let text = stdout(&printed);
+    assert!(
+        text.starts_with("default/later as a multiple of default/gateway-overhead\n"),
+        "{text}"
+    );
+    assert!(text.contains("1.00x (0.96-1.05), equivalent"), "{text}");
+}
+
+#[test]
+fn saved_runs_of_two_nodes_are_refused_and_compared_by_force() {
+    let later = save_later("6.13.0");
+    let refused = compare(&later, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stdout(&refused).contains("Not comparable: probe.kernel: 6.12.41 -> 6.13.0"));
+    assert!(
+        stderr(&refused).contains("insist with --force"),
+        "{}",
+        stderr(&refused)
+    );
+    let forced = compare(&later, &["--force", "-o", "json"]);
+    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
+    let json: Value = serde_json::from_str(&stdout(&forced)).unwrap();
+    assert_eq!(json["schema"], "wasmbench.dev/across/v1");
+    assert_eq!(
+        (&json["forced"], json["ratios"].as_array().unwrap().len()),
+        (&json!(true), 36)
+    );
+}
+
 #[test]
 fn a_check_of_an_untouched_report_succeeds() {
     let printed = report(&save(saved_run(true), everything()), &["--check"]);

@@ -9,7 +9,7 @@ mod synthetic;
 use synthetic::{Chance, Noise, SyntheticRun};
 use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::statistics::{LogInterval, Spread};
+use wasmbench_core::results::statistics::{LogInterval, Spread, false_discovery};
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
@@ -67,6 +67,82 @@ fn the_median_of_a_point_lies_in_its_interval_in_at_least_90_of_100_runs() {
         assert!(
             (1800..=1960).contains(&held),
             "{blocks} trials: {held} of 2000"
+        );
+    }
+}
+
+/// Share of 95 % intervals of unpaired samples of these sizes that hold the truth, a ratio of 1.1.
+fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
+    let truth = 1.1_f64.ln();
+    let mut chance = Chance::new(u64::from(100 * trials[0] + trials[1]));
+    let mut sample = |noise, trials, truth: f64| -> Vec<f64> {
+        (0..trials)
+            .map(|_| (truth + chance.trial(noise, 0.0, 0.0)).exp())
+            .collect()
+    };
+    let holds = |_: &u32| {
+        let (value, base) = (
+            sample(noises[0], trials[0], truth),
+            sample(noises[1], trials[1], 0.0),
+        );
+        let interval = LogInterval::unpaired(&value, &base).expect("numbers");
+        (interval.estimate - truth).abs() <= interval.half_width.expect("several trials")
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+#[test]
+fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
+    let noises = [
+        [Noise::Normal(0.05), Noise::Normal(0.05)],
+        [Noise::Normal(0.10), Noise::Normal(0.02)],
+        [Noise::Outliers(0.03), Noise::Outliers(0.03)],
+        [Noise::HeavyTails(0.03), Noise::HeavyTails(0.03)],
+    ];
+    let mut shares = vec![];
+    for noise in noises {
+        for trials in [
+            [5, 5],
+            [5, 10],
+            [10, 5],
+            [8, 8],
+            [10, 10],
+            [15, 20],
+            [20, 20],
+        ] {
+            let share = unpaired_coverage(noise, trials, 3000);
+            shares.push(format!("{noise:?} {trials:?}: {share}"));
+            assert!((0.93..=0.98).contains(&share), "{shares:#?}");
+        }
+    }
+}
+
+/// With 20 numbers per run, how often two runs of equals come to any difference.
+#[test]
+fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
+    for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
+        let mut chance = Chance::new(11);
+        let found = (0..1000).filter(|_| {
+            let mut sample = || -> Vec<f64> {
+                (0..trials)
+                    .map(|_| (noise * chance.normal()).exp())
+                    .collect()
+            };
+            let p_values: Vec<f64> = (0..20)
+                .map(|_| {
+                    LogInterval::unpaired(&sample(), &sample())
+                        .expect("numbers")
+                        .p_value
+                })
+                .collect();
+            false_discovery::adjusted(&p_values)
+                .into_iter()
+                .any(|p| p <= 0.05)
+        });
+        let found = found.count();
+        assert!(
+            found <= 50,
+            "noise {noise}, {trials} trials: {found} of 1000"
         );
     }
 }

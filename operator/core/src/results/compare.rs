@@ -272,7 +272,8 @@ fn compare<'a>(
     })
 }
 
-fn by_block(metric: Metric, cell: &CellSummary) -> BTreeMap<u32, f64> {
+/// The number of each valid trial of a load, by block.
+pub fn by_block(metric: Metric, cell: &CellSummary) -> BTreeMap<u32, f64> {
     let valid = cell
         .trials
         .iter()

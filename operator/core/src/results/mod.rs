@@ -9,6 +9,7 @@
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
+pub mod across;
 pub mod answers;
 pub mod cells;
 pub mod coldstart;

@@ -2,7 +2,7 @@
 //! they are what this project exists for, and each fits on a page.
 //!
 //! [`spread`]: what one variant does (median over trials). [`ratio`]: how it compares with the
-//! baseline (paired within blocks). [`student`]: the distribution behind the ratio's interval.
+//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run. [`student`]: the distribution behind the ratio's interval.
 //! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
 //! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
 //!
@@ -14,6 +14,7 @@ pub mod ratio;
 mod rounding;
 pub mod spread;
 mod student;
+mod unpaired;
 
 pub use ratio::{LogInterval, paired_ratios};
 pub use rounding::round_significant;

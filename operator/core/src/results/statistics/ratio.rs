@@ -11,7 +11,7 @@ use super::{LEVEL, sorted, student};
 
 /// One in this many blocks is trimmed at each end. Trimming more costs power where blocks are few (a
 /// fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals threefold.
-const ONE_IN: usize = 8;
+pub(super) const ONE_IN: usize = 8;
 
 /// A ratio with its 95 % interval, as natural logarithms. The estimate lies in the middle, and the
 /// p-value is below [`LEVEL`] exactly when the interval excludes 0: all three come from one t.
@@ -90,12 +90,12 @@ pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Optio
 /// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
 /// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of 100
 /// cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
-fn freedom(kept: usize, trimmed: usize) -> u32 {
+pub(super) fn freedom(kept: usize, trimmed: usize) -> u32 {
     u32::try_from(kept - 1 - trimmed.min(1)).unwrap_or(u32::MAX)
 }
 
 /// Standard error of the trimmed mean: the trimmed values count as the outermost kept ones.
-fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize) -> Option<f64> {
+pub(super) fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize) -> Option<f64> {
     if kept < 2 {
         return None;
     }
@@ -108,7 +108,7 @@ fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize) -> Option<
     Some((squares / (kept * (kept - 1)) as f64).sqrt())
 }
 
-fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
+pub(super) fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
     // Nothing scatters: any distance from 0 is certain, and none is no evidence.
     if error > 0.0 {
         student::two_sided_tail(estimate / error, freedom)

@@ -1,0 +1,142 @@
+//! The numbers: trials of the same cell of two runs in, judged ratios out.
+
+use super::super::coldstart::ColdStartCell;
+use super::super::compare::{Metric, by_block};
+use super::super::judge::{Thresholds, judge};
+use super::super::statistics::{LogInterval, false_discovery, round_significant};
+use super::super::summary::{CellSummary, Summary, Sweep};
+use super::super::trial::SUMMARY_DIGITS;
+use super::CellRatio;
+
+/// Digits of p-values: the third says nothing any more.
+const P_DIGITS: usize = 2;
+
+/// The valid trials of one metric of one cell.
+#[derive(Clone, Debug, PartialEq)]
+struct Sample {
+    variant: String,
+    workload: String,
+    point: String,
+    metric: Metric,
+    values: Vec<f64>,
+}
+
+impl Sample {
+    fn is_same_cell(&self, other: &Self) -> bool {
+        (&self.variant, &self.workload, &self.point, self.metric)
+            == (&other.variant, &other.workload, &other.point, other.metric)
+    }
+}
+
+/// The ratios of all cells that both runs have, and how many metrics of cells only one of them has.
+/// `minimum_effect` is a logarithm.
+pub fn ratios(before: &Summary, after: &Summary, minimum_effect: f64) -> (Vec<CellRatio>, u32) {
+    let (before, after) = (samples(before), samples(after));
+    let pairs: Vec<(&Sample, &Sample, LogInterval)> = after
+        .iter()
+        .filter_map(|later| {
+            let earlier = before.iter().find(|earlier| earlier.is_same_cell(later))?;
+            let interval = LogInterval::unpaired(&later.values, &earlier.values)?;
+            Some((earlier, later, interval))
+        })
+        .collect();
+    let p_values: Vec<f64> = pairs.iter().map(|(.., found)| found.p_value).collect();
+    let adjusted = false_discovery::adjusted(&p_values);
+    let single = before.len() + after.len() - 2 * pairs.len();
+    let thresholds = Thresholds {
+        minimum_effect,
+        noise_floor: None,
+    };
+    let judged = pairs
+        .into_iter()
+        .zip(adjusted)
+        .map(|((earlier, later, found), adjusted)| {
+            ratio(earlier, later, &found, adjusted, thresholds)
+        });
+    (judged.collect(), u32::try_from(single).unwrap_or(u32::MAX))
+}
+
+fn ratio(
+    earlier: &Sample,
+    later: &Sample,
+    found: &LogInterval,
+    adjusted: f64,
+    thresholds: Thresholds,
+) -> CellRatio {
+    let round = |value| round_significant(value, SUMMARY_DIGITS);
+    let factor = |log| round(libm::exp(log));
+    let middle = |sample: &Sample| {
+        LogInterval::of(&sample.values).map_or(0.0, |found| factor(found.estimate))
+    };
+    let count = |sample: &Sample| u32::try_from(sample.values.len()).unwrap_or(u32::MAX);
+    CellRatio {
+        variant: later.variant.clone(),
+        workload: later.workload.clone(),
+        point: later.point.clone(),
+        metric: later.metric,
+        before: middle(earlier),
+        after: middle(later),
+        ratio: factor(found.estimate),
+        low: found.low().map(factor),
+        high: found.high().map(factor),
+        p_value: round_significant(found.p_value, P_DIGITS),
+        adjusted_p_value: round_significant(adjusted, P_DIGITS),
+        verdict: judge(later.metric, found, adjusted, thresholds),
+        trials_before: count(earlier),
+        trials_after: count(later),
+    }
+}
+
+/// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared.
+fn samples(summary: &Summary) -> Vec<Sample> {
+    let loads = summary.cells.iter().filter(|cell| cell.ranked);
+    let loads = loads.flat_map(of_load);
+    let all = loads.chain(summary.cold_starts.iter().flat_map(of_cold_start));
+    all.filter(|sample| !sample.values.is_empty()).collect()
+}
+
+fn of_load(cell: &CellSummary) -> Vec<Sample> {
+    let (point, metrics) = match cell.sweep {
+        Sweep::WarmLatency => (
+            "warm".to_owned(),
+            [Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+        ),
+        Sweep::Throughput => (
+            format!("c{}", cell.connections),
+            [Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
+        ),
+    };
+    let sample = |metric| Sample {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point: point.clone(),
+        metric,
+        values: by_block(metric, cell).into_values().collect(),
+    };
+    metrics.map(sample).into()
+}
+
+fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
+    let point = match cell.concurrency {
+        1 => "cold".to_owned(),
+        more => format!("cold-c{more}"),
+    };
+    let sample = |metric, values| Sample {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point: point.clone(),
+        metric,
+        values,
+    };
+    let blocks = || cell.blocks.iter();
+    vec![
+        sample(
+            Metric::ColdStartListening,
+            blocks().filter_map(|block| block.listening).collect(),
+        ),
+        sample(
+            Metric::ColdStartAnswer,
+            blocks().filter_map(|block| block.answer).collect(),
+        ),
+    ]
+}

@@ -1,0 +1,157 @@
+//! A comparison of runs as people see it: aligned text for a terminal, and one line for a status.
+
+use std::fmt::Write as _;
+
+use super::super::compare::Metric;
+use super::super::table::{Align, Table, ascii};
+use super::super::tables::judged_ratio;
+use super::super::units;
+use super::super::words::cut;
+use super::{Across, CellRatio, Difference, Weight};
+
+/// Longest line, in characters.
+const MAX_LINE_CHARS: usize = 400;
+/// Differences that one line names.
+const MAX_NAMED: usize = 3;
+
+impl Difference {
+    /// The difference in one line: `image of native: sha256:1 -> sha256:2`.
+    pub fn line(&self) -> String {
+        ascii(&format!("{}: {} -> {}", self.what, self.before, self.after))
+    }
+}
+
+impl Across {
+    /// Everything, for a terminal and for `versus-run.txt`.
+    pub fn text(&self) -> String {
+        let (before, after) = (&self.before, &self.after);
+        let mut text = ascii(&format!(
+            "{}/{} as a multiple of {}/{}",
+            after.namespace, after.name, before.namespace, before.name
+        ));
+        text.push('\n');
+        for difference in &self.differences {
+            let kind = match difference.weight {
+                Weight::Forbids if self.ratios.is_empty() => "Not comparable",
+                Weight::Forbids | Weight::Warns => "Warning",
+                Weight::Compared => "Compared",
+            };
+            let _ = writeln!(text, "{kind}: {}", difference.line());
+        }
+        if self.ratios.is_empty() {
+            if self.obstacles().next().is_none() {
+                let _ = writeln!(text, "{}", self.line());
+            }
+            return text;
+        }
+        let _ = write!(
+            text,
+            "\n{}\nIntervals know how far trials scatter within the runs; what shifts a whole run is not in \
+             them. Differences below {} do not matter.\n",
+            self.table().plain(),
+            units::excess(self.minimum_effect)
+        );
+        if self.only_in_one > 0 {
+            let _ = writeln!(
+                text,
+                "Not compared: {} number(s) that only one of the runs has validly.",
+                self.only_in_one
+            );
+        }
+        text
+    }
+
+    /// The result in one line.
+    pub fn line(&self) -> String {
+        let obstacles: Vec<&Difference> = self.obstacles().collect();
+        if self.ratios.is_empty() && !obstacles.is_empty() && !self.forced {
+            let named: Vec<String> = obstacles
+                .iter()
+                .take(MAX_NAMED)
+                .map(|difference| difference.line())
+                .collect();
+            let more = match obstacles.len().saturating_sub(MAX_NAMED) {
+                0 => String::new(),
+                more => format!(" (+{more} more)"),
+            };
+            return cut(
+                &format!("differs in {}{more}", named.join("; ")),
+                MAX_LINE_CHARS,
+            );
+        }
+        if self.ratios.is_empty() {
+            return "nothing to compare: no number is valid in both runs".to_owned();
+        }
+        let (worse, better) = (self.worse(), self.better());
+        let first = self
+            .ratios
+            .iter()
+            .filter(|ratio| ratio.verdict.is_difference());
+        let first = first.max_by(|one, other| {
+            let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
+            far(one).total_cmp(&far(other))
+        });
+        let most = first.map_or_else(String::new, |ratio| {
+            format!(
+                "; most: {} {} on {} at {}: {}",
+                ratio.variant,
+                ratio.metric.noun(),
+                ratio.workload,
+                ratio.point,
+                shown(ratio)
+            )
+        });
+        let all = self.ratios.len();
+        cut(
+            &ascii(&format!(
+                "{worse} of {all} numbers worse, {better} better{most}"
+            )),
+            MAX_LINE_CHARS,
+        )
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("WORKLOAD", Align::Left),
+            ("VARIANT", Align::Left),
+            ("POINT", Align::Left),
+            ("METRIC", Align::Left),
+            ("BEFORE", Align::Right),
+            ("AFTER", Align::Right),
+            ("RATIO", Align::Left),
+            ("TRIALS", Align::Right),
+        ]);
+        for ratio in &self.ratios {
+            table.row(&[
+                ratio.workload.clone(),
+                ratio.variant.clone(),
+                ratio.point.clone(),
+                ratio.metric.noun().to_owned(),
+                number(ratio.metric, ratio.before),
+                number(ratio.metric, ratio.after),
+                shown(ratio),
+                format!("{}, {}", ratio.trials_before, ratio.trials_after),
+            ]);
+        }
+        table
+    }
+}
+
+fn shown(ratio: &CellRatio) -> String {
+    judged_ratio(
+        ratio.ratio,
+        ratio.low.zip(ratio.high),
+        ratio.verdict.words(),
+    )
+}
+
+fn number(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::ThroughputRps => format!("{}/s", units::rate(value)),
+        Metric::Memory => units::bytes(value),
+        Metric::WarmP50
+        | Metric::CpuPerRequest
+        | Metric::ColdStartListening
+        | Metric::ColdStartAnswer => units::micros(value),
+    }
+}
