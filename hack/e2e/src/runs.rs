@@ -49,6 +49,15 @@ pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) 
     .await;
 }
 
+/// Waits until the run says that a probe measures.
+pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
+    eventually(Duration::from_secs(seconds), "a probe measures", || async {
+        let progress = get(client, namespace, name).await.status?.progress?;
+        progress.message.starts_with("measuring ").then_some(())
+    })
+    .await;
+}
+
 /// A condition of the run.
 pub fn condition(run: &BenchmarkRun, type_: &str) -> Option<Condition> {
     run.status

@@ -11,6 +11,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
 use kube::api::{DeleteParams, PostParams};
@@ -19,6 +20,7 @@ use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::TRUSTWORTHY;
 use wasmbench_api::status::{Ratio, SummaryRow};
+use wasmbench_core::noise::{self, Noise, OTHERS_CPU_LIMIT};
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
@@ -214,47 +216,94 @@ async fn doubts(client: &Client, namespace: &str) -> String {
     trust.message
 }
 
+/// A server and four clients that never pause, in a pod of their own.
+async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
+    let image = images(client).await.probe;
+    let container = |name: &str, args: &[&str]| {
+        json!({
+            "name": name, "image": image, "command": ["/fortio"], "args": args,
+            "securityContext": {
+                "allowPrivilegeEscalation": false, "runAsNonRoot": true,
+                "capabilities": {"drop": ["ALL"]},
+            },
+        })
+    };
+    let load = "load -c 4 -qps 0 -t 60s http://127.0.0.1:8080/";
+    let load: Vec<&str> = load.split(' ').collect();
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": {"name": "neighbour"},
+        "spec": {
+            "restartPolicy": "OnFailure",
+            "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [
+                container("server", &["server", "-http-port", "8080"]),
+                container("load", &load),
+            ],
+        },
+    }))
+    .expect("a pod");
+    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+    pods.create(&PostParams::default(), &pod).await.expect("ok");
+    pods
+}
+
 #[tokio::test]
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_neighbour_that_burns_cpus_makes_a_run_untrustworthy() {
     with_namespace("neighbour", |client, namespace| async move {
-        let container = |name: &str, args: &[&str], image: &str| {
-            json!({
-                "name": name, "image": image, "command": ["/fortio"], "args": args,
-                "securityContext": {
-                    "allowPrivilegeEscalation": false, "runAsNonRoot": true,
-                    "capabilities": {"drop": ["ALL"]},
-                },
-            })
-        };
-        let image = images(&client).await.probe;
-        let load = [
-            "load",
-            "-c",
-            "4",
-            "-qps",
-            "0",
-            "-t",
-            "60s",
-            "http://127.0.0.1:8080/",
-        ];
-        let pod: Pod = serde_json::from_value(json!({
-            "metadata": {"name": "neighbour"},
-            "spec": {
-                "restartPolicy": "OnFailure",
-                "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-                "containers": [
-                    container("server", &["server", "-http-port", "8080"], &image),
-                    container("load", &load, &image),
-                ],
-            },
-        }))
-        .expect("a pod");
-        let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
-        pods.create(&PostParams::default(), &pod).await.expect("ok");
+        neighbour(&client, &namespace).await;
         let message = doubts(&client, &namespace).await;
         found("a neighbour", line(&message, "NodeNoisy"), "NodeNoisy");
         assert!(message.contains("NodeNoisy"), "{message}");
+    })
+    .await;
+}
+
+/// Long enough that the neighbour is there for most of the first window and gone in the second.
+const LONG: &str = r"
+blocks: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [16], durationSeconds: 8, warmupSeconds: 1}}
+";
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_neighbour_that_leaves_costs_a_repeat_and_its_window_does_not_count() {
+    with_namespace("visitor", |client, namespace| async move {
+        let pods = neighbour(&client, &namespace).await;
+        runs::create(&client, &namespace, "visited", LONG).await;
+        runs::measuring(&client, &namespace, "visited", 60).await;
+        // The probe's start, the warm-up, and most of the first window.
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        let now = DeleteParams::default().grace_period(0);
+        pods.delete("neighbour", &now).await.expect("deleted");
+        let run = runs::finished(&client, &namespace, "visited", 120).await;
+        let records = runs::records(&client, &run).await;
+        let timed = records[0]
+            .document
+            .as_ref()
+            .expect("measured")
+            .timed
+            .as_ref();
+        let timed = timed.expect("a window");
+        let thrown = timed
+            .discarded
+            .expect("the noisy window was measured again");
+        let environment = &records[0].document.as_ref().expect("measured").environment;
+        let cpus = noise::cpus(&environment.facts["cpus"]).expect("a number of CPUs");
+        let kept = Noise::of(timed, cpus).others.expect("known");
+        let rps = timed.fortio["ActualQPS"].as_f64().expect("a rate");
+        let noisy = thrown.others_cpu_share.expect("known");
+        let figure = format!(
+            "{:.0} % used by others at {:.0}/s, thrown away; {:.0} % at {rps:.0}/s, kept",
+            noisy * 100.0,
+            thrown.rps,
+            kept * 100.0
+        );
+        found("a neighbour that leaves", &figure, "the quiet window");
+        assert!(thrown.start_unix_nanoseconds < timed.start_unix_nanoseconds);
+        assert!(noisy > OTHERS_CPU_LIMIT && kept < noisy, "{figure}");
     })
     .await;
 }
