@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use wasmbench_api::conditions;
+use wasmbench_api::status::SummaryRow;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
@@ -92,6 +93,13 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun) {
         .map(|row| (&*row.variant, &*row.workload))
         .collect();
     assert_eq!(rows.len(), 12, "{rows:?}");
+    // On a noisy node points are measured and not compared.
+    let points = |row: &SummaryRow| {
+        let loaded = row.throughput.iter().flat_map(|load| load.points.clone());
+        loaded.chain(row.warm_latency.clone()).collect::<Vec<_>>()
+    };
+    let mut all = status.summary.iter().flat_map(points);
+    let is_compared = all.all(|point| point.invalid.is_none());
     for row in &status.summary {
         let what = format!("{}/{}", row.variant, row.workload);
         let warm = row
@@ -103,13 +111,14 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun) {
             .throughput
             .as_ref()
             .unwrap_or_else(|| panic!("{what}: no throughput"));
-        assert!(load.peak_rps > 10.0, "{what}: {load:?}");
+        let peak = load.peak_rps.unwrap_or(load.points[0].rps);
+        assert!(peak > 10.0, "{what}: {load:?}");
         let cpu = load.points[0]
             .cpu_microseconds_per_request
             .unwrap_or_default();
         // One core for one second at this rate is the most that a single thread can use.
         assert!(
-            cpu > 0.5 && cpu < 1.3e6 / load.peak_rps,
+            cpu > 0.5 && cpu < 1.3e6 / peak,
             "{what}: {cpu} us at {load:?}"
         );
         assert!(
@@ -121,7 +130,7 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun) {
             if row.variant == "native" {
                 ratios == 0
             } else {
-                ratios >= 3
+                ratios >= 3 || !is_compared
             },
             "{row:?}"
         );

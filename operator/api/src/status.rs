@@ -239,11 +239,13 @@ pub struct ColdStartRatio {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ThroughputSummary {
-    /// The highest rate of all points, in requests per second.
-    pub peak_rps: f64,
+    /// The highest rate of all valid points, in requests per second. Absent when none is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rps: Option<f64>,
 
     /// The number of connections at which it was reached.
-    pub at_connections: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_connections: Option<u32>,
 
     /// The fewest connections with at least 90 % of that rate: the subject is busy there, and more
     /// connections would mostly queue. Variants are compared at the baseline's knee.
@@ -267,7 +269,7 @@ pub struct Knee {
     pub rps: f64,
 }
 
-/// One sweep point: medians over its valid trials.
+/// One sweep point: medians over its valid trials, or over the invalid ones where there is no other.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct PointSummary {
@@ -280,6 +282,12 @@ pub struct PointSummary {
     /// Trials that failed or were skipped, and are not part of the numbers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
+
+    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in peaks,
+    /// knees and comparisons. Absent for a valid point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
 
     /// Requests per second.
     pub rps: f64,

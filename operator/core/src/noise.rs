@@ -49,6 +49,19 @@ impl Noise {
         of_limit(self.others, OTHERS_CPU_LIMIT).max(of_limit(self.stolen, STEAL_LIMIT))
     }
 
+    /// The worse of each share.
+    #[must_use]
+    pub fn worst(self, other: Self) -> Self {
+        let worse = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            others: worse(self.others, other.others),
+            stolen: worse(self.stolen, other.stolen),
+        }
+    }
+
     /// What is over its limit: `31 % used by others, 8 % stolen`. Empty when nothing is.
     pub fn words(self) -> String {
         let over = |share: Option<f64>, limit: f64, what: &str| {

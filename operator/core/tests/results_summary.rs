@@ -14,8 +14,9 @@ use wasmbench_core::results::expectations::Outcome;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
+use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
-use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu};
+use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
@@ -101,11 +102,11 @@ fn status_rows_carry_four_digits_and_no_ratio_for_the_baseline() {
     let throughput = rows[0].throughput.as_ref().unwrap();
     assert_eq!(
         (throughput.at_connections, throughput.points.len()),
-        (50, 2)
+        (Some(50), 2)
     );
     assert_eq!(
-        format!("{:.3e}", throughput.peak_rps).parse(),
-        Ok(throughput.peak_rps)
+        format!("{:.3e}", throughput.peak_rps.unwrap()).parse(),
+        Ok(throughput.peak_rps.unwrap())
     );
 }
 
@@ -148,7 +149,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
             .as_ref()
             .unwrap()
             .at_connections,
-        10
+        Some(10)
     );
 }
 
@@ -483,6 +484,155 @@ fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubte
     );
 }
 
+/// The records of a clean run in which the node was noisy in these blocks of one point.
+fn noisy_in(blocks: &[u32]) -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    let at = Point::Throughput { connections: 50 };
+    let is_noisy =
+        |t: &TrialId| is_embedded_hello(t) && t.cell.point == at && blocks.contains(&t.block);
+    for record in records.iter_mut().filter(|r| is_noisy(&r.trial)) {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
+    }
+    summarize(&run, &records)
+}
+
+#[test]
+fn one_noisy_trial_in_five_is_left_out_and_its_point_stays() {
+    let summary = noisy_in(&[2]);
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (59, 1));
+    let note = doubt(&summary, Reason::NodeNoisy);
+    assert!(
+        note.message.contains("1 that stayed noisy left out"),
+        "{note:?}"
+    );
+    let ratio = |metric| {
+        let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == metric;
+        summary.comparisons.iter().find(of_hello).unwrap()
+    };
+    assert_eq!(ratio(Metric::ThroughputRps).blocks, 4);
+    assert_eq!(ratio(Metric::WarmP50).blocks, 5);
+}
+
+#[test]
+fn two_noisy_trials_in_five_make_a_point_invalid() {
+    let summary = noisy_in(&[2, 4]);
+    assert_eq!(reasons(&summary), [Reason::NodeNoisy]);
+    let message = doubt(&summary, Reason::NodeNoisy).message;
+    let place = "embedded on hello at 50 connections (2 of 5: 20 % used by others)";
+    assert!(message.contains(place), "{message}");
+    let is_loaded = |c: &&Comparison| c.workload == "hello" && c.metric != Metric::WarmP50;
+    assert_eq!(summary.comparisons.iter().filter(is_loaded).count(), 0);
+    let rows = status_rows(&summary);
+    let row = rows
+        .iter()
+        .find(|r| r.variant == "embedded" && r.workload == "hello");
+    let throughput = row.unwrap().throughput.as_ref().unwrap();
+    assert_eq!(throughput.at_connections, Some(10), "the peak is elsewhere");
+    let marks: Vec<_> = throughput
+        .points
+        .iter()
+        .map(|p| p.invalid.as_deref())
+        .collect();
+    assert_eq!(marks, [None, Some("NodeNoisy")]);
+    let report = &report_files_of(&summary).unwrap()["report.md"];
+    assert!(report.contains("INVALID: NodeNoisy"));
+}
+
+#[test]
+fn a_point_without_a_valid_trial_is_shown_with_its_numbers_and_has_no_peak() {
+    let run = run_with(json!({
+        "blocks": 1,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&run);
+    let window = records[0]
+        .document
+        .as_mut()
+        .unwrap()
+        .timed
+        .as_mut()
+        .unwrap();
+    window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.trustworthy, Some(false));
+    let rows = status_rows(&summary);
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(
+        (throughput.peak_rps, throughput.at_connections),
+        (None, None)
+    );
+    let point = &throughput.points[0];
+    assert_eq!(
+        (point.trials, point.invalid.as_deref()),
+        (0, Some("NodeNoisy"))
+    );
+    assert!(point.rps > 1000.0, "{point:?}");
+}
+
+/// Every reason that keeps a point out, planted in all trials of one variant under one workload.
+#[test]
+fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
+    type Plant = fn(&mut Record);
+    fn window(record: &mut Record) -> &mut TimedWindow {
+        record.document.as_mut().unwrap().timed.as_mut().unwrap()
+    }
+    let plants: [(Reason, Plant); 4] = [
+        (Reason::NodeNoisy, |record| {
+            let window = window(record);
+            window.node.as_mut().unwrap().busy_nanoseconds = 3 * window.duration_nanoseconds;
+        }),
+        (Reason::Throttled, |record| {
+            window(record).subject.as_mut().unwrap().throttled_periods = Some(1);
+        }),
+        (Reason::LoadGeneratorSaturated, |record| {
+            let window = window(record);
+            window.generator_cpu_limit = Some(0.5);
+            window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
+        }),
+        (Reason::EnvironmentDrifted, |record| {
+            if record.trial.block == 3 {
+                record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+            }
+        }),
+    ];
+    for (reason, plant) in plants {
+        let summary = with_window(plant);
+        assert_eq!(reasons(&summary), [reason]);
+        let invalid: Vec<_> = summary.cells.iter().filter(|cell| !cell.ranked).collect();
+        let points = match reason {
+            // A warm window of 300 requests is too short to say anything of the node.
+            Reason::NodeNoisy => 2,
+            // An image is the fact of a variant under all its workloads.
+            Reason::EnvironmentDrifted => 6,
+            _ => 3,
+        };
+        assert_eq!(invalid.len(), points, "{reason:?}");
+        assert!(invalid.iter().all(|cell| cell.invalid_because == [reason]));
+        for c in &summary.comparisons {
+            let at = |cell: &&&CellSummary| {
+                (&cell.variant, &cell.workload, cell.sweep, cell.connections)
+                    == (&c.variant, &c.workload, c.sweep, c.connections)
+            };
+            assert_eq!(invalid.iter().find(at), None, "{reason:?}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_changed_leaves_nothing_to_compare() {
+    let summary = with_window(|record| {
+        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        facts.insert("governor".into(), "powersave".into());
+    });
+    assert!(summary.comparisons.is_empty());
+    assert!(summary.cells.iter().all(|cell| !cell.ranked));
+}
+
 #[test]
 fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
     let run = run();
@@ -743,7 +893,7 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     let summary = summarize(&run, &records);
     let rows = status_rows(&summary);
     let throughput = rows[0].throughput.as_ref().unwrap();
-    assert_eq!(throughput.at_connections, 100);
+    assert_eq!(throughput.at_connections, Some(100));
     assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
     let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
     assert!(

@@ -81,6 +81,7 @@ fn trials_of(
             Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
             Ended::Measured if wrong => invalid(Reason::ResponseMismatch),
             Ended::Measured if seen.metrics.errors > 0 => invalid(Reason::ErrorsInLoad),
+            Ended::Measured if seen.metrics.noise().is_over_limit() => invalid(Reason::NodeNoisy),
             Ended::Measured => (TrialState::Valid, None),
         };
         Some(Trial {
@@ -95,7 +96,8 @@ fn trials_of(
 }
 
 /// Any failed request makes a trial invalid: requests that fail cost less or more than the ones
-/// that succeed, and nobody knows which ones are missing from the latency.
+/// that succeed, and nobody knows which ones are missing from the latency. So does a node that
+/// stayed noisy: the trial measured its neighbours too.
 fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }
@@ -107,14 +109,18 @@ fn summarise(
     trials: Vec<Trial>,
     wrong: bool,
 ) -> CellSummary {
+    let counts = count(&trials, blocks);
+    // A point without a valid trial is never ranked; what was measured is shown all the same.
+    let shown = if counts.valid > 0 {
+        TrialState::Valid
+    } else {
+        TrialState::Invalid
+    };
     let spread = |of: fn(&Metrics) -> Option<f64>| {
-        let valid = trials
-            .iter()
-            .filter(|trial| trial.state == TrialState::Valid);
-        Spread::of(valid.filter_map(|trial| of(&trial.metrics)))
+        let shown = trials.iter().filter(|trial| trial.state == shown);
+        Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
     };
-    let counts = count(&trials, blocks);
     let invalid_because = invalid_because(&trials, wrong);
     let valid = trials
         .iter()

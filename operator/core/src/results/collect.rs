@@ -13,7 +13,9 @@ use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
-use super::{cells, compare, expectations, failures, outside, quality, sandbox, verdict, words};
+use super::{
+    cells, compare, expectations, failures, invalid, outside, quality, sandbox, verdict, words,
+};
 use crate::twin;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
 
@@ -180,9 +182,10 @@ impl Collector {
             .iter()
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
-        let cells = cells::cells(measured, observations, &wrong);
-        let (cold_starts, compared) = self.compared(&cells, &wrong);
+        let mut cells = cells::cells(measured, observations, &wrong);
         let environment = environment::environment(run.seed, measured, observations, facts);
+        invalid::mark(&mut cells, &environment.drift);
+        let (cold_starts, compared) = self.compared(&cells, &wrong);
         let evidence = Evidence {
             spec: &run.spec,
             cells: &cells,

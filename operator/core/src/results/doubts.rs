@@ -2,6 +2,7 @@
 //! do. The thresholds are named constants with their reasons.
 
 mod high_variance;
+mod noisy;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,6 @@ use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
 use super::words::cut;
-use crate::noise::Noise;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.
@@ -58,7 +58,8 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         too_few_samples(evidence, 10, true),
         too_few_samples(evidence, 100, false),
         throttled(evidence),
-        node_noisy(evidence),
+        noisy::doubt(evidence),
+        noisy::repeats(evidence),
         generator_saturated(evidence),
         drifted(evidence),
         high_variance::doubt(evidence),
@@ -231,27 +232,8 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(doubt(
         Reason::Throttled,
         listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
-        "a CPU limit stopped the subject, and its latency shows the limit: remove \
-         spec.resources.limits.cpu",
-    ))
-}
-
-fn node_noisy(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
-        let worst = Noise {
-            others: cell.others_cpu_share_max,
-            stolen: cell.steal_share_max,
-        };
-        worst
-            .is_over_limit()
-            .then(|| format!("{} ({})", cell.place(), worst.words()))
-    };
-    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
-    Some(doubt(
-        Reason::NodeNoisy,
-        format!("of the node's CPUs in the worst trial: {places}"),
-        "the node was not the run's alone: move other pods away (kubectl top pods), or choose a \
-         quiet node with spec.placement",
+        "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
+         limit; remove spec.resources.limits.cpu",
     ))
 }
 
@@ -269,7 +251,7 @@ fn generator_saturated(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(doubt(
         Reason::LoadGeneratorSaturated,
         listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
-        "these points measure the load generator: use fewer connections, heavier requests or a \
+        "these points are not compared: they measure the load generator; use fewer connections, heavier requests or a \
          node with more CPUs",
     ))
 }
@@ -282,7 +264,7 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(doubt(
         Reason::EnvironmentDrifted,
         listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
-        "trials before and after the change do not compare: keep the node as it is and name \
+        "these points are not compared, because trials before and after the change differ: keep the node as it is and name \
          images by digest, then run again",
     ))
 }

@@ -19,6 +19,8 @@ pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
 /// Hex digits of a fingerprint: among a thousand nodes two agree by chance once in 500 million
 /// times, and it can still be read aloud.
 const FINGERPRINT_DIGITS: usize = 12;
+/// What a fact about the image of one variant begins with.
+const IMAGE_OF: &str = "image of ";
 /// Longest value of a fact that a report shows, in characters.
 const MAX_FACT_CHARS: usize = 512;
 /// Largest spec that a report repeats, in bytes of JSON: it appears twice, and a report must fit a
@@ -107,6 +109,15 @@ pub struct Drift {
     pub fact: String,
     /// Its values, in alphabetical order.
     pub values: BTreeSet<String>,
+}
+
+impl Drift {
+    /// Whether trials of `variant` before and after the change do not compare: an image is the fact
+    /// of one variant, all else that of the node or the instrument.
+    pub fn concerns(&self, variant: &str) -> bool {
+        let image_of = self.fact.strip_prefix(IMAGE_OF);
+        image_of.is_none_or(|changed| changed == variant)
+    }
 }
 
 /// What ran as one variant.
@@ -226,7 +237,7 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
     }
     for variant in variants {
         for id in &variant.image_ids {
-            put(format!("image of {}", variant.variant), id);
+            put(format!("{IMAGE_OF}{}", variant.variant), id);
         }
     }
     let changed = values.into_iter().filter(|(_, values)| values.len() > 1);

@@ -25,6 +25,7 @@ pub mod failures;
 pub mod fortio;
 pub mod histogram;
 pub mod html;
+mod invalid;
 pub mod json;
 pub mod judge;
 pub mod markdown;

@@ -13,10 +13,12 @@ use super::words::cut;
 
 /// Digits of numbers in status.
 const STATUS_DIGITS: usize = 4;
+/// Longest list of reasons in status.
+const MAX_REASONS_CHARS: usize = 128;
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
-/// A point without a valid trial is left out: its doubts are in the condition `Trustworthy`.
+/// A point without a measurement is left out: the failures are in the report.
 pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
     let mut rows = vec![];
     for variant in &summary.compared.variants {
@@ -79,11 +81,12 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
     let points = cells.iter().filter(|cell| cell.sweep == Sweep::Throughput);
     let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
     let first = cells.first()?;
-    let best = peak(&summary.cells, &first.variant, &first.workload)?;
-    Some(ThroughputSummary {
-        peak_rps: status_number(best.rps?.median),
-        at_connections: best.connections,
-        knee: knee(&summary.cells, &first.variant, &first.workload).and_then(|cell| {
+    let (variant, workload) = (&first.variant, &first.workload);
+    let best = peak(&summary.cells, variant, workload);
+    (!points.is_empty()).then(|| ThroughputSummary {
+        peak_rps: best.and_then(|best| Some(status_number(best.rps?.median))),
+        at_connections: best.map(|best| best.connections),
+        knee: knee(&summary.cells, variant, workload).and_then(|cell| {
             Some(Knee {
                 connections: cell.connections,
                 rps: status_number(cell.rps?.median),
@@ -106,6 +109,7 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
         connections: cell.connections,
         trials: cell.counts.valid,
         failed_trials: u32::try_from(failed_trials).unwrap_or(u32::MAX),
+        invalid: invalid(cell),
         rps: median(cell.rps)?,
         p50_microseconds: median(cell.p50_microseconds)?,
         p90_microseconds: median(cell.p90_microseconds)?,
@@ -113,6 +117,12 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
         cpu_microseconds_per_request: median(cell.cpu_microseconds_per_request),
         memory_bytes,
     })
+}
+
+fn invalid(cell: &CellSummary) -> Option<String> {
+    let reasons = cell.invalid_because.iter();
+    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+    (!reasons.is_empty()).then(|| cut(&reasons.join(", "), MAX_REASONS_CHARS))
 }
 
 fn ratio(comparison: &Comparison) -> Ratio {

@@ -133,7 +133,7 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
     let peak = throughput.and_then(|t| {
         t.points
             .iter()
-            .find(|point| point.connections == t.at_connections)
+            .find(|point| Some(point.connections) == t.at_connections)
     });
     // Resources are those of the loaded subject, and of the warm one only without a load.
     let loaded = peak.or(warm);
@@ -159,8 +159,12 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
         format!("{}{mark}", row.variant),
         p50(warm),
         p99(warm, warm_requests(spec)),
-        throughput.map_or_else(nothing, |t| units::rate(t.peak_rps)),
-        throughput.map_or_else(nothing, |t| t.at_connections.to_string()),
+        throughput
+            .and_then(|t| t.peak_rps)
+            .map_or_else(nothing, units::rate),
+        throughput
+            .and_then(|t| t.at_connections)
+            .map_or_else(nothing, |at| at.to_string()),
         p50(peak),
         p99(peak, loaded_requests(spec, peak)),
         loaded

@@ -91,7 +91,7 @@ pub struct TrialCounts {
     pub planned: u32,
     /// Measured, and part of the numbers.
     pub valid: u32,
-    /// Measured with failed requests or wrong answers: shown, not part of the numbers.
+    /// Measured with failed requests, wrong answers or a noisy node: shown, not part of the numbers.
     pub invalid: u32,
     /// Tried without a usable measurement.
     pub failed: u32,
@@ -130,8 +130,8 @@ pub enum Sweep {
     Throughput,
 }
 
-/// One variant under one workload at one sweep point. Spreads are over valid trials: the median
-/// with its interval. Percentiles are never averaged or merged: a spread of p99
+/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
+/// invalid ones of a point that has no other: the median with its interval. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]

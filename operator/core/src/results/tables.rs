@@ -1,5 +1,6 @@
 //! The tables of a report: ratios, points and trials.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::compare::{Comparison, Metric};
@@ -170,14 +171,13 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .filter(|cell| cell.workload == workload)
     {
         let knee = knee(&summary.cells, &cell.variant, workload);
-        let is_knee = knee.is_some_and(|knee| std::ptr::eq(knee, cell));
-        table.row(&point(cell, is_knee));
+        table.row(&point(cell, knee));
     }
     table.drop_columns_of(NOTHING);
     table
 }
 
-fn point(cell: &CellSummary, is_knee: bool) -> Vec<String> {
+fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
     let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
@@ -207,18 +207,23 @@ fn point(cell: &CellSummary, is_knee: bool) -> Vec<String> {
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
             .map_or_else(|| NOTHING.to_owned(), units::percent),
-        standing(cell, is_knee),
+        standing(cell, knee),
     ]
 }
 
-fn standing(cell: &CellSummary, is_knee: bool) -> String {
+/// Where the point stands on the curve. Beyond the knee the queue grows and the rate hardly does:
+/// these points are shown, and nothing is compared there.
+fn standing(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
+    let knee = knee.filter(|knee| knee.sweep == cell.sweep);
+    let from_knee = knee.map(|knee| cell.connections.cmp(&knee.connections));
     let reasons: Vec<&str> = cell
         .invalid_because
         .iter()
         .map(|reason| (*reason).into())
         .collect();
     match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
-        (true, ..) if is_knee => "valid, knee".to_owned(),
+        (true, ..) if from_knee == Some(Ordering::Equal) => "valid, knee".to_owned(),
+        (true, ..) if from_knee == Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
         (true, ..) => "valid".to_owned(),
         (false, _, false) => format!("INVALID: {}", reasons.join(", ")),
         (false, ..) => "not measured".to_owned(),

@@ -34,7 +34,8 @@ pub const fn carries(requests: u64, one_in: u64) -> bool {
 pub enum TrialState {
     /// Measured, and part of the numbers.
     Valid,
-    /// Measured, but requests failed or answers were wrong: shown, and not part of the numbers.
+    /// Measured, but requests failed, answers were wrong or the node was noisy: shown, and not part
+    /// of the numbers.
     Invalid,
     /// Tried without a usable measurement.
     Failed,
@@ -93,6 +94,16 @@ pub struct Metrics {
     pub shim: Option<ShimUse>,
     /// What else is known of the pod.
     pub sandbox: Option<SandboxUse>,
+}
+
+impl Metrics {
+    /// How noisy the node was.
+    pub const fn noise(&self) -> Noise {
+        Noise {
+            others: self.others_cpu_share,
+            stolen: self.steal_share,
+        }
+    }
 }
 
 /// What is said of a window that was thrown away because the node was noisy; nothing of it when

@@ -1,0 +1,45 @@
+//! A node that was not the run's alone.
+
+use super::super::invalid::noisy_trials;
+use super::super::summary::CellSummary;
+use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::noise::Noise;
+
+/// Points that are invalid because too many of their trials were noisy.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let is_invalid = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::NodeNoisy);
+    let place = |cell: &CellSummary| {
+        let worst = noisy_trials(cell).map(|trial| trial.metrics.noise());
+        let worst = worst.fold(Noise::default(), Noise::worst);
+        let measured = cell.counts.valid + cell.counts.invalid;
+        let noisy = noisy_trials(cell).count();
+        let words = worst.words();
+        format!("{} ({noisy} of {measured}: {words})", cell.place())
+    };
+    let cells = evidence.cells.iter().filter(is_invalid);
+    let places = listed(cells.map(place), MAX_PLACES, ", ")?;
+    Some(super::doubt(
+        Reason::NodeNoisy,
+        format!("trials on a noisy node, and of its CPUs in the worst of them: {places}"),
+        "these points are not compared, because the node was not the run's alone: move other pods \
+         away (kubectl top pods), or choose a quiet node with spec.placement",
+    ))
+}
+
+/// Trials that cost a repeat, and those that are left out of points that stay valid.
+pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let repeated: u32 = evidence.cells.iter().map(|cell| cell.counts.repeated).sum();
+    let is_valid = |cell: &&CellSummary| !cell.invalid_because.contains(&Reason::NodeNoisy);
+    let valid = evidence.cells.iter().filter(is_valid);
+    let left_out = valid.flat_map(noisy_trials).count();
+    (repeated > 0 || left_out > 0).then(|| {
+        note(
+            Reason::NodeNoisy,
+            format!(
+                "{repeated} trial(s) measured once more, with the quieter window kept; {left_out} that \
+                 stayed noisy left out of points that have at least four others for each"
+            ),
+            "a quieter node, if there are many",
+        )
+    })
+}
