@@ -634,6 +634,22 @@ fn a_node_that_changed_leaves_nothing_to_compare() {
 }
 
 #[test]
+fn connections_that_do_not_wait_for_answers_are_noted() {
+    let run = run();
+    let clean = summarize(&run, &all_measured(&run));
+    assert_eq!(doubt(&clean, Reason::LittlesLaw).message, "missing");
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let sum = window.fortio["DurationHistogram"]["Sum"].as_f64().unwrap();
+        window.fortio["DurationHistogram"]["Sum"] = json!(sum * 0.5);
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::LittlesLaw).message;
+    let place = "embedded on hello at 10 connections (50 %)";
+    assert!(message.contains(place), "{message}");
+}
+
+#[test]
 fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
     let run = run();
     let mut records = all_measured(&run);

@@ -149,6 +149,7 @@ fn summarise(
         generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
         others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
         steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
+        connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)

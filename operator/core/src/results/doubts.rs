@@ -2,6 +2,7 @@
 //! do. The thresholds are named constants with their reasons.
 
 mod high_variance;
+mod littles_law;
 mod noisy;
 
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         noisy::repeats(evidence),
         generator_saturated(evidence),
         drifted(evidence),
+        littles_law::doubt(evidence),
         high_variance::doubt(evidence),
     ];
     found.into_iter().flatten().collect()

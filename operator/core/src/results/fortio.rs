@@ -22,6 +22,9 @@ pub struct Load {
     pub failed: u64,
     /// Latency of the successful requests, in microseconds.
     pub latency: Histogram,
+    /// Rate times mean latency of all requests as a share of the connections: how many of them were
+    /// waiting for an answer, by Little's law. Absent where fortio does not tell its connections.
+    pub connections_busy: Option<f64>,
 }
 
 /// The JSON is not a usable result of fortio.
@@ -45,6 +48,7 @@ struct RunnerResults {
     duration_histogram: Option<HistogramData>,
     errors_duration_histogram: Option<HistogramData>,
     ret_codes: Option<BTreeMap<String, u32>>,
+    num_threads: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +56,7 @@ struct RunnerResults {
 struct HistogramData {
     // Signed, because fortio counts in an int that can overflow on 32-bit builds.
     count: i64,
+    sum: Option<f64>,
     data: Option<Vec<BucketData>>,
 }
 
@@ -77,6 +82,11 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
     let all = results
         .duration_histogram
         .ok_or(Error::Missing("DurationHistogram"))?;
+    let connections = results.num_threads.filter(|connections| *connections > 0);
+    let connections_busy = all
+        .sum
+        .zip(connections)
+        .map(|(sum, connections)| sum / (nanoseconds as f64 / 1e9) / f64::from(connections));
     let all = histogram(&all, "DurationHistogram")?;
     let errors = results.errors_duration_histogram;
     let errors = errors
@@ -100,6 +110,7 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         succeeded,
         failed,
         latency,
+        connections_busy,
     })
 }
 
@@ -180,6 +191,17 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_closed_loop_keeps_its_connections_busy() {
+        for name in ["ok", "errors", "exactly"] {
+            let busy = parse(&golden(name), 200).unwrap().connections_busy;
+            assert!((0.99..=1.001).contains(&busy.unwrap()), "{name}: {busy:?}");
+        }
+        let mut json = golden("ok");
+        json.as_object_mut().unwrap().remove("NumThreads");
+        assert_eq!(parse(&json, 200).unwrap().connections_busy, None);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub enum Reason {
     LoadGeneratorSaturated,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
+    /// Connections, rate and latency of a closed loop do not fit together.
+    LittlesLaw,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
 }

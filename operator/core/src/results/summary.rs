@@ -181,6 +181,9 @@ pub struct CellSummary {
     /// valid trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share_max: Option<f64>,
+    /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
     pub throttled_periods: u64,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one

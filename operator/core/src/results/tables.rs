@@ -211,6 +211,15 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
     ]
 }
 
+/// Little's law at the knee: connections = rate x mean latency.
+fn at_knee(cell: &CellSummary) -> String {
+    let busy = cell.connections_busy.map(units::percent);
+    busy.map_or_else(
+        || "valid, knee".to_owned(),
+        |busy| format!("valid, knee ({busy} of the connections busy)"),
+    )
+}
+
 /// Where the point stands on the curve. Beyond the knee the queue grows and the rate hardly does:
 /// these points are shown, and nothing is compared there.
 fn standing(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
@@ -222,7 +231,7 @@ fn standing(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
         .map(|reason| (*reason).into())
         .collect();
     match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
-        (true, ..) if from_knee == Some(Ordering::Equal) => "valid, knee".to_owned(),
+        (true, ..) if from_knee == Some(Ordering::Equal) => at_knee(cell),
         (true, ..) if from_knee == Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
         (true, ..) => "valid".to_owned(),
         (false, _, false) => format!("INVALID: {}", reasons.join(", ")),

@@ -88,6 +88,8 @@ pub struct Metrics {
     pub steal_share: Option<f64>,
     /// The window that the node's noise spoilt, when the trial was measured once more.
     pub discarded: Option<Discarded>,
+    /// Rate times mean latency as a share of the connections.
+    pub connections_busy: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
     /// What worked for the pod outside its cgroup.
@@ -178,6 +180,7 @@ pub fn metrics(
             .map(round),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
+        connections_busy: load.connections_busy.map(round_time),
         discarded: window.discarded.map(Discarded::of),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
@@ -225,6 +228,7 @@ mod tests {
             succeeded: 20,
             failed: 10,
             latency: crate::results::histogram::Histogram::default(),
+            connections_busy: None,
         };
         assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));
     }

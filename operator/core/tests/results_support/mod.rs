@@ -70,6 +70,9 @@ pub fn slower(mut fortio: Value, factor: f64) -> Value {
     let stretched = (nanoseconds * factor) as i64;
     fortio["ActualDuration"] = json!(stretched);
     for histogram in ["DurationHistogram", "ErrorsDurationHistogram"] {
+        if let Some(sum) = fortio[histogram]["Sum"].as_f64() {
+            fortio[histogram]["Sum"] = json!(sum * factor);
+        }
         for bucket in fortio[histogram]["Data"]
             .as_array_mut()
             .into_iter()

@@ -180,6 +180,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         generator_cpu_share_max: None,
         others_cpu_share_max: None,
         steal_share_max: None,
+        connections_busy: None,
         throttled_periods: 0,
         trials,
     }
