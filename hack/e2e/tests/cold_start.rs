@@ -161,6 +161,17 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
             );
         }
     }
+    let floor: Vec<u32> = status.harness_floor.iter().map(|f| f.concurrency).collect();
+    assert_eq!(floor, [1, 3], "{status:#?}");
+    for floor in &status.harness_floor {
+        let time = floor.listening.as_ref().expect("a time").p50_microseconds;
+        let native = status.summary[0].cold_start.iter();
+        let mut native = native.filter(|point| point.concurrency == floor.concurrency);
+        let native = native.next().and_then(|point| point.listening.as_ref());
+        let native = native.expect("a time").p50_microseconds;
+        // Neither does more than listen; the rest is the node's noise.
+        assert!((0.5..2.0).contains(&(time / native)), "{time} {native}");
+    }
     let verdict = status.verdict.as_deref().unwrap_or_default();
     assert!(verdict.contains("create to listening"), "{verdict}");
 }
@@ -182,6 +193,7 @@ async fn check_report(namespace: &str) {
         "firstCorrectAnswer",
         "logStamp",
         "Makespan",
+        "Harness floor",
     ] {
         assert!(report.stdout.contains(words), "{words}: {}", report.stdout);
     }

@@ -64,6 +64,13 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "workload".into()]))]
     pub summary: Vec<SummaryRow>,
 
+    /// Cold starts of a pod that does nothing but listen, one entry per number of pods at once: what
+    /// cluster and harness take before any service begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
+    pub harness_floor: Vec<HarnessFloor>,
+
     /// Where the full results are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Results>,
@@ -189,6 +196,36 @@ pub struct ColdStartPoint {
     /// more than one pod at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub makespan_microseconds: Option<f64>,
+}
+
+/// What a cold start takes when the service does nothing.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct HarnessFloor {
+    /// Pods that were created at once.
+    pub concurrency: u32,
+
+    /// From the request that creates the pod to the log line that says that it listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<FloorTime>,
+
+    /// From the request that creates the pod to its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<FloorTime>,
+}
+
+/// A time of the harness' floor, in microseconds.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct FloorTime {
+    /// Median over the blocks of the block's median pod.
+    pub p50_microseconds: f64,
+
+    /// Lower end of its 95 % interval.
+    pub low_microseconds: f64,
+
+    /// Upper end of its 95 % interval.
+    pub high_microseconds: f64,
 }
 
 /// How long a start takes.

@@ -218,6 +218,8 @@ mod tests {
                 message: "as it was".into(),
             }),
             samples: samples.iter().map(sample).collect(),
+            floor: vec![],
+            floor_failure: None,
             answer: None,
             environment: crate::wire::document::Environment::default(),
         };

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_api::status::{
-    BenchmarkRunStatus, MeasuredNode, Progress, Results, SkippedVariant, SummaryRow,
+    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, Results, SkippedVariant, SummaryRow,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 
@@ -28,6 +28,8 @@ pub struct Conclusion {
     pub verdict: String,
     /// Variants that could not be measured.
     pub skipped: Vec<SkippedVariant>,
+    /// What cold starts take when the service does nothing.
+    pub harness_floor: Vec<HarnessFloor>,
     /// Whether the numbers can be believed.
     pub trust: Trust,
     /// What became of the run's expectations.
@@ -50,6 +52,7 @@ impl Conclusion {
                 .into_iter()
                 .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
                 .collect(),
+            harness_floor: coldstart::harness_floor(summary),
             trust: trust(summary),
             expectations: summary.expectations.clone(),
             fingerprint: summary.environment.fingerprint.clone(),
@@ -138,6 +141,9 @@ pub fn status_of(
         verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
         summary: conclusion.map(|c| c.rows.clone()).unwrap_or_default(),
+        harness_floor: conclusion
+            .map(|c| c.harness_floor.clone())
+            .unwrap_or_default(),
         results: conclusion.map(|c| Results {
             report: names::report(&valid.name),
             records: c.records.clone(),

@@ -89,6 +89,35 @@ fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
 }
 
 #[test]
+fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
+    let (run, config) = (common::validated_cold(), common::config());
+    let first = run.spec.workloads[0].name.clone();
+    for trial in &run.order {
+        let Point::ColdStart { concurrency } = trial.cell.point else {
+            continue;
+        };
+        let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+        let job = cold_start_job(&run, variant, workload, trial, "bench-1", None, &config);
+        let spec = job.spec.unwrap().template.spec.unwrap();
+        let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
+        let text = text.unwrap().replace("$$", "$");
+        let request: ColdStartRequest = serde_json::from_str(&text).unwrap();
+        let cell = &trial.cell;
+        let has_floor = cell.variant == run.baseline && cell.workload == first;
+        assert_eq!(request.floor.is_some(), has_floor, "{trial}");
+        let Some(floor) = request.floor else { continue };
+        assert_eq!(floor.concurrency, concurrency);
+        assert_eq!(floor.selector, request.selector);
+        let (pod, measured) = (&floor.pod, &request.pod);
+        assert_ne!(pod.metadata.name, measured.metadata.name);
+        assert_eq!(pod.metadata.labels, measured.metadata.labels);
+        let container = &pod.spec.as_ref().unwrap().containers[0];
+        assert_eq!(container.image.as_ref(), Some(&config.images.probe));
+        assert_eq!(container.args, Some(vec!["listen".to_owned()]));
+    }
+}
+
+#[test]
 fn the_echo_server() {
     let (run, config) = (common::validated(), common::config());
     insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1"));

@@ -86,6 +86,17 @@ fn pod(factor: f64, extra: f64) -> ColdPod {
     }
 }
 
+/// A sample of pods that do nothing but listen, in half the time of the table.
+fn floor(discarded: bool, concurrency: u32) -> ColdSample {
+    let late = if discarded { 500.0 } else { 0.0 };
+    ColdSample {
+        discarded,
+        start_unix_nanoseconds: 1_000_000_000,
+        clock_shift_nanoseconds: 100,
+        pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
+    }
+}
+
 fn document(trial: &TrialId) -> ColdStartDocument {
     let Point::ColdStart { concurrency } = trial.cell.point else {
         panic!("not a cold start")
@@ -112,6 +123,12 @@ fn document(trial: &TrialId) -> ColdStartDocument {
         probe_version: "0.1.0".into(),
         failure: None,
         samples: (0..=3).map(sample).collect(),
+        floor: if trial.cell.variant == "tortoise" {
+            vec![floor(true, concurrency), floor(false, concurrency)]
+        } else {
+            vec![]
+        },
+        floor_failure: None,
         answer: Some(Answer {
             status: 200,
             body_bytes: 5,
@@ -171,6 +188,7 @@ fn shown(summary: &Summary) -> String {
     let mut run = run();
     run.status = Some(wasmbench_api::BenchmarkRunStatus {
         baseline: Some("tortoise".into()),
+        harness_floor: conclusion.harness_floor,
         summary: conclusion.rows,
         verdict: Some(conclusion.verdict),
         ..Default::default()
@@ -194,6 +212,25 @@ fn discarded_samples_are_shown_and_never_count() {
     let block = &cell.blocks[0];
     assert!(block.listening.unwrap() < 310_000.0, "{block:?}");
     assert!(block.discarded_listening.unwrap() > 800_000.0, "{block:?}");
+}
+
+#[test]
+fn the_harness_floor_is_that_of_its_pods_and_stands_in_report_status_and_terminal() {
+    let summary = summary_of(&records());
+    let points: Vec<(u32, u32, u32)> = summary
+        .harness_floors
+        .iter()
+        .map(|floor| (floor.concurrency, floor.blocks, floor.pods))
+        .collect();
+    assert_eq!(points, [(1, 5, 5), (4, 5, 20)]);
+    let listening = summary.harness_floors[0].listening_microseconds.unwrap();
+    assert!((listening.median - 150_000.0).abs() < 1.0, "{listening:?}");
+    let status = Conclusion::of(&summary, vec![]).harness_floor;
+    let answer = status[1].answer.as_ref().unwrap().p50_microseconds;
+    assert!((answer - 160_500.0).abs() < 100.0, "{answer}");
+    assert!(shown(&summary).contains("harness floor"));
+    let numbers = [summary.cold_starts[0].pods, summary.cold_starts[1].pods];
+    assert_eq!(numbers, [15, 60], "floor pods are in no other number");
 }
 
 #[test]
@@ -240,11 +277,12 @@ fn the_makespan_of_pods_at_once_ends_with_the_last_of_them() {
 #[test]
 fn a_step_without_evidence_is_absent_and_the_others_stay() {
     let mut records = records();
-    let samples = records
-        .iter_mut()
-        .flat_map(|record| &mut record.cold_start.as_mut().unwrap().samples);
-    for pod in samples.flat_map(|sample| &mut sample.pods) {
-        pod.steps.remove(&ColdStep::Listening);
+    for record in &mut records {
+        let document = record.cold_start.as_mut().unwrap();
+        let samples = document.samples.iter_mut().chain(&mut document.floor);
+        for pod in samples.flat_map(|sample| &mut sample.pods) {
+            pod.steps.remove(&ColdStep::Listening);
+        }
     }
     let summary = summary_of(&records);
     assert!(

@@ -3,7 +3,7 @@
 //! Both commands take a request from the environment and print one JSON document.
 //! Reading order: [`load`] (the course of a trial of load), [`ready`] and [`answer`] (is it the
 //! right subject), [`fortio`] (the load), [`meter`] (the resources), [`cold_start`] (the course of a
-//! trial of cold starts), [`environment`] (the node).
+//! trial of cold starts), [`listen`] (its floor), [`environment`] (the node).
 
 mod answer;
 mod clock;
@@ -12,6 +12,7 @@ mod digest;
 mod environment;
 mod fortio;
 mod http;
+mod listen;
 mod load;
 mod meter;
 mod node;
@@ -24,6 +25,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -50,6 +52,12 @@ enum Command {
     /// Request, document and exit code as for `load`. Needs an API server, a token that may create,
     /// watch and delete pods and read their logs, and the clock of the node on which the pods run.
     ColdStart,
+    /// Listens and answers, and does nothing else: the subject of the harness' floor.
+    Listen {
+        /// Where to listen.
+        #[arg(default_value = "0.0.0.0:8080")]
+        address: SocketAddr,
+    },
 }
 
 fn main() -> ExitCode {
@@ -61,5 +69,6 @@ fn main() -> ExitCode {
         Command::ColdStart => {
             output::print_cold_start(&cold_start::run(&settings, request.as_deref()))
         }
+        Command::Listen { address } => listen::run(address),
     }
 }

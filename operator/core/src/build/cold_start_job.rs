@@ -5,13 +5,15 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use wasmbench_api::labels;
-use wasmbench_api::run::Workload;
+use wasmbench_api::run::{Expectation, Workload};
 
 use super::probe_job::{self, COLD_START_COMMAND};
-use super::subject_pod::cold_subject;
+use super::subject_pod::{cold_subject, floor_subject};
 use super::{component_selector, pod};
 use crate::config::OperatorConfig;
+use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::variants;
 use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
 use crate::wire::record::{Point, TrialId};
 
@@ -30,7 +32,10 @@ pub fn cold_start_job(
     config: &OperatorConfig,
 ) -> Job {
     let pod = cold_subject(run, variant, trial, node, upstream);
-    let request = request(run, variant, workload, trial, pod);
+    let mut request = request(run, variant, workload, trial, pod);
+    if has_floor(run, trial) {
+        request.floor = Some(Box::new(floor(run, trial, node, &request, config)));
+    }
     let deadline = deadline(&request);
     let text = serde_json::to_string(&request).unwrap_or_default();
     let placement = run.spec.placement.clone().unwrap_or_default();
@@ -66,11 +71,37 @@ fn request(
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         listening_line: variant.subject.listening_line.clone(),
+        floor: None,
+    }
+}
+
+/// The request for the floor beside `measured`: as many pods at once, and few samples.
+fn floor(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    node: &str,
+    measured: &ColdStartRequest,
+    config: &OperatorConfig,
+) -> ColdStartRequest {
+    let subject = variants::floor(&config.images);
+    ColdStartRequest {
+        selector: measured.selector.clone(),
+        samples: FLOOR_SAMPLES,
+        concurrency: measured.concurrency,
+        timeout_seconds: measured.timeout_seconds,
+        port: subject.port,
+        path: "/".into(),
+        expect: Expectation::default(),
+        body_prefix: subject.body_prefix.to_owned(),
+        listening_line: subject.listening_line.clone(),
+        pod: floor_subject(run, subject, trial, node),
+        floor: None,
     }
 }
 
 /// Seconds after which the Job is stopped: every sample may use up its time.
 fn deadline(request: &ColdStartRequest) -> u32 {
     let sample = request.timeout_seconds + REMOVAL_SECONDS;
-    (request.samples + 1) * sample + MARGIN_SECONDS
+    let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
+    (request.samples + 1 + floor) * sample + MARGIN_SECONDS
 }

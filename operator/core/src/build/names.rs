@@ -37,6 +37,15 @@ pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
     )
 }
 
+/// What the names of the pods of a trial's floor begin with.
+pub fn floor(run: &ValidatedRun, trial: &TrialId) -> String {
+    fit(
+        &format!("floor-{}", trial_words(run, trial)),
+        COLD_SUBJECT,
+        &format!("{}/{trial}/floor", run.uid),
+    )
+}
+
 /// Name of a trial's probe Job.
 pub fn probe(run: &ValidatedRun, trial: &TrialId) -> String {
     fit(

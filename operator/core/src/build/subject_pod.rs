@@ -9,6 +9,7 @@ use wasmbench_api::run::{CpuAndMemory, SubjectResources};
 
 use super::{names, owned_meta, pod, with_trial};
 use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;
 
 /// The variable that names the echo server.
@@ -52,6 +53,17 @@ pub fn cold_subject(
     for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
         container.image_pull_policy = Some("IfNotPresent".into());
     }
+    pod
+}
+
+/// What the floor of `trial` creates: a cold subject that does nothing but listen.
+pub fn floor_subject(run: &ValidatedRun, floor: SubjectSpec, trial: &TrialId, node: &str) -> Pod {
+    let variant = ValidatedVariant {
+        name: trial.cell.variant.clone(),
+        subject: floor,
+    };
+    let mut pod = cold_subject(run, &variant, trial, node, None);
+    pod.metadata.name = Some(names::floor(run, trial));
     pod
 }
 

@@ -6,11 +6,24 @@ use jiff::{SignedDuration, Timestamp};
 use super::trial::{Next, ended_probe, later, others_work, probe_running};
 use super::{Step, Wake};
 use crate::observed::{Observed, ProbeSeen};
+use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
 /// How often to look whether leftovers are gone. Cold subjects are not watched: their coming and
 /// going would wake the operator in the middle of every sample.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
+
+/// Samples of the harness' floor that count in a trial that has a part in it, after a discarded one.
+pub const FLOOR_SAMPLES: u32 = 2;
+
+/// Whether `trial` has a part in the harness' floor: the baseline's, under the run's first workload. One
+/// trial per block and number of pods at once is enough, because the floor has neither variant nor
+/// workload.
+pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
+    let first = run.spec.workloads.first();
+    trial.cell.variant == run.baseline
+        && first.is_some_and(|first| first.name == trial.cell.workload)
+}
 
 /// When to look again if nothing that is watched happens.
 pub fn wake(seen: &Observed, now: Timestamp) -> Wake {

@@ -1,5 +1,6 @@
 //! How long a run will take. A guess for people, from the spec alone.
 
+use super::{FLOOR_SAMPLES, has_floor};
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
@@ -16,10 +17,16 @@ const SAMPLE_SECONDS: u64 = 2;
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     let sweeps = &run.spec.sweeps;
     let load = match trial.cell.point {
-        Point::ColdStart { .. } => sweeps
-            .cold_start
-            .as_ref()
-            .map_or(0, |sweep| u64::from(sweep.samples + 1) * SAMPLE_SECONDS),
+        Point::ColdStart { .. } => {
+            let floor = if has_floor(run, trial) {
+                FLOOR_SAMPLES + 1
+            } else {
+                0
+            };
+            let sweep = sweeps.cold_start.as_ref();
+            let samples = sweep.map_or(0, |sweep| sweep.samples + 1 + floor);
+            u64::from(samples) * SAMPLE_SECONDS
+        }
         Point::WarmLatency => sweeps.warm_latency.map_or(0, |sweep| {
             u64::from(sweep.requests + sweep.warmup_requests).div_ceil(WARM_REQUESTS_PER_SECOND)
         }),

@@ -21,6 +21,7 @@ mod trial;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use cold_start::{FLOOR_SAMPLES, has_floor};
 pub use estimate::{expected_trial_seconds, remaining_seconds};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason};

@@ -222,6 +222,7 @@ impl Collector {
             sandboxes: sandbox::sandboxes(&run.spec, &cells),
             cells,
             cold_starts,
+            harness_floors: coldstart::floors(observations),
             failures,
             failures_not_listed,
             environment,

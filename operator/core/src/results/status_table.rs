@@ -32,7 +32,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             {
                 text.push_str(&numbers(&rows, baseline, &run.spec).plain());
             }
-            text.push_str(&coldstart::terminal(&rows, baseline));
+            text.push_str(&coldstart::terminal(&rows, baseline, &status.harness_floor));
             let ratios = ratios(&rows, baseline);
             if !ratios.is_empty() {
                 let _ = write!(text, "\n{}", ratios.plain());

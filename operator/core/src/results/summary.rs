@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::coldstart::ColdStartCell;
+use super::coldstart::{ColdStartCell, HarnessFloor};
 use super::compare::Comparison;
 use super::environment::Environment;
 use super::expectations::Decision;
@@ -58,6 +58,9 @@ pub struct Summary {
     /// Cold starts: one entry per variant, workload and number of pods at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cold_starts: Vec<ColdStartCell>,
+    /// Cold starts of a subject that does nothing but listen, by number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harness_floors: Vec<HarnessFloor>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.

@@ -2,12 +2,15 @@
 //! is the same for all of them (placement, resources, security) is in [`crate::build`].
 
 mod container;
+mod floor;
 mod native;
 mod wasmtime_embedded;
 
 use wasmbench_api::run::{EnvVar, Preset, Variant};
 
 use crate::config::Images;
+
+pub use floor::subject as floor;
 
 /// Port on which the presets listen.
 pub const GATEWAY_PORT: u16 = 8080;

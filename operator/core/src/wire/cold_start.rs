@@ -41,6 +41,10 @@ pub struct ColdStartRequest {
     /// Part of the log line that says that the service listens; absent: the first line says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_line: Option<String>,
+    /// The same for a subject that does nothing but listen, taken after the samples; absent: this
+    /// trial has no part in the harness' floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Box<Self>>,
 }
 
 /// The outcome of one trial of cold starts.
@@ -56,6 +60,13 @@ pub struct ColdStartDocument {
     pub failure: Option<ProbeFailure>,
     /// All samples in their order, the discarded one first.
     pub samples: Vec<ColdSample>,
+    /// Samples of a subject that does nothing but listen, the discarded one first: what the harness
+    /// takes by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floor: Vec<ColdSample>,
+    /// Why there are no more samples of the floor, where some are missing. The trial counts without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor_failure: Option<ProbeFailure>,
     /// The answer of the last pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,

@@ -16,7 +16,9 @@ mod watch;
 use std::time::Duration;
 
 use kube::{Api, Client};
-use wasmbench_core::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument, ColdStartRequest};
+use wasmbench_core::wire::cold_start::{
+    COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest,
+};
 use wasmbench_core::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
 
@@ -36,6 +38,8 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
         probe_version: env!("CARGO_PKG_VERSION").to_owned(),
         failure: None,
         samples: vec![],
+        floor: vec![],
+        floor_failure: None,
         answer: None,
         environment: Environment::default(),
     };
@@ -78,7 +82,29 @@ async fn take(
         outcome?;
         progress(&format!("sample {number} of {}", request.samples));
     }
+    if let Some(floor) = &request.floor {
+        course.turn_to(floor);
+        document.floor_failure = take_floor(&mut course, floor, &mut document.floor).await;
+    }
     Ok(())
+}
+
+/// The same with the subject that does nothing but listen. What goes wrong here says nothing about
+/// the subject that was measured.
+async fn take_floor(
+    course: &mut Course<'_>,
+    request: &ColdStartRequest,
+    samples: &mut Vec<ColdSample>,
+) -> Option<ProbeFailure> {
+    for number in 0..=request.samples {
+        let (sample, _, outcome) = course.sample(number).await;
+        samples.push(sample);
+        if let Err(failure) = outcome {
+            progress(&format!("no floor: {}", failure.message));
+            return Some(failure);
+        }
+    }
+    None
 }
 
 async fn connect() -> Result<Client, ProbeFailure> {

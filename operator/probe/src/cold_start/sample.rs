@@ -81,6 +81,11 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Takes the samples that follow of another pod.
+    pub fn turn_to(&mut self, request: &'a ColdStartRequest) {
+        self.request = request;
+    }
+
     /// Takes sample `number`; number 0 is discarded. The pods are removed whatever happens.
     pub async fn sample(
         &mut self,

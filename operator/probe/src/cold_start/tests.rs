@@ -223,6 +223,8 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
         probe_version: "0".into(),
         failure: None,
         samples: vec![],
+        floor: vec![],
+        floor_failure: None,
         answer: None,
         environment: Environment::default(),
     };
@@ -327,4 +329,33 @@ fn without_the_line_that_was_named_there_is_no_listening() {
     assert_eq!(document.failure, None);
     let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
     assert!(pods.all(|pod| !pod.steps.contains_key(&ColdStep::Listening)));
+}
+
+#[test]
+fn a_floor_follows_the_samples_and_its_failure_is_not_that_of_the_trial() {
+    let (port, closed) = (service(), 1);
+    let with_floor = |port: u16| {
+        request(service(), |measured| {
+            let floor = request(port, |floor| {
+                floor.pod.metadata.name = Some("floor".into());
+                floor.samples = 1;
+                floor.timeout_seconds = 1;
+            });
+            measured.floor = Some(Box::new(floor));
+        })
+    };
+    let (document, world) = trial(Fate::Serves, &with_floor(port));
+    assert_eq!((&document.failure, &document.floor_failure), (&None, &None));
+    assert_eq!(world.lock().unwrap().created, 5);
+    let floor: Vec<(bool, &str)> = document
+        .floor
+        .iter()
+        .map(|sample| (sample.discarded, sample.pods[0].pod.as_str()))
+        .collect();
+    assert_eq!(floor, [(true, "floor-0-0"), (false, "floor-1-0")]);
+    let (document, _) = trial(Fate::Serves, &with_floor(closed));
+    assert_eq!(document.failure, None);
+    assert_eq!(document.samples.len(), 3);
+    let failure = document.floor_failure.expect("a reason");
+    assert_eq!(failure.reason, ProbeFailureReason::NeverListened);
 }

@@ -2,11 +2,12 @@
 //! loads, because the unit is another one: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell),
-//! [`compare`] (ratios to the baseline and their verdicts), then what people see: [`report`] (a section of `report.md`), [`status`]
+//! [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 
 mod cells;
 mod compare;
+mod floor;
 mod report;
 mod status;
 mod trial;
@@ -21,8 +22,9 @@ use crate::wire::cold_start::{Clock, ColdStep};
 
 pub use cells::cells;
 pub use compare::{Unjudged, expected, judged, p_values, unjudged};
+pub use floor::{HarnessFloor, floors};
 pub use report::{section, tables};
-pub use status::{is_measured, rows};
+pub use status::{harness_floor, is_measured, rows};
 pub use trial::{ColdTrial, bodies, of_document};
 pub use words::{doubts, sweep, terminal, verdict};
 

@@ -9,7 +9,7 @@ use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
 use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
-use super::{ColdStartCell, ColdTime};
+use super::{ColdStartCell, ColdTime, HarnessFloor};
 use crate::wire::cold_start::ColdStep;
 
 const INTRODUCTION: &str = "\
@@ -17,6 +17,10 @@ From the request that creates a pod. p50 is the median over blocks of the block'
 of all pods together, with a tilde when they are fewer than 100. *Listening* is the log line by which the \
 service says so; *answer* is the first correct one over the pod network, which cannot come before the \
 API tells the pod's address. *Discarded* is the first sample of each block, which does not count.\n";
+
+const FLOOR: &str = "\
+Harness floor: a pod that does nothing but listen, under the node's default runtime, started by the same \
+probe in the baseline's trials. So long take cluster and harness before any service begins.\n";
 
 const STEPS: &str = "\
 Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
@@ -28,6 +32,10 @@ pub fn section(summary: &Summary) -> String {
         return String::new();
     }
     let mut text = format!("## Cold start\n\n{INTRODUCTION}");
+    if !summary.harness_floors.is_empty() {
+        let floors = floors(&summary.harness_floors);
+        let _ = write!(text, "\n{FLOOR}\n{}", floors.markdown());
+    }
     for workload in &summary.compared.workloads {
         let of_workload = |cell: &&ColdStartCell| cell.workload == workload.name;
         let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
@@ -78,7 +86,44 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
         let at: Vec<&ColdStartCell> = at.copied().collect();
         tables.push(("Cold start, medians of the steps", steps(&at)));
     }
+    if !summary.harness_floors.is_empty() {
+        let floors = floors(&summary.harness_floors);
+        tables.push((
+            "Cold start, harness floor (a pod that does nothing but listen)",
+            floors,
+        ));
+    }
     tables
+}
+
+fn floors(floors: &[HarnessFloor]) -> Table {
+    let mut table = Table::new(&[
+        ("At once", Align::Right),
+        ("Pods", Align::Right),
+        ("Listening p50", Align::Right),
+        ("Interval", Align::Right),
+        ("Answer p50", Align::Right),
+        ("Interval", Align::Right),
+    ]);
+    let time = |spread: Option<Spread>| {
+        spread.map_or([(); 2].map(|()| NOTHING.to_owned()), |spread| {
+            let (low, high) = (units::micros(spread.low), units::micros(spread.high));
+            [units::micros(spread.median), format!("{low} - {high}")]
+        })
+    };
+    for floor in floors {
+        let [listening, listening_interval] = time(floor.listening_microseconds);
+        let [answer, answer_interval] = time(floor.answer_microseconds);
+        table.row(&[
+            floor.concurrency.to_string(),
+            floor.pods.to_string(),
+            listening,
+            listening_interval,
+            answer,
+            answer_interval,
+        ]);
+    }
+    table
 }
 
 fn times(cells: &[&ColdStartCell]) -> Table {

@@ -1,11 +1,14 @@
 //! Cells to the rows of a run's status, with four significant digits.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_api::status::{ColdStartPoint, ColdStartRatio, ColdStartTime, SummaryRow};
+use wasmbench_api::status::{
+    ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
+    SummaryRow,
+};
 
-use super::super::statistics::round_significant;
+use super::super::statistics::{Spread, round_significant};
 use super::super::summary::Summary;
-use super::{ColdRatio, ColdStartCell, ColdTime};
+use super::{ColdRatio, ColdStartCell, ColdTime, HarnessFloor};
 
 /// Digits of numbers in status.
 const DIGITS: usize = 4;
@@ -40,6 +43,24 @@ pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
         }
     }
     all
+}
+
+/// What the harness takes by itself.
+pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
+    let time = |spread: Option<Spread>| {
+        let Spread { median, low, high } = spread?.map(number);
+        Some(FloorTime {
+            p50_microseconds: median,
+            low_microseconds: low,
+            high_microseconds: high,
+        })
+    };
+    let floor = |floor: &HarnessFloor| StatusFloor {
+        concurrency: floor.concurrency,
+        listening: time(floor.listening_microseconds),
+        answer: time(floor.answer_microseconds),
+    };
+    summary.harness_floors.iter().map(floor).collect()
 }
 
 /// Whether anything is known of cold starts of a variant.

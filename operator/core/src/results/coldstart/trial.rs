@@ -21,12 +21,21 @@ pub struct ColdTrial {
     pub makespans: Vec<f64>,
     /// The discarded pods, from creation to each step.
     pub discarded: BTreeMap<ColdStep, Vec<f64>>,
+    /// Pods that did nothing but listen, from creation to each step.
+    pub floor: BTreeMap<ColdStep, Vec<f64>>,
+    /// How many these are.
+    pub floor_pods: u32,
 }
 
 impl ColdTrial {
     /// Median of the pods, from creation to `step`.
     pub fn median(&self, step: ColdStep) -> Option<f64> {
         median(self.steps.get(&step)?.iter().copied())
+    }
+
+    /// The same of the pods that did nothing but listen.
+    pub fn floor_median(&self, step: ColdStep) -> Option<f64> {
+        median(self.floor.get(&step)?.iter().copied())
     }
 
     /// The same of the discarded pods.
@@ -58,7 +67,22 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
             trial.makespans.extend(makespan(sample));
         }
     }
+    for pod in counted(&document.floor) {
+        trial.floor_pods += 1;
+        for step in pod.steps.keys() {
+            if let Some(time) = pod.since_create(*step) {
+                let times = trial.floor.entry(*step).or_default();
+                times.push(time as f64 / 1e3);
+            }
+        }
+    }
     trial
+}
+
+/// The pods of the samples that count.
+fn counted(samples: &[ColdSample]) -> impl Iterator<Item = &ColdPod> {
+    let counted = samples.iter().filter(|sample| !sample.discarded);
+    counted.flat_map(|sample| &sample.pods)
 }
 
 /// From the first creation to the last first answer; `None` unless every pod answered.

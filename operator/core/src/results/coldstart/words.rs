@@ -3,7 +3,7 @@
 
 use wasmbench_api::cold_start::ColdStart;
 use wasmbench_api::run::TWIN;
-use wasmbench_api::status::{ColdStartTime, SummaryRow};
+use wasmbench_api::status::{ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
 use super::super::statistics::Spread;
@@ -146,7 +146,7 @@ pub(super) fn tilde(time: &ColdTime) -> String {
 }
 
 /// Cold starts of one workload for a terminal; empty without any.
-pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
+pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -> String {
     let title = format!("VERSUS {baseline}");
     let mut table = Table::new(&[
         ("COLD START", Align::Left),
@@ -182,12 +182,30 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             table.row(&cells);
         }
     }
-    table.drop_columns_of(NOTHING);
     if table.is_empty() {
-        String::new()
-    } else {
-        table.plain()
+        return String::new();
     }
+    for floor in floors {
+        let time = |time: Option<&FloorTime>| {
+            let p50 = time.map(|time| units::micros(time.p50_microseconds));
+            p50.unwrap_or_else(|| NOTHING.to_owned())
+        };
+        let nothing = || NOTHING.to_owned();
+        table.row(&[
+            "harness floor".to_owned(),
+            floor.concurrency.to_string(),
+            time(floor.listening.as_ref()),
+            nothing(),
+            nothing(),
+            time(floor.answer.as_ref()),
+            nothing(),
+            nothing(),
+            nothing(),
+            nothing(),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    table.plain()
 }
 
 fn shown(time: Option<&ColdStartTime>) -> [String; 3] {

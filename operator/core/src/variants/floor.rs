@@ -1,0 +1,16 @@
+//! The harness' floor: no variant, but a subject that does nothing but listen. It runs the probe's own
+//! image, which is on the node already, under the node's default runtime.
+
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// The probe's command that listens.
+const COMMAND: &str = "listen";
+
+/// What the pod of the floor runs.
+pub fn subject(images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        args: vec![COMMAND.into()],
+        ..gateway(&images.probe, images)
+    }
+}
