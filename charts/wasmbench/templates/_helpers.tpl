@@ -84,6 +84,7 @@ probe:
 {{- if .Values.coldStart.enabled }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 {{- end }}
+hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 
 {{/*
@@ -109,15 +110,19 @@ has(variables.spec.automountServiceAccountToken) &&
 variables.spec.serviceAccountName in ['', 'default'])
 {{- end -}}
 
+{{/* CEL: the pod keeps to a network of its own. */}}
+{{- define "wasmbench.ownNetwork" -}}
+(!has(variables.spec.hostNetwork) || !variables.spec.hostNetwork) &&
+variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
+{{- end -}}
+
 {{/* What every pod of the operator keeps, subjects and probes alike. */}}
 {{- define "wasmbench.podValidations" -}}
-- message: "pods of the wasmbench operator do not share the node's network, processes or IPC"
+- message: "pods of the wasmbench operator do not share the node's processes or IPC"
   reason: Forbidden
   expression: >-
-    (!has(variables.spec.hostNetwork) || !variables.spec.hostNetwork) &&
     (!has(variables.spec.hostPID) || !variables.spec.hostPID) &&
-    (!has(variables.spec.hostIPC) || !variables.spec.hostIPC) &&
-    variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
+    (!has(variables.spec.hostIPC) || !variables.spec.hostIPC)
 - message: "pods of the wasmbench operator run as non-root under the seccomp profile RuntimeDefault, without sysctls and SELinux options"
   reason: Forbidden
   expression: >-

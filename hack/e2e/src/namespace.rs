@@ -17,6 +17,15 @@ where
     F: FnOnce(Client, String) -> Fut,
     Fut: Future<Output = ()>,
 {
+    with_namespace_of("restricted", prefix, test).await;
+}
+
+/// The same under another pod security standard.
+pub async fn with_namespace_of<F, Fut>(standard: &str, prefix: &str, test: F)
+where
+    F: FnOnce(Client, String) -> Fut,
+    Fut: Future<Output = ()>,
+{
     let client = crate::client().await;
     let stamp = jiff::Timestamp::now().as_millisecond() % 100_000_000;
     let name = format!("e2e-{prefix}-{stamp}");
@@ -24,7 +33,7 @@ where
     let namespace = serde_json::from_value(json!({
         "metadata": {
             "name": name,
-            "labels": { "pod-security.kubernetes.io/enforce": "restricted" },
+            "labels": { "pod-security.kubernetes.io/enforce": standard },
         }
     }));
     let namespace = namespace.expect("a namespace");

@@ -14,7 +14,7 @@ use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
 use wasmbench_e2e::processes::send_signal;
 use wasmbench_e2e::{eventually, runs};
 
@@ -302,6 +302,45 @@ sweeps: {coldStart: {samples: 1, timeoutSeconds: 60}}
         assert_eq!(ghost, expected, "{outcomes:#?}");
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert_eq!(skipped[0].variant, "ghost");
+    })
+    .await;
+}
+
+const ON_HOST: &str = "
+blocks: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+placement: {network: Host}
+sweeps: {coldStart: {samples: 4}, warmLatency: {requests: 100}}
+";
+
+#[tokio::test]
+async fn on_the_nodes_network_the_first_answer_is_seen_before_the_api_tells_of_the_pod() {
+    with_namespace_of("privileged", "coldhost", |client, namespace| async move {
+        runs::create(&client, &namespace, "bare", ON_HOST).await;
+        let run = runs::finished(&client, &namespace, "bare", 240).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
+        let cold = records.iter().find(|record| record.cold_start.is_some());
+        let counted = samples(cold.expect("a record")).iter();
+        for pod in counted
+            .filter(|sample| !sample.discarded)
+            .flat_map(|s| &s.pods)
+        {
+            let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
+            assert!(pod.attempts > 20, "{pod:#?}");
+            let gap = answer.uncertainty_nanoseconds.expect("a gap");
+            assert!(gap < 20_000_000, "{pod:#?}");
+            let listening = pod.steps[&ColdStep::Listening].nanoseconds;
+            let apart = (answer.nanoseconds - listening).abs();
+            assert!(apart < LATE_STAMP, "{pod:#?}");
+            let told = pod.steps[&ColdStep::AddressPublished].nanoseconds;
+            assert!(answer.nanoseconds < told, "{pod:#?}");
+        }
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     })
     .await;
 }

@@ -16,7 +16,7 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use expectation::{ExpectedMetric, RatioExpectation};
-pub use placement::{Placement, TaintEffect, Toleration, TolerationOperator};
+pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Engine, EnvVar, OwnContainer, Preset, Variant};
@@ -115,6 +115,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::HOST_PORTS_RULE).message(validation::HOST_PORTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {

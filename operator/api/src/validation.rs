@@ -92,6 +92,13 @@ pub const COLD_PODS_MESSAGE: &str =
 pub const COLD_CLASS_RULE: &str = "self == 'ImageCached'";
 pub const COLD_CLASS_MESSAGE: &str = "only cold starts of the class ImageCached are measured yet: set class to ImageCached, or leave it out";
 
+pub const HOST_PORTS_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
+    self.placement.network != 'Host' || !has(self.sweeps.coldStart) || \
+    self.sweeps.coldStart.concurrency.all(c, c == 1)";
+pub const HOST_PORTS_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
+    that cold starts are possible one at a time only: set sweeps.coldStart.concurrency to [1], or \
+    network to Pod";
+
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \
     one of the two and remove the other";

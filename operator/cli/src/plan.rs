@@ -134,5 +134,6 @@ fn config() -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        host_network: true,
     }
 }

@@ -41,8 +41,8 @@ fn ways_out() -> Vec<(&'static str, Value, &'static str)> {
         ("/automountServiceAccountToken", json!(true), "no token"),
         ("/serviceAccountName", json!("wasmbench"), "no token"),
         ("/hostNetwork", json!(true), "the node's network"),
-        ("/hostPID", json!(true), "the node's network"),
-        ("/hostIPC", json!(true), "the node's network"),
+        ("/hostPID", json!(true), "the node's processes"),
+        ("/hostIPC", json!(true), "the node's processes"),
         (
             "/containers/0/ports",
             json!([{ "containerPort": 80, "hostPort": 80 }]),
@@ -237,6 +237,53 @@ fn pods_that_a_cold_start_creates_are_admitted_and_stay_restricted() {
             "{pointer}: {refused:#?}"
         );
     }
+}
+
+#[test]
+fn subjects_share_the_nodes_network_only_where_the_chart_allows_it() {
+    let ports = json!([{ "containerPort": 8080, "hostPort": 8080 }]);
+    let on_host = |pod: &Value| {
+        let pod = with(pod, "/spec/hostNetwork", json!(true));
+        with(&pod, "/spec/containers/0/ports", ports.clone())
+    };
+    let pod = on_host(&runs::cold_subjects().remove(0));
+    let off = Policy::named("pods", &[]).refusals_of(COLD_START, &pod, "team-a");
+    assert!(
+        off.iter()
+            .any(|m| m.contains("hostNetwork.enabled is false")),
+        "{off:#?}"
+    );
+    let set = ["--set", "hostNetwork.enabled=true"];
+    let pods = Policy::named("pods", &set);
+    assert_eq!(
+        pods.refusals_of(COLD_START, &pod, "team-a"),
+        Vec::<String>::new()
+    );
+    let other_port = json!([{ "containerPort": 8080, "hostPort": 22 }]);
+    let component = "/metadata/labels/app.kubernetes.io~1component";
+    let refused = [
+        with(&pod, "/spec/containers/0/ports", other_port),
+        with(&pod, component, json!("upstream")),
+        with(
+            &runs::cold_subjects().remove(0),
+            "/spec/containers/0/ports",
+            ports.clone(),
+        ),
+    ];
+    for pod in refused {
+        let refused = pods.refusals_of(COLD_START, &pod, "team-a");
+        assert!(
+            refused.iter().any(|m| m.contains("the node's network")),
+            "{pod:#}: {refused:#?}"
+        );
+    }
+    let job = with(
+        &runs::cold_job(),
+        "/spec/template/spec/hostNetwork",
+        json!(true),
+    );
+    let refused = Policy::named("probes", &set).refusals(&job, NAMESPACE);
+    assert!(refused.iter().any(|m| m.contains("the node's network")));
 }
 
 #[test]

@@ -103,6 +103,7 @@ fn config() -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        host_network: true,
     }
 }
 

@@ -26,6 +26,9 @@ pub struct OperatorConfig {
     /// administrator does not allow cold starts.
     #[serde(default)]
     pub cold_start_service_account: Option<String>,
+    /// Whether the administrator allows subjects on the node's network.
+    #[serde(default)]
+    pub host_network: bool,
 }
 
 /// Images by role.

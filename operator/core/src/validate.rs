@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
+use wasmbench_api::run::{BenchmarkRunSpec, Network, TWIN, Workload, share_of};
 
 use crate::config::OperatorConfig;
 use crate::twin;
@@ -85,6 +85,7 @@ impl ValidatedRun {
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     check_names(&run.spec)?;
     let spec = &twin::with_twin(&run.spec);
+    check_network(spec, config)?;
     check_sweeps(spec, config)?;
     check_minimum_effect(spec)?;
     let variants = resolve_variants(spec, config)?;
@@ -114,6 +115,23 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
         variants,
         order,
     })
+}
+
+/// The network of the subjects.
+pub(crate) fn network_of(spec: &BenchmarkRunSpec) -> Network {
+    let placement = spec.placement.as_ref();
+    placement.map_or_else(Network::default, |placement| placement.network)
+}
+
+fn check_network(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
+    if network_of(spec) == Network::Host && !config.host_network {
+        return Err(invalid(
+            "spec.placement.network",
+            "the administrator does not allow the node's network: set Pod, leave it out, or have \
+             hostNetwork.enabled set in the chart",
+        ));
+    }
+    Ok(())
 }
 
 fn invalid(field: impl Into<String>, message: impl Into<String>) -> Invalid {

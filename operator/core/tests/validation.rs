@@ -12,6 +12,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::Network;
 use wasmbench_core::validate::{Invalid, cells_of, validate};
 
 fn refused(change: impl Fn(&mut wasmbench_api::BenchmarkRun)) -> Invalid {
@@ -85,6 +87,21 @@ fn more_pods_at_once_than_the_administrator_allows_are_refused() {
     let invalid = cold_refused(|_, config| config.limits.cold_start_concurrency = 3);
     assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");
     assert!(invalid.message.contains("4 pods"), "{invalid}");
+}
+
+#[test]
+fn the_nodes_network_needs_the_administrator_and_takes_one_pod_at_once() {
+    let on_host = |run: &mut BenchmarkRun| {
+        run.spec.placement.get_or_insert_default().network = Network::Host;
+    };
+    let invalid = cold_refused(|run, _| on_host(run));
+    assert_eq!(invalid.field, "spec.placement.network");
+    assert!(invalid.message.contains("hostNetwork.enabled"), "{invalid}");
+    let invalid = cold_refused(|run, config| {
+        on_host(run);
+        config.host_network = true;
+    });
+    assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which node to measure on.
+//! Which node to measure on, and on which of its networks.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,42 @@ pub struct Placement {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), extend("x-kubernetes-list-type" = "atomic"))]
     pub tolerations: Vec<Toleration>,
+
+    /// Network of the subjects. `Host` only where the administrator allows it (`hostNetwork.enabled` in
+    /// the chart) and the namespace's pod security does too.
+    #[serde(default, skip_serializing_if = "Network::is_pod")]
+    pub network: Network,
+}
+
+/// Network of the subjects.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    strum::IntoStaticStr,
+)]
+pub enum Network {
+    /// A network of each pod's own. The first answer of a cold start cannot be seen before the API
+    /// tells the pod's address.
+    #[default]
+    Pod,
+    /// That of the node: no virtual network in between, and the first answer of a cold start is exact.
+    /// The service listens on all addresses of the node while it is measured, and sees what listens
+    /// there.
+    Host,
+}
+
+impl Network {
+    /// Whether it is the default.
+    pub fn is_pod(&self) -> bool {
+        *self == Self::Pod
+    }
 }
 
 /// A taint that is tolerated; the meaning is that of a pod's toleration.

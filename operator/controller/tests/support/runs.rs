@@ -31,6 +31,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        host_network: true,
     }
 }
 

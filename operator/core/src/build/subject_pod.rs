@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements,
 };
 use wasmbench_api::labels;
-use wasmbench_api::run::{CpuAndMemory, SubjectResources};
+use wasmbench_api::run::{CpuAndMemory, Network, SubjectResources};
 
 use super::{names, owned_meta, pod, with_trial};
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -31,6 +31,7 @@ pub fn subject_pod(
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
+            host_network: (placement.network == Network::Host).then_some(true),
             ..pod::restricted(node, &placement)
         }),
         status: None,

@@ -5,6 +5,7 @@ use wasmbench_api::run::{Expectation, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
 use super::summary::{Compared, Named};
+use crate::validate::network_of;
 
 /// Longest description of a variant or workload, in characters.
 const MAX_WHAT_CHARS: usize = 160;
@@ -24,7 +25,8 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         name: name.to_owned(),
         what: cut(&what, MAX_WHAT_CHARS),
     };
-    let cold = spec.sweeps.cold_start.as_ref().map(coldstart::sweep);
+    let cold = spec.sweeps.cold_start.as_ref();
+    let cold = cold.map(|sweep| coldstart::sweep(sweep, network_of(spec)));
     let warm = spec.sweeps.warm_latency.map(|w| {
         format!(
             "warm latency: {} requests per trial over {} connection(s), after {} discarded ones",

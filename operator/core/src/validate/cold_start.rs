@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
-use wasmbench_api::run::BenchmarkRunSpec;
+use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
-use super::{Invalid, invalid};
+use super::{Invalid, invalid, network_of};
 use crate::config::OperatorConfig;
 
 /// Pods of one trial, as in the CRD.
@@ -36,7 +36,20 @@ pub(super) fn check(
         ));
     }
     concurrency(sweep, config.limits.cold_start_concurrency)?;
+    host_ports(spec, sweep)?;
     sizes(spec)
+}
+
+/// Pods on the node's network cannot listen on the same port.
+fn host_ports(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
+    if network_of(spec) == Network::Host && sweep.concurrency.iter().any(|pods| *pods > 1) {
+        return Err(invalid(
+            CONCURRENCY,
+            "with spec.placement.network Host all pods share the node's ports: set concurrency to [1], \
+             or network to Pod",
+        ));
+    }
+    Ok(())
 }
 
 fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {

@@ -2,11 +2,12 @@
 //! are created at once, waited for, and removed. A request in, a document out, whatever happens in
 //! between.
 //!
-//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`watch`] (what the API tells, stamped on arrival),
+//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`watch`] (what the API tells, stamped on arrival),
 //! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
 //! service listens), [`trouble`] (pods for which waiting is no use).
 
 mod ending;
+mod host;
 mod log;
 mod sample;
 mod timeline;

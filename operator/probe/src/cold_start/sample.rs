@@ -17,7 +17,7 @@ use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 use super::timeline::Timeline;
 use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
-use super::{failure, unavailable};
+use super::{failure, host, unavailable};
 use crate::clock::unix_nanoseconds;
 use crate::output::progress;
 use crate::ready::{Question, Waited};
@@ -35,6 +35,8 @@ pub struct Course<'a> {
     pub(super) news: UnboundedReceiver<News>,
     /// Why the watch was interrupted the last time.
     pub(super) interrupted: String,
+    /// Address of the node, where pods share its network: known from the first of them on.
+    node_address: Option<IpAddr>,
 }
 
 /// What a thread that asks one pod found.
@@ -66,6 +68,7 @@ impl<'a> Course<'a> {
             request,
             news,
             interrupted: String::new(),
+            node_address: None,
         };
         let deadline = Instant::now() + WATCH_TIMEOUT;
         loop {
@@ -93,10 +96,7 @@ impl<'a> Course<'a> {
     ) -> (ColdSample, Vec<Answer>, Result<(), ProbeFailure>) {
         let (start, began) = (unix_nanoseconds(), std::time::Instant::now());
         let mut pods = self.pods(number, start);
-        let outcome = match self.create(&mut pods).await {
-            Ok(()) => self.come_up(&mut pods).await,
-            Err(failure) => Err(failure),
-        };
+        let outcome = self.start(&mut pods).await;
         if outcome.is_ok() {
             self.read_logs(&mut pods).await;
         }
@@ -109,6 +109,16 @@ impl<'a> Course<'a> {
             pods: pods.timelines.into_iter().map(Timeline::finish).collect(),
         };
         (sample, pods.answers, outcome.and(removed))
+    }
+
+    /// Creates the pods and waits for them. Where the address is known before, it is asked from now on.
+    async fn start(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+        if let Some(address) = self.node_address {
+            host::port_is_free(address, self.request.port)?;
+            self.ask(pods, 0, address);
+        }
+        self.create(pods).await?;
+        self.come_up(pods).await
     }
 
     fn pods(&self, number: u32, start: i64) -> Pods {
@@ -184,7 +194,13 @@ impl<'a> Course<'a> {
                     return Ok(());
                 };
                 if let Some(address) = pods.timelines[index].saw(&pod, at) {
-                    self.ask(pods, index, address);
+                    let is_asked = self.node_address.is_some();
+                    if host::is_shared(self.request) {
+                        self.node_address = Some(address);
+                    }
+                    if !is_asked {
+                        self.ask(pods, index, address);
+                    }
                 }
                 let trouble = trouble(&pod);
                 pods.latest[index] = Some(pod);

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use http::{Method, Request, Response};
@@ -19,6 +21,8 @@ use super::*;
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Serves,
+    /// Like `Serves`, on a port that is open as long as the pod is there.
+    ServesOnHost,
     Refused,
     Crashes,
     HasNoRoom,
@@ -31,6 +35,8 @@ struct World {
     events: Vec<String>,
     most_at_once: usize,
     created: usize,
+    /// The service of the pod that is there, where it comes and goes with it.
+    service: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
 impl World {
@@ -79,11 +85,14 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     world.pods.insert(name, pod.clone());
     world.created += 1;
+    if fate == Fate::ServesOnHost {
+        world.service = Some(passing_service(&pod["metadata"]["annotations"]["port"]));
+    }
     world.most_at_once = world.most_at_once.max(world.pods.len());
     world.tell("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
-        Fate::Serves => {
+        Fate::Serves | Fate::ServesOnHost => {
             world.tell(
                 "MODIFIED",
                 with_status(pod, &["PodScheduled"], &Value::Null),
@@ -161,6 +170,10 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         }
         Method::DELETE => {
             let mut world = world.lock().unwrap();
+            if let Some((ended, service)) = world.service.take() {
+                ended.store(true, Ordering::Relaxed);
+                service.join().unwrap();
+            }
             match world.pods.remove(&name) {
                 Some(pod) => {
                     world.tell("DELETED", pod.clone());
@@ -202,6 +215,36 @@ fn service() -> u16 {
         }
     });
     port
+}
+
+/// A service that begins to listen on `port` a little later, until it is ended.
+fn passing_service(port: &Value) -> (Arc<AtomicBool>, JoinHandle<()>) {
+    let port: u16 = port.as_str().unwrap().parse().unwrap();
+    let ended = Arc::new(AtomicBool::new(false));
+    let until = ended.clone();
+    let service = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        while !until.load(Ordering::Relaxed) {
+            let Ok((mut stream, _)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            stream.set_nonblocking(false).unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        }
+    });
+    (ended, service)
+}
+
+fn on_host(port: u16) -> ColdStartRequest {
+    request(port, |request| {
+        request.pod.spec.get_or_insert_default().host_network = Some(true);
+        let annotations = request.pod.metadata.annotations.get_or_insert_default();
+        annotations.insert("port".into(), port.to_string());
+    })
 }
 
 fn request(port: u16, change: impl FnOnce(&mut ColdStartRequest)) -> ColdStartRequest {
@@ -358,4 +401,30 @@ fn a_floor_follows_the_samples_and_its_failure_is_not_that_of_the_trial() {
     assert_eq!(document.samples.len(), 3);
     let failure = document.floor_failure.expect("a reason");
     assert_eq!(failure.reason, ProbeFailureReason::NeverListened);
+}
+
+#[test]
+fn on_the_nodes_network_the_port_is_asked_before_the_pod_is_there() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let (document, _) = trial(Fate::ServesOnHost, &on_host(port));
+    assert_eq!(document.failure, None);
+    let counted = document.samples.iter().filter(|sample| !sample.discarded);
+    for pod in counted.flat_map(|sample| &sample.pods) {
+        let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
+        // The API told the address at once; the service listened 50 ms later.
+        assert!(pod.attempts > 10, "{pod:#?}");
+        assert!(answer.nanoseconds >= 50_000_000, "{pod:#?}");
+        let gap = answer.uncertainty_nanoseconds.expect("a gap");
+        assert!(gap < 50_000_000, "{pod:#?}");
+    }
+}
+
+#[test]
+fn a_port_of_the_node_that_something_else_has_is_not_measured() {
+    let (document, world) = trial(Fate::Serves, &on_host(service()));
+    let failure = document.failure.expect("a reason");
+    assert!(failure.message.contains("is taken"), "{failure:?}");
+    assert_eq!(world.lock().unwrap().created, 1, "only the discarded one");
 }

@@ -15,7 +15,7 @@ use crate::wire::cold_start::ColdStep;
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod; p90 is that \
 of all pods together, with a tilde when they are fewer than 100. *Listening* is the log line by which the \
-service says so; *answer* is the first correct one over the pod network, which cannot come before the \
+service says so; *answer* is the first correct one, which on the pod network cannot come before the \
 API tells the pod's address. *Discarded* is the first sample of each block, which does not count.\n";
 
 const FLOOR: &str = "\

@@ -2,7 +2,7 @@
 //! for a terminal.
 
 use wasmbench_api::cold_start::ColdStart;
-use wasmbench_api::run::TWIN;
+use wasmbench_api::run::{Network, TWIN};
 use wasmbench_api::status::{ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
 
 use super::super::quality::{Doubt, Reason};
@@ -21,13 +21,18 @@ const MAX_VERDICT_CHARS: usize = 200;
 const MAX_PLACES: usize = 4;
 
 /// The sweep in one sentence.
-pub fn sweep(sweep: &ColdStart) -> String {
+pub fn sweep(sweep: &ColdStart, network: Network) -> String {
     let points: Vec<String> = sweep.concurrency.iter().map(u32::to_string).collect();
     let class: &str = sweep.class.into();
     format!(
-        "cold start ({class}): {} samples per trial after one discarded sample, {} pod(s) at once",
+        "cold start ({class}): {} samples per trial after one discarded sample, {} pod(s) at once{}",
         sweep.samples,
-        points.join(", ")
+        points.join(", "),
+        if network == Network::Host {
+            ", on the node's network"
+        } else {
+            ""
+        }
     )
 }
 

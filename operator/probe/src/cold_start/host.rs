@@ -1,0 +1,58 @@
+//! Pods on the node's network. Their address is that of the node, so that the port can be asked before
+//! a pod is there; and the port is the node's, so that something else may have it.
+
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use wasmbench_core::wire::cold_start::ColdStartRequest;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+use super::failure;
+
+/// The pod of the sample before is gone from the API when its processes are; this is to spare.
+const PATIENCE: Duration = Duration::from_secs(2);
+const CONNECT: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether the pods of `request` share the node's network.
+pub fn is_shared(request: &ColdStartRequest) -> bool {
+    let spec = request.pod.spec.as_ref();
+    spec.is_some_and(|spec| spec.host_network == Some(true))
+}
+
+/// Checks that nobody listens where the pod will: the answer would be of something else.
+pub fn port_is_free(address: IpAddr, port: u16) -> Result<(), ProbeFailure> {
+    let began = Instant::now();
+    let place = SocketAddr::new(address, port);
+    while TcpStream::connect_timeout(&place, CONNECT).is_ok() {
+        if began.elapsed() > PATIENCE {
+            return Err(failure(
+                ProbeFailureReason::SubjectNotStarted,
+                format!(
+                    "port {port} of the node is taken before the pod is there: choose another port, \
+                     end what listens on it, or set spec.placement.network to Pod"
+                ),
+            ));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_port_that_something_listens_on_is_not_free() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = listener.local_addr().unwrap();
+        let taken = port_is_free(place.ip(), place.port()).unwrap_err();
+        assert_eq!(taken.reason, ProbeFailureReason::SubjectNotStarted);
+        assert!(taken.message.contains(&place.port().to_string()));
+        drop(listener);
+        assert_eq!(port_is_free(place.ip(), place.port()), Ok(()));
+    }
+}
