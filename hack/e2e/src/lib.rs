@@ -10,12 +10,15 @@
 )]
 
 pub mod accounts;
+pub mod audit;
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;
 pub mod operator;
+pub mod others;
 pub mod processes;
 pub mod runs;
+pub mod selftest;
 
 use std::time::Duration;
 

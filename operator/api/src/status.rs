@@ -71,6 +71,10 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
     pub harness_floor: Vec<HarnessFloor>,
 
+    /// What `summary` leaves out of a very large run, to keep the status small. The report has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary_omitted: Option<Omitted>,
+
     /// Where the full results are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Results>,
@@ -129,6 +133,23 @@ pub struct SkippedVariant {
     /// What happened and what to do about it.
     #[schemars(length(max = 512))]
     pub message: String,
+}
+
+/// Numbers that are in the report only.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Omitted {
+    /// Sweep points.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub points: u32,
+
+    /// Ratios to the baseline.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ratios: u32,
+
+    /// Whole rows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u32,
 }
 
 /// What was found for one variant under one workload. Numbers of points are medians over the run's

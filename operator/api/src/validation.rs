@@ -8,8 +8,8 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
      (has(self.sweeps.warmLatency) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
-/// Cells with their ratios take up to 700 bytes of status each; 256 of them stay below 180 kB, which a
-/// watch can carry and etcd (1.5 MiB for an object) need not notice.
+/// Cells with their ratios take up to 700 bytes of status each. Of 256 of them the status keeps what
+/// fits into 100 kB, and the report all.
 pub const MAX_CELLS: usize = 256;
 /// At ten seconds a trial, 5,000 trials already take more than half a day of a node.
 pub const MAX_TRIALS: usize = 5000;
@@ -118,3 +118,38 @@ pub const ENV_MESSAGE: &str =
 pub const EXPECT_RULE: &str = "!has(self.body) || (!has(self.bodyPrefix) && !has(self.bodySuffix))";
 pub const EXPECT_MESSAGE: &str =
     "body is the whole answer: set either body, or bodyPrefix and bodySuffix";
+
+pub const CPU_RULE: &str = "!has(self.requests) || !has(self.limits) || \
+    !has(self.requests.cpu) || !has(self.limits.cpu) || \
+    quantity(self.requests.cpu).compareTo(quantity(self.limits.cpu)) <= 0";
+pub const CPU_MESSAGE: &str = "requests.cpu is more than limits.cpu: lower the request or raise the \
+    limit";
+pub const MEMORY_RULE: &str = "!has(self.requests) || !has(self.limits) || \
+    !has(self.requests.memory) || !has(self.limits.memory) || \
+    quantity(self.requests.memory).compareTo(quantity(self.limits.memory)) <= 0";
+pub const MEMORY_MESSAGE: &str = "requests.memory is more than limits.memory: lower the request or \
+    raise the limit";
+/// No container starts within less, and who writes less forgot the unit.
+pub const MEMORY_LIMIT_RULE: &str = "!has(self.limits) || !has(self.limits.memory) || \
+    quantity(self.limits.memory).compareTo(quantity('1Mi')) >= 0";
+pub const MEMORY_LIMIT_MESSAGE: &str = "limits.memory is less than 1Mi, in which nothing runs: write \
+    an amount with its unit, such as 64Mi, or leave it out";
+
+pub const IMAGE_RULE: &str = "!self.contains('://')";
+pub const IMAGE_MESSAGE: &str = "image is a reference, not a URL: write it without https://, such as \
+    registry.example.com/team/service:1.0";
+
+/// What a node's label may have as its value.
+pub const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$";
+/// The key of a taint or label, with or without its domain; empty where any is meant.
+pub const LABEL_KEY: &str =
+    "^(([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$";
+
+pub const EXISTS_RULE: &str =
+    "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''";
+pub const EXISTS_MESSAGE: &str = "a toleration with the operator Exists takes no value: remove \
+    value, or set operator to Equal";
+pub const ANY_TAINT_RULE: &str = "(has(self.key) && self.key != '') || \
+    (has(self.operator) && self.operator == 'Exists')";
+pub const ANY_TAINT_MESSAGE: &str = "a toleration without a key tolerates every taint: say so with \
+    operator: Exists, or set key";

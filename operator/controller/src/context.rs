@@ -15,6 +15,7 @@ use wasmbench_core::config::OperatorConfig;
 
 use crate::error::Backoff;
 use crate::metrics::Metrics;
+use crate::quiet::Quiet;
 
 /// A run that may not decode: one bad object must not stop the others.
 pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
@@ -34,6 +35,8 @@ pub struct Context {
     pub metrics: Metrics,
     /// Pauses after errors.
     pub backoff: Backoff,
+    /// Timed windows that are open, which `client` keeps silent.
+    pub quiet: Quiet,
     /// Events for people.
     pub events: Recorder,
     /// Whether the watch has seen all runs once.
@@ -59,7 +62,10 @@ impl Context {
             controller: "wasmbench-operator".into(),
             instance: None,
         };
+        let quiet = Quiet::default();
+        let client = quiet.keep(client);
         Arc::new(Self {
+            quiet,
             events: Recorder::new(client.clone(), reporter),
             client,
             config,

@@ -19,7 +19,7 @@ use wasmbench_core::observed::PodState;
 use wasmbench_core::status::is_finished;
 
 use crate::context::{Context, GuardedRun};
-use crate::error::chain;
+use crate::error::{Error, chain};
 use crate::observe::pod_seen;
 use crate::reconcile::{on_error, reconcile};
 use crate::sweep;
@@ -107,36 +107,53 @@ fn watched_pods() -> String {
 }
 
 /// Sweeps at start and whenever a run is deleted. Then all runs look again: one that waited may be
-/// the next now.
+/// the next now. What a run leaves that was not being measured can wait for silence.
 async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>) {
-    if let Err(error) = sweep::orphans(&context).await {
-        tracing::warn!(error = chain(&error), "could not sweep");
-    }
+    warn_of(sweep::orphans(&context).await);
     let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
     let events = watcher(runs, config).default_backoff();
     pin_mut!(events);
+    let (mut gone, mut urgent) = (vec![], false);
     loop {
-        let uid = match events.try_next().await {
-            Ok(Some(watcher::Event::Delete(run))) => run.metadata.uid,
-            // A relist may hide a deletion.
-            Ok(Some(watcher::Event::InitDone)) => None,
-            Ok(Some(_)) => continue,
-            Ok(None) => return,
-            Err(error) => {
-                tracing::debug!(error = chain(&error), "watch for deletions");
-                continue;
+        tokio::select! {
+            event = events.try_next() => match event {
+                Ok(Some(watcher::Event::Delete(run))) => {
+                    let uid = run.metadata.uid.unwrap_or_default();
+                    urgent |= context.quiet.end(&uid);
+                    gone.push(uid);
+                    continue;
+                }
+                // A relist may hide a deletion.
+                Ok(Some(watcher::Event::InitDone)) => warn_of(sweep::orphans(&context).await),
+                Ok(Some(_)) => continue,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::debug!(error = chain(&error), "watch for deletions");
+                    continue;
+                }
+            },
+            () = silence(&context, urgent), if !gone.is_empty() => {
+                urgent = false;
+                for uid in gone.drain(..) {
+                    warn_of(sweep::run_is_gone(&context, &uid).await);
+                }
             }
-        };
-        let swept = match uid {
-            Some(uid) => sweep::run_is_gone(&context, &uid).await,
-            None => sweep::orphans(&context).await,
-        };
-        if let Err(error) = swept {
-            tracing::warn!(error = chain(&error), "could not sweep");
         }
         // Refused only when the controller has ended.
         let _ = deleted.unbounded_send(());
+    }
+}
+
+async fn silence(context: &Context, urgent: bool) {
+    if !urgent {
+        context.quiet.over().await;
+    }
+}
+
+fn warn_of(swept: Result<(), Error>) {
+    if let Err(error) = swept {
+        tracing::warn!(error = chain(&error), "could not sweep");
     }
 }
 

@@ -11,6 +11,7 @@ pub mod error;
 pub mod http;
 pub mod metrics;
 pub mod observe;
+pub mod quiet;
 pub mod reconcile;
 pub mod report;
 pub mod sweep;

@@ -176,7 +176,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 22] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -215,6 +215,17 @@ fn impossible_values_are_refused_in_plain_words() {
             &["--namespace", "kube-system"],
             "choose a namespace of its own",
         ),
+        (&["--set", "fullnameOverride=A_B"], "/fullnameOverride"),
+        (&["--set", "nameOverride=A_B"], "/nameOverride"),
+        (&["--set", "resources.limts.memory=1Gi"], "limts"),
+        (&["--set", "resources.limits.memry=1Gi"], "memry"),
+        (
+            &["--set", "image.registry=https://registry.example.com"],
+            "/image/registry",
+        ),
+        (&["--set", "image=null"], "missing property 'image'"),
+        (&["--set", "logLevel=loud"], "/logLevel"),
+        (&["--set", "logLevel=info;debug"], "/logLevel"),
     ];
     for (arguments, words) in cases {
         let error = template(arguments).expect_err(&format!("{arguments:?} is accepted"));

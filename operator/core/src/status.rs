@@ -13,11 +13,15 @@ use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_seconds};
 use crate::results::expectations::{Decision, Outcome, overall};
-use crate::results::{Summary, Trust, coldstart, rows, trust};
+use crate::results::{Summary, Trust, coldstart, fit, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
+
+/// Largest status as JSON, with room below the 100 kB that are promised. Whoever watches runs gets
+/// all of it with every change.
+const STATUS_BYTES: usize = 95_000;
 
 /// What a finished run found, as far as its status tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +128,7 @@ pub fn status_of(
         .node
         .clone()
         .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
-    Status {
+    let mut status = Status {
         observed_generation: generation,
         conditions: conditions::merge(&old.conditions, drafts, generation, now),
         seed: Some(valid.seed),
@@ -140,7 +144,6 @@ pub fn status_of(
         progress: Some(progress(valid, seen, plan, now)),
         verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
-        summary: conclusion.map(|c| c.rows.clone()).unwrap_or_default(),
         harness_floor: conclusion
             .map(|c| c.harness_floor.clone())
             .unwrap_or_default(),
@@ -148,7 +151,14 @@ pub fn status_of(
             report: names::report(&valid.name),
             records: c.records.clone(),
         }),
+        ..Status::default()
+    };
+    if let Some(conclusion) = conclusion {
+        let free = STATUS_BYTES.saturating_sub(fit::json_bytes(&status));
+        (status.summary, status.summary_omitted) =
+            fit::fitted(conclusion.rows.clone(), &valid.baseline, free);
     }
+    status
 }
 
 /// Whether two statuses say the same, times of estimates aside: writing only what changed keeps

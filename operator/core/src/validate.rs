@@ -4,6 +4,7 @@
 
 mod cold_start;
 mod expectations;
+mod objects;
 
 use std::collections::BTreeSet;
 
@@ -88,6 +89,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
     check_minimum_effect(spec)?;
+    objects::check(spec)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
     expectations::check(spec, &baseline)?;

@@ -186,23 +186,3 @@ fn fields_that_may_change_after_creation_do_not_change_the_report() {
     run.spec.ttl_seconds_after_finished = Some(60);
     assert_eq!(RunInput::new(&run, 42), before);
 }
-
-/// Most rows and ratios for 256 cells: as many variants and workloads as there may be, one point.
-#[test]
-fn the_status_rows_of_the_largest_legal_run_stay_below_180_kilobytes() {
-    let name = |kind: &str, i: usize| format!("{kind}{i:0>39}");
-    let variants: Vec<_> = (0..15)
-        .map(|i| json!({"name": name("v", i), "preset": "native"}))
-        .collect();
-    let workloads: Vec<_> = (0..16).map(|i| json!({"name": name("w", i)})).collect();
-    let run = run_with(json!({
-        "blocks": 5,
-        "variants": variants,
-        "workloads": workloads,
-        "sweeps": {"throughput": {"connections": [1999]}},
-    }));
-    let summary = summarize(&run, &results_support::all_measured(&run));
-    assert_eq!(summary.cells.len(), 256);
-    let rows = serde_json::to_vec(&wasmbench_core::results::rows::status_rows(&summary)).unwrap();
-    assert!(rows.len() < 180_000, "{} bytes", rows.len());
-}

@@ -2,7 +2,11 @@
 //! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from here
 //! and from longer runs of the same.
 
-#![allow(clippy::expect_used, reason = "a broken simulation must stop the test")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
+)]
 
 mod synthetic;
 
@@ -10,6 +14,11 @@ use synthetic::{Chance, Noise, SyntheticRun};
 use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::statistics::{LogInterval, Spread, false_discovery};
+
+/// A line of `make selftest`.
+fn found(name: &str, share: f64, expected: &str) {
+    println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
+}
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
@@ -27,6 +36,8 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
 fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
+        let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
+        found(&name, share, "93 to 97 %");
         assert!(
             (0.93..=0.97).contains(&share),
             "{noise:?}, {blocks} blocks: {share}"
@@ -173,6 +184,8 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
         let found = share(&run, 1000, |comparisons| {
             comparisons.iter().any(|c| c.verdict.is_difference())
         });
+        let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
+        self::found(&name, found, "at most 5 %");
         assert!(found <= 0.05, "{blocks} blocks, noise {noise}: {found}");
     }
 }
@@ -211,6 +224,8 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
                 .iter()
                 .any(|c| c.variant == "one" && c.metric == metric && c.verdict == Verdict::Slower)
         });
+        let name = format!("a slowdown of 10 % found in 10 blocks with 3 % noise, {metric:?}");
+        self::found(&name, found, "at least 95 %");
         assert!(found >= 0.95, "{metric:?}: {found}");
     }
 }

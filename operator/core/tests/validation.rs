@@ -67,6 +67,82 @@ fn more_trials_than_the_administrator_allows_are_refused() {
     assert!(invalid.message.contains("36 trials"), "{invalid}");
 }
 
+#[test]
+fn what_the_api_server_would_refuse_in_a_pod_is_refused_at_once() {
+    use wasmbench_api::run::TolerationOperator::Exists;
+    use wasmbench_api::run::{CpuAndMemory, Placement, SubjectResources, Toleration};
+    let amounts = |cpu: &str, memory: &str| {
+        let (cpu, memory) = (Some(cpu.to_owned()), Some(memory.to_owned()));
+        Some(CpuAndMemory { cpu, memory })
+    };
+    let with = |requests, limits| {
+        refused(move |run| {
+            let (requests, limits): (Option<CpuAndMemory>, _) =
+                (Clone::clone(&requests), Clone::clone(&limits));
+            run.spec.resources = Some(SubjectResources { requests, limits });
+        })
+        .field
+    };
+    let cpu = with(amounts("1500m", "1Mi"), amounts("1", "1Mi"));
+    assert_eq!(cpu, "spec.resources.requests.cpu");
+    let memory = with(amounts("1", "1Gi"), amounts("1", "1G"));
+    assert_eq!(memory, "spec.resources.requests.memory");
+    assert_eq!(
+        with(None, amounts("1", "0")),
+        "spec.resources.limits.memory"
+    );
+    assert_eq!(
+        with(None, amounts("1", "512")),
+        "spec.resources.limits.memory"
+    );
+
+    let selector = |key: &str, value: &str| {
+        let node_selector = [(key.to_owned(), value.to_owned())].into();
+        refused(move |run| {
+            let node_selector = Clone::clone(&node_selector);
+            run.spec.placement = Some(Placement {
+                node_selector,
+                ..Placement::default()
+            });
+        })
+        .field
+    };
+    assert_eq!(selector("a/b/c", "x"), "spec.placement.nodeSelector");
+    assert_eq!(
+        selector("disk", "fast disk"),
+        "spec.placement.nodeSelector.disk"
+    );
+
+    let toleration = |toleration: Toleration| {
+        refused(move |run| {
+            let tolerations = vec![toleration.clone()];
+            run.spec.placement = Some(Placement {
+                tolerations,
+                ..Placement::default()
+            });
+        })
+        .field
+    };
+    let (key, value) = (Some("bench".to_owned()), Some("yes".to_owned()));
+    let exists = Toleration {
+        key,
+        value,
+        operator: Some(Exists),
+        effect: None,
+    };
+    assert_eq!(toleration(exists), "spec.placement.tolerations[0].value");
+    assert_eq!(
+        toleration(Toleration::default()),
+        "spec.placement.tolerations[0].key"
+    );
+
+    let invalid = refused(|run| {
+        let own = run.spec.variants[2].container.as_mut().unwrap();
+        own.image = "https://registry.example.com/service:1".into();
+    });
+    assert_eq!(invalid.field, "spec.variants[2].container.image");
+}
+
 fn cold_refused(
     change: impl Fn(&mut wasmbench_api::BenchmarkRun, &mut wasmbench_core::config::OperatorConfig),
 ) -> Invalid {

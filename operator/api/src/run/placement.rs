@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::validation;
 
 /// Which node a run may measure on. One node is chosen and kept for the whole run.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
@@ -13,7 +16,9 @@ pub struct Placement {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend(
         "maxProperties" = 16,
-        "additionalProperties" = serde_json::json!({ "type": "string", "maxLength": 63 })
+        "additionalProperties" = serde_json::json!({
+            "type": "string", "maxLength": 63, "pattern": validation::LABEL_VALUE
+        })
     ))]
     pub node_selector: BTreeMap<String, String>,
 
@@ -60,12 +65,16 @@ impl Network {
 }
 
 /// A taint that is tolerated; the meaning is that of a pod's toleration.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new(validation::EXISTS_RULE).message(validation::EXISTS_MESSAGE).field_path(".value"),
+    validation = Rule::new(validation::ANY_TAINT_RULE).message(validation::ANY_TAINT_MESSAGE)
+)]
 pub struct Toleration {
     /// Key of the taint. Absent with operator `Exists`: every taint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 316))]
+    #[schemars(length(max = 316), regex(pattern = validation::LABEL_KEY))]
     pub key: Option<String>,
 
     /// `Equal` (default) compares `value`; `Exists` ignores it.
@@ -74,7 +83,7 @@ pub struct Toleration {
 
     /// Value of the taint, with operator `Equal`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 63))]
+    #[schemars(length(max = 63), regex(pattern = validation::LABEL_VALUE))]
     pub value: Option<String>,
 
     /// Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Absent: all.

@@ -1,11 +1,19 @@
 //! CPU and memory of subjects.
 
+use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::validation;
+
 /// CPU and memory of a subject.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new(validation::CPU_RULE).message(validation::CPU_MESSAGE).field_path(".requests.cpu"),
+    validation = Rule::new(validation::MEMORY_RULE).message(validation::MEMORY_MESSAGE).field_path(".requests.memory"),
+    validation = Rule::new(validation::MEMORY_LIMIT_RULE).message(validation::MEMORY_LIMIT_MESSAGE).field_path(".limits.memory")
+)]
 pub struct SubjectResources {
     /// What is reserved on the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -99,6 +99,7 @@ pub struct OwnContainer {
         length(min = 1, max = 512),
         regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
     )]
+    #[x_kube(validation = Rule::new(validation::IMAGE_RULE).message(validation::IMAGE_MESSAGE))]
     pub image: String,
 
     /// Arguments of the image's entrypoint.

@@ -5,6 +5,8 @@ mod nodes;
 mod record;
 mod summarise;
 
+use std::time::Duration;
+
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
@@ -16,7 +18,7 @@ use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::Observed;
-use wasmbench_core::plan::{Failure, FailureReason, Plan, Step};
+use wasmbench_core::plan::{Failure, FailureReason, Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::variants::GATEWAY_PORT;
 use wasmbench_core::wire::record::TrialId;
@@ -37,6 +39,9 @@ pub async fn act(
 ) -> Result<(), Error> {
     let node = plan.node.as_deref().unwrap_or_default();
     for step in &plan.steps {
+        if step.ends_probe() {
+            context.quiet.end(&run.uid);
+        }
         let name: &'static str = step.into();
         context.metrics.stepped(name);
         one(context, run, seen, node, step).await?;
@@ -77,9 +82,13 @@ async fn one(
                 subject_uid,
                 address: *address,
             };
+            keep_quiet(context, run, trial);
             launch_probe(context, run, trial, target).await
         }
-        Step::LaunchColdStart(trial) => launch_cold_start(context, run, seen, node, trial).await,
+        Step::LaunchColdStart(trial) => {
+            keep_quiet(context, run, trial);
+            launch_cold_start(context, run, seen, node, trial).await
+        }
         Step::CollectRecord {
             trial,
             probe_pod,
@@ -97,6 +106,12 @@ async fn one(
         Step::RemoveProbe { job } => remove_probe(context, job).await,
         Step::Summarise => summarise::summarise(context, run).await,
     }
+}
+
+/// From now on the node is left in peace, until the probe has ended or should have.
+fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
+    let seconds = quiet_seconds(run, trial);
+    context.quiet.begin(&run.uid, Duration::from_secs(seconds));
 }
 
 /// Turns the error of a write into ours.

@@ -13,6 +13,12 @@ const WARM_REQUESTS_PER_SECOND: u64 = 500;
 /// A pod of a cold start comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
 
+/// A probe looks for the histogram's resolution before its window, and its pod may start slowly.
+const QUIET_MARGIN_SECONDS: u64 = 3;
+/// The operator is deaf to users meanwhile, and the API server forgets after five minutes what
+/// happened.
+const QUIET_MAXIMUM_SECONDS: u64 = 120;
+
 /// Seconds that a trial will probably take.
 pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     let sweeps = &run.spec.sweeps;
@@ -35,6 +41,12 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
         }),
     };
     load + OVERHEAD_SECONDS
+}
+
+/// Seconds for which the operator opens no watch after it started the probe of `trial`: until the
+/// probe has probably ended. As long as the watch of pods is closed its end goes unnoticed.
+pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
+    (expected_trial_seconds(run, trial) + QUIET_MARGIN_SECONDS).min(QUIET_MAXIMUM_SECONDS)
 }
 
 /// Seconds that the trials without a record will probably take.

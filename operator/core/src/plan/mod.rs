@@ -22,7 +22,7 @@ mod trial;
 use jiff::{SignedDuration, Timestamp};
 
 pub use cold_start::{FLOOR_SAMPLES, has_floor};
-pub use estimate::{expected_trial_seconds, remaining_seconds};
+pub use estimate::{expected_trial_seconds, quiet_seconds, remaining_seconds};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason};
 
@@ -103,6 +103,27 @@ pub enum Step {
     },
     /// Compute and write the report.
     Summarise,
+}
+
+impl Step {
+    /// Whether it is taken only when no probe measures any more.
+    pub fn ends_probe(&self) -> bool {
+        match self {
+            Self::CollectRecord { .. } | Self::RecordFailure { .. } | Self::ReleaseNode { .. } => {
+                true
+            }
+            Self::ClaimNode { .. }
+            | Self::StartUpstream
+            | Self::RemoveUpstream { .. }
+            | Self::DeploySubject(_)
+            | Self::LaunchProbe { .. }
+            | Self::LaunchColdStart(_)
+            | Self::RecordSkipped(_)
+            | Self::RemoveSubject { .. }
+            | Self::RemoveProbe { .. }
+            | Self::Summarise => false,
+        }
+    }
 }
 
 /// What to do for a run, and what to say about it.

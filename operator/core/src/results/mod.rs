@@ -22,6 +22,7 @@ pub mod doubts;
 pub mod environment;
 pub mod expectations;
 pub mod failures;
+pub mod fit;
 pub mod fortio;
 pub mod histogram;
 pub mod html;

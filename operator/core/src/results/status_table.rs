@@ -39,6 +39,13 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             }
         }
     }
+    if let Some(omitted) = &status.summary_omitted {
+        let _ = write!(
+            text,
+            "\nOnly in the report: {} point(s), {} ratio(s), {} row(s)\n",
+            omitted.points, omitted.ratios, omitted.rows
+        );
+    }
     for skipped in &status.skipped {
         let (variant, reason) = (ascii(&skipped.variant), ascii(&skipped.reason));
         let _ = write!(

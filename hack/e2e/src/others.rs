@@ -1,0 +1,187 @@
+//! The same load by our pipeline (probe, fortio, histogram) and by others, on the loopback: no
+//! cluster is needed. `hack/selftest` names the programs.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wasmbench_core::results::fortio::{self, Load};
+use wasmbench_core::wire::document::LoadDocument;
+use wasmbench_core::wire::request::REQUEST_ENV;
+
+/// Path of a program that `hack/selftest` built.
+fn program(variable: &str) -> PathBuf {
+    let path = std::env::var_os(variable);
+    path.unwrap_or_else(|| panic!("{variable} names no program: run 'make selftest'"))
+        .into()
+}
+
+/// A native gateway on a port of its own; it ends with the value.
+#[derive(Debug)]
+pub struct Gateway {
+    child: Child,
+    /// Where it listens.
+    pub port: u16,
+}
+
+impl Gateway {
+    /// Starts it and waits until it listens.
+    pub fn start() -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let child = Command::new(program("WASMBENCH_GATEWAY"))
+            .arg(format!("--listen=127.0.0.1:{port}"))
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the gateway starts");
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < deadline, "the gateway does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Self { child, port }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How to load the gateway.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Path and query.
+    pub path: &'a str,
+    /// Connections.
+    pub connections: u32,
+    /// Length of the timed window.
+    pub seconds: u32,
+}
+
+impl Task<'_> {
+    fn request(&self, port: u16) -> Value {
+        json!({
+            "address": "127.0.0.1",
+            "port": port,
+            "path": self.path,
+            "expect": {"status": 200},
+            "podUid": "none",
+            "connections": self.connections,
+            "connectionReuse": "KeepAlive",
+            "load": {"kind": "duration", "seconds": self.seconds, "warmupSeconds": 1},
+            "readyTimeoutSeconds": 5,
+            "meter": "none",
+        })
+    }
+
+    /// Our pipeline: what the report would be computed from.
+    pub fn by_probe(&self, gateway: &Gateway) -> Load {
+        self.probe_with(gateway, &program("WASMBENCH_FORTIO"))
+    }
+
+    fn probe_with(&self, gateway: &Gateway, fortio: &Path) -> Load {
+        let output = Command::new(program("WASMBENCH_PROBE"))
+            .arg("load")
+            .env("WASMBENCH_FORTIO", fortio)
+            .env(REQUEST_ENV, self.request(gateway.port).to_string())
+            .output()
+            .expect("the probe runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = text.lines().last().unwrap_or_default();
+        let document: LoadDocument = serde_json::from_str(line)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        assert_eq!(document.failure, None);
+        let timed = document.timed.expect("a timed window");
+        fortio::parse(&timed.fortio, 200).expect("fortio's result")
+    }
+
+    /// Our pipeline, and beside it the latency of every request of the timed window in
+    /// microseconds, in ascending order: fortio writes each into its access log.
+    pub fn by_probe_with_log(&self, gateway: &Gateway, folder: &Path) -> (Load, Vec<f64>) {
+        // The probe starts fortio several times; the last run is the timed window.
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = load ] || exec {fortio} \"$@\"\nshift\n\
+             exec {fortio} load -access-log-file {folder}/$(date +%s%N).log \"$@\"\n",
+            fortio = program("WASMBENCH_FORTIO").display(),
+            folder = folder.display(),
+        );
+        let wrapper = folder.join("fortio");
+        fs::write(&wrapper, script).expect("written");
+        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("set");
+        let load = self.probe_with(gateway, &wrapper);
+        let entries = fs::read_dir(folder).expect("listed").flatten();
+        let logs = entries.map(|entry| entry.path());
+        let last = logs
+            .filter(|path| path.extension().is_some_and(|end| end == "log"))
+            .max()
+            .expect("an access log");
+        (load, latencies(&fs::read_to_string(last).expect("read")))
+    }
+
+    /// Requests per second that wrk finds.
+    pub fn by_wrk(&self, gateway: &Gateway) -> f64 {
+        let output = Command::new("wrk")
+            .args(["-t1", "-c", &self.connections.to_string()])
+            .args(["-d", &format!("{}s", self.seconds)])
+            .arg(format!("http://127.0.0.1:{}{}", gateway.port, self.path))
+            .output()
+            .expect("wrk runs: install the package wrk");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!text.contains("Non-2xx"), "{text}");
+        let rate = text.lines().find_map(|l| l.strip_prefix("Requests/sec:"));
+        rate.and_then(|rate| rate.trim().parse().ok())
+            .unwrap_or_else(|| panic!("wrk gives no rate:\n{text}"))
+    }
+}
+
+/// Microseconds of each request of an access log, in ascending order.
+fn latencies(log: &str) -> Vec<f64> {
+    #[derive(Deserialize)]
+    struct Line {
+        latency: f64,
+    }
+    let read = |line: &str| serde_json::from_str::<Line>(line).expect("a line").latency * 1e6;
+    let mut all: Vec<f64> = log.lines().map(read).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// The value below which `share` of these ascending values lie: one of them, never interpolated.
+pub fn exact_quantile(ascending: &[f64], share: f64) -> f64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank"
+    )]
+    let rank = (share * ascending.len() as f64).ceil() as usize;
+    ascending[rank.clamp(1, ascending.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_one_of_the_values() {
+        let values: Vec<f64> = (1..=200).map(f64::from).collect();
+        assert!((exact_quantile(&values, 0.5) - 100.0).abs() < 1e-9);
+        assert!((exact_quantile(&values, 0.99) - 198.0).abs() < 1e-9);
+        assert!((exact_quantile(&values[..1], 0.99) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn latencies_are_read_in_microseconds() {
+        let log = "{\"latency\":0.001718,\"ok\":true}\n{\"latency\":0.000026,\"ok\":true}\n";
+        assert!((latencies(log)[0] - 26.0).abs() < 1e-6);
+        assert!((latencies(log)[1] - 1718.0).abs() < 1e-6);
+    }
+}

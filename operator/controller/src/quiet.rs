@@ -1,0 +1,161 @@
+//! Silence in timed windows. A watch ends after a while and is opened again, which is a request
+//! like any other. Here such a request waits until the window is over: the API server tells what
+//! happened meanwhile, so that nothing is lost. Everything else passes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+use kube::Client;
+use kube::client::Body;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Which windows are open, by the uid of their run, and when each is over at the latest.
+#[derive(Clone, Default)]
+pub struct Quiet(Arc<watch::Sender<BTreeMap<String, Instant>>>);
+
+impl Quiet {
+    /// A window of this run begins, and is over after `expected` unless its end is told before.
+    pub fn begin(&self, run_uid: &str, expected: Duration) {
+        let now = Instant::now();
+        self.0.send_modify(|open| {
+            open.retain(|_, until| *until > now);
+            open.insert(run_uid.to_owned(), now + expected);
+        });
+    }
+
+    /// The window of this run is over. Answers whether it was open.
+    pub fn end(&self, run_uid: &str) -> bool {
+        let now = Instant::now();
+        let mut was_open = false;
+        self.0.send_if_modified(|open| {
+            let until = open.remove(run_uid);
+            was_open = until.is_some_and(|until| until > now);
+            until.is_some()
+        });
+        was_open
+    }
+
+    /// A client that opens no watch in a window, and is `client` otherwise.
+    pub fn keep(&self, client: Client) -> Client {
+        let namespace = client.default_namespace().to_owned();
+        let quiet = self.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (client, quiet) = (client.clone(), quiet.clone());
+            async move {
+                if opens_watch(&request) {
+                    quiet.over().await;
+                }
+                client.send(request).await
+            }
+        });
+        Client::new(service, namespace)
+    }
+
+    /// Returns when all windows that are open now are over. Windows that begin meanwhile do not
+    /// prolong it: on a cluster that measures on many nodes there is always one.
+    pub async fn over(&self) {
+        let open: Vec<(String, Instant)> = {
+            let open = self.0.borrow();
+            open.iter()
+                .map(|(run, until)| (run.clone(), *until))
+                .collect()
+        };
+        for (run, until) in open {
+            let mut windows = self.0.subscribe();
+            let ended = windows.wait_for(|open| open.get(&run) != Some(&until));
+            // An error says that nobody can begin a window any more.
+            let _ = tokio::time::timeout_at(until, ended).await;
+        }
+    }
+}
+
+fn opens_watch(request: &Request<Body>) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    query.split('&').any(|part| part == "watch=true")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Response;
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    /// A client whose server answers everything with an empty object, behind `quiet`.
+    fn client(quiet: &Quiet) -> Client {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            Ok::<_, std::convert::Infallible>(Response::new(Body::from(b"{}".to_vec())))
+        });
+        quiet.keep(Client::new(service, "default"))
+    }
+
+    async fn ask(client: Client, query: &str) -> Duration {
+        let uri = format!("/api/v1/pods?limit=1&{query}");
+        let request = Request::get(uri).body(Body::empty()).unwrap();
+        let asked = Instant::now();
+        client.send(request).await.unwrap();
+        asked.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_waits_until_the_window_is_over() {
+        let quiet = Quiet::default();
+        quiet.begin("run", MINUTE);
+        assert_eq!(ask(client(&quiet), "watch=true").await, MINUTE);
+        assert_eq!(ask(client(&quiet), "watch=true").await, Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_waits_goes_on_as_soon_as_the_probe_ended() {
+        let quiet = Quiet::default();
+        quiet.begin("run", MINUTE);
+        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        quiet.end("run");
+        assert_eq!(watch.await.unwrap(), Duration::from_secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_window_that_ends_twice_was_open_once() {
+        let quiet = Quiet::default();
+        quiet.begin("run", MINUTE);
+        assert!(quiet.end("run"));
+        assert!(!quiet.end("run"));
+        quiet.begin("run", MINUTE);
+        tokio::time::sleep(MINUTE).await;
+        assert!(!quiet.end("run"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn other_requests_do_not_wait() {
+        let quiet = Quiet::default();
+        quiet.begin("run", MINUTE);
+        assert_eq!(ask(client(&quiet), "watch=false").await, Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_waits_for_every_window_but_not_for_later_ones() {
+        let quiet = Quiet::default();
+        quiet.begin("one", MINUTE);
+        quiet.begin("two", 2 * MINUTE);
+        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
+        tokio::time::sleep(MINUTE / 2).await;
+        quiet.begin("three", 3 * MINUTE);
+        quiet.end("one");
+        assert_eq!(watch.await.unwrap(), 2 * MINUTE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_next_window_of_a_run_does_not_prolong_the_wait() {
+        let quiet = Quiet::default();
+        quiet.begin("run", MINUTE);
+        let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
+        tokio::time::sleep(MINUTE / 2).await;
+        quiet.begin("run", MINUTE);
+        assert_eq!(watch.await.unwrap(), MINUTE / 2);
+    }
+}

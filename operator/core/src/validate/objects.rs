@@ -1,0 +1,219 @@
+//! What the API server or the kubelet would refuse in a pod of the run, told at once with its field,
+//! before any trial fails of it.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::run::{
+    BenchmarkRunSpec, CpuAndMemory, Placement, SubjectResources, Toleration, TolerationOperator,
+};
+
+use super::{Invalid, invalid};
+
+/// No container starts within less, in thousandths of a byte.
+const LEAST_MEMORY: u128 = 1000 << 20;
+/// Longest domain of a label's key.
+const DOMAIN: usize = 253;
+/// Longest name in a label's key, and longest value.
+const NAME: usize = 63;
+
+/// Checks resources, images and placement.
+pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    if let Some(resources) = &spec.resources {
+        check_resources(resources)?;
+    }
+    for (index, variant) in spec.variants.iter().enumerate() {
+        let image = variant.container.as_ref().map(|own| own.image.as_str());
+        if image.is_some_and(|image| image.contains("://")) {
+            return Err(invalid(
+                format!("spec.variants[{index}].container.image"),
+                "an image is a reference, not a URL: write it without https://, such as \
+                 registry.example.com/team/service:1.0",
+            ));
+        }
+    }
+    spec.placement.as_ref().map_or(Ok(()), check_placement)
+}
+
+fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
+    let none = CpuAndMemory::default();
+    let requests = resources.requests.as_ref().unwrap_or(&none);
+    let limits = resources.limits.as_ref().unwrap_or(&none);
+    for (name, request, limit) in [
+        ("cpu", &requests.cpu, &limits.cpu),
+        ("memory", &requests.memory, &limits.memory),
+    ] {
+        let request = amount(&format!("spec.resources.requests.{name}"), request.as_ref())?;
+        let limit = amount(&format!("spec.resources.limits.{name}"), limit.as_ref())?;
+        if request.zip(limit).is_some_and(|(asked, most)| asked > most) {
+            return Err(invalid(
+                format!("spec.resources.requests.{name}"),
+                "is more than the limit: lower the request or raise the limit",
+            ));
+        }
+    }
+    let field = "spec.resources.limits.memory";
+    match amount(field, limits.memory.as_ref())? {
+        Some(memory) if memory < LEAST_MEMORY => Err(invalid(
+            field,
+            "is less than 1Mi, in which nothing runs: write an amount with its unit, such as 64Mi, \
+             or leave it out",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// An amount in thousandths of its unit.
+fn amount(field: &str, text: Option<&String>) -> Result<Option<u128>, Invalid> {
+    let Some(text) = text else { return Ok(None) };
+    let wrong = || {
+        let message = format!("'{text}' is no amount: write it like 500m, 2 or 256Mi");
+        invalid(field, message)
+    };
+    thousandths(text).map(Some).ok_or_else(wrong)
+}
+
+/// The Kubernetes quantity that `text` is, as far as the CRD lets one through.
+fn thousandths(text: &str) -> Option<u128> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor: u128 = match unit {
+        "m" => 1,
+        "" => 1000,
+        "k" => 1_000_000,
+        "M" => 1_000_000_000,
+        "G" => 1_000_000_000_000,
+        "Ki" => 1000 << 10,
+        "Mi" => 1000 << 20,
+        "Gi" => 1000 << 30,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = u32::try_from(fraction.len()).ok()?;
+    let scale = 10_u128.checked_pow(digits)?;
+    let part = fraction.parse::<u128>().ok()?.checked_mul(factor)?;
+    let whole = whole.parse::<u128>().ok()?.checked_mul(factor)?;
+    // Kubernetes rounds up what is smaller than it can tell.
+    whole.checked_add(part.div_ceil(scale))
+}
+
+fn check_placement(placement: &Placement) -> Result<(), Invalid> {
+    check_labels("spec.placement.nodeSelector", &placement.node_selector)?;
+    let mut tolerations = placement.tolerations.iter().enumerate();
+    tolerations.try_for_each(|(index, toleration)| {
+        check_toleration(&format!("spec.placement.tolerations[{index}]"), toleration)
+    })
+}
+
+fn check_labels(field: &str, labels: &BTreeMap<String, String>) -> Result<(), Invalid> {
+    for (key, value) in labels {
+        if !is_key(key) {
+            return Err(invalid(field, no_key(key)));
+        }
+        if !is_value(value) {
+            return Err(invalid(format!("{field}.{key}"), no_value(value)));
+        }
+    }
+    Ok(())
+}
+
+fn check_toleration(field: &str, toleration: &Toleration) -> Result<(), Invalid> {
+    let key = toleration.key.as_deref().unwrap_or_default();
+    let value = toleration.value.as_deref().unwrap_or_default();
+    let exists = toleration.operator == Some(TolerationOperator::Exists);
+    if !key.is_empty() && !is_key(key) {
+        return Err(invalid(format!("{field}.key"), no_key(key)));
+    }
+    if !is_value(value) {
+        return Err(invalid(format!("{field}.value"), no_value(value)));
+    }
+    if exists && !value.is_empty() {
+        return Err(invalid(
+            format!("{field}.value"),
+            "the operator Exists takes no value: remove it, or set operator to Equal",
+        ));
+    }
+    if key.is_empty() && !exists {
+        return Err(invalid(
+            format!("{field}.key"),
+            "without a key every taint is tolerated: say so with operator: Exists, or set key",
+        ));
+    }
+    Ok(())
+}
+
+fn no_key(key: &str) -> String {
+    format!(
+        "'{key}' cannot be the key of a label or taint: write it like disk or example.com/disk, \
+         with letters, digits, '-', '_' and '.'"
+    )
+}
+
+fn no_value(value: &str) -> String {
+    format!(
+        "'{value}' cannot be the value of a label or taint: use at most 63 letters, digits, '-', \
+         '_' and '.', with a letter or digit at both ends"
+    )
+}
+
+fn is_key(key: &str) -> bool {
+    let (domain, name) = match key.split_once('/') {
+        Some((domain, name)) => (Some(domain), name),
+        None => (None, key),
+    };
+    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let is_domain = |text: &str| {
+        text.len() <= DOMAIN && text.chars().all(lower) && has_firm_ends(text) && !text.is_empty()
+    };
+    domain.is_none_or(is_domain) && !name.is_empty() && is_value(name)
+}
+
+fn is_value(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.len() <= NAME && text.chars().all(inner) && has_firm_ends(text)
+}
+
+fn has_firm_ends(text: &str) -> bool {
+    let firm = |c: char| c.is_ascii_alphanumeric();
+    !text.starts_with(|c| !firm(c)) && !text.ends_with(|c| !firm(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_compared_across_units() {
+        let is = |text: &str| thousandths(text).unwrap();
+        assert_eq!(is("1500m"), is("1.5"));
+        assert_eq!(is("1Gi"), is("1024Mi"));
+        assert_eq!(is("1M"), is("1000k"));
+        assert!(is("1G") < is("1Gi"));
+        assert_eq!(is("0"), 0);
+        assert_eq!(thousandths("1Ti"), None);
+        assert_eq!(thousandths("-1"), None);
+        assert_eq!(thousandths(""), None);
+        assert_eq!(thousandths(&"9".repeat(40)), None);
+    }
+
+    #[test]
+    fn keys_and_values_are_those_of_kubernetes() {
+        for key in ["disk", "kubernetes.io/hostname", "example.com/My_Disk.1"] {
+            assert!(is_key(key), "{key}");
+        }
+        for key in [
+            "",
+            "a/b/c",
+            "/disk",
+            "example.com/",
+            "Example.com/disk",
+            "-disk",
+            "a b",
+        ] {
+            assert!(!is_key(key), "{key}");
+        }
+        assert!(is_value("") && is_value("bench-1") && is_value(&"x".repeat(63)));
+        assert!(!is_value("fast disk") && !is_value("-x") && !is_value(&"x".repeat(64)));
+    }
+}
