@@ -137,6 +137,7 @@ fn document(trial: &TrialId) -> ColdStartDocument {
         }),
         environment: Environment {
             facts: BTreeMap::from([("kernel".into(), "6.1".into())]),
+            ..Environment::default()
         },
     }
 }

@@ -624,6 +624,27 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
 }
 
 #[test]
+fn a_node_that_changed_within_a_trial_and_back_is_doubted() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let environment = &mut records[0].document.as_mut().unwrap().environment;
+    let mut before = environment.clone();
+    before.facts.insert("governor".into(), "powersave".into());
+    before.facts.insert("swap".into(), "off".into());
+    before.facts.remove("cpus");
+    *environment = environment.clone().since(&before);
+    assert_eq!(
+        environment.before.len(),
+        1,
+        "what one did not see is no change"
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(reasons(&summary), [Reason::EnvironmentDrifted]);
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "probe.governor: performance / powersave");
+}
+
+#[test]
 fn a_node_that_changed_leaves_nothing_to_compare() {
     let summary = with_window(|record| {
         let facts = &mut record.document.as_mut().unwrap().environment.facts;

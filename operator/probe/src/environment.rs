@@ -58,6 +58,7 @@ pub fn read(settings: &Settings) -> Environment {
     });
     Environment {
         facts: present.collect(),
+        ..Environment::default()
     }
 }
 

@@ -32,6 +32,8 @@ const MAX_SPEC_BYTES: usize = 32 * 1024;
 pub struct Facts {
     node: Option<String>,
     probe: BTreeMap<String, String>,
+    /// Facts of the probe that were others before the load.
+    before: BTreeMap<String, String>,
     api: BTreeMap<String, String>,
     image: Option<String>,
     image_id: Option<String>,
@@ -54,6 +56,9 @@ impl Facts {
                 .map(|d| &d.environment)
                 .or(cold.map(|d| &d.environment))
                 .map(|environment| environment.facts.clone())
+                .unwrap_or_default(),
+            before: document
+                .map(|d| d.environment.before.clone())
                 .unwrap_or_default(),
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
@@ -219,7 +224,12 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
             .insert(cut(value, MAX_FACT_CHARS));
     };
     for (_, facts) in seen {
-        for (scope, facts) in [("probe", &facts.probe), ("node", &facts.api)] {
+        let scopes = [
+            ("probe", &facts.probe),
+            ("probe", &facts.before),
+            ("node", &facts.api),
+        ];
+        for (scope, facts) in scopes {
             for (key, value) in facts {
                 put(format!("{scope}.{key}"), value);
             }

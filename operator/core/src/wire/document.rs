@@ -319,4 +319,23 @@ pub struct Environment {
     /// Facts that identify the node: `kernel`, `cpuModel`, `microcode`, `cpus`, `smt`, `governor`,
     /// `mitigations`, `memoryBytes`, `cgroupVersion`, `clockSource`, `virtualization`, ...
     pub facts: BTreeMap<String, String>,
+    /// Facts that were others before the load than after it, as they were before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub before: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// What was read after the load, with what has changed since `before` it. A fact that only one
+    /// of the two has is no change: it may not have been readable.
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
+        let changed = before.facts.iter().filter(|(name, value)| {
+            let now = self.facts.get(*name);
+            now.is_some_and(|now| now != *value)
+        });
+        Self {
+            before: changed.map(|(n, v)| (n.clone(), v.clone())).collect(),
+            ..self
+        }
+    }
 }

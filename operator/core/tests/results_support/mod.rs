@@ -233,6 +233,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
                 ("governor", "performance"),
                 ("cgroupVersion", "2"),
             ]),
+            ..Environment::default()
         },
     }
 }

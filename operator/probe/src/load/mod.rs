@@ -43,6 +43,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
         timed: None,
         environment: Environment::default(),
     };
+    let before = environment::read(settings);
     if let Err(failure) = measure(settings, request, &mut document) {
         progress(&format!("failed: {}", failure.message));
         document.failure = Some(failure);
@@ -50,7 +51,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
     if document.fortio_version.is_empty() {
         document.fortio_version = fortio::version(&settings.fortio);
     }
-    document.environment = environment::read(settings);
+    document.environment = environment::read(settings).since(&before);
     document
 }
 
