@@ -76,6 +76,7 @@ limits:
   connections: {{ int .Values.limits.connections }}
   durationSeconds: {{ int .Values.limits.durationSeconds }}
   coldStartConcurrency: {{ int .Values.limits.coldStartConcurrency }}
+  densityInstances: {{ int .Values.limits.densityInstances }}
   trials: {{ int .Values.limits.trials }}
   ownContainers: {{ .Values.limits.ownContainers }}
 probe:

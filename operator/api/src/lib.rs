@@ -1,12 +1,13 @@
 //! The wasmbench API, `wasmbench.dev/v1alpha1`: what a user writes and what they read back.
 //!
-//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`] (one of its sweeps), [`status`] (what the operator
+//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`] and [`density`] (two of its sweeps), [`status`] (what the operator
 //! answers), [`conditions`] (the words it answers with), [`labels`] (how its objects are found).
 //! The doc comments of the types are the text of `kubectl explain`. This crate holds no client,
 //! no clock and no async code, so that anyone can import the types cheaply.
 
 pub mod cold_start;
 pub mod conditions;
+pub mod density;
 pub mod labels;
 pub mod run;
 mod schema;

@@ -5,7 +5,7 @@
 const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noiseFloor : \
     self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
-     (has(self.sweeps.warmLatency) ? 1 : 0) + \
+     (has(self.sweeps.warmLatency) ? 1 : 0) + (has(self.sweeps.density) ? 1 : 0) + \
      (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
 
 /// Cells with their ratios take up to 700 bytes of status each. Of 256 of them the status keeps what
@@ -81,9 +81,9 @@ pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 
 pub const SWEEPS_RULE: &str =
-    "has(self.coldStart) || has(self.warmLatency) || has(self.throughput)";
+    "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.density)";
 pub const SWEEPS_MESSAGE: &str =
-    "sweeps must hold at least one of coldStart, warmLatency and throughput";
+    "sweeps must hold at least one of coldStart, warmLatency, throughput and density";
 
 /// Each pod takes half a kilobyte of a record, and a second or two of the node.
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";

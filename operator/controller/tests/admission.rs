@@ -324,6 +324,29 @@ fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
 }
 
 #[test]
+fn a_probe_of_density_has_the_token_and_the_views_of_its_level_and_no_more() {
+    use wasmbench_core::wire::request::MeterLevel;
+    let policy = Policy::named("probes", &[]);
+    let none = Policy::named("probes", &["--set", "meter.level=none"]);
+    let job = runs::density_job(MeterLevel::Cgroup);
+    assert_eq!(policy.refusals(&job, NAMESPACE), Vec::<String>::new());
+    let blind = runs::density_job(MeterLevel::None);
+    assert_eq!(none.refusals(&blind, NAMESPACE), Vec::<String>::new());
+    let refused = none.refusals(&job, NAMESPACE);
+    assert!(
+        refused.iter().any(|m| m.contains("meter.level is none")),
+        "{refused:#?}"
+    );
+    let root = json!([{ "name": "root", "hostPath": { "path": "/" } }]);
+    let job = with(&job, "/spec/template/spec/volumes", root);
+    let refused = policy.refusals(&job, NAMESPACE);
+    assert!(
+        refused.iter().any(|m| m.contains("only to read")),
+        "{refused:#?}"
+    );
+}
+
+#[test]
 fn the_token_of_cold_starts_is_for_their_probes_only() {
     let policy = Policy::named("probes", &[]);
     let job = runs::cold_job();

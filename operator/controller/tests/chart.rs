@@ -176,7 +176,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 22] = [
+    let cases: [(&[&str], &str); 23] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -207,6 +207,7 @@ fn impossible_values_are_refused_in_plain_words() {
             "enable both or neither",
         ),
         (&["--set", "limits.coldStartConcurrency=65"], "maximum"),
+        (&["--set", "limits.densityInstances=101"], "maximum"),
         (
             &["--set", "coldStart.serviceAccountName=wasmbench"],
             "choose a ServiceAccount that nothing else uses",

@@ -58,6 +58,8 @@ pub struct Limits {
     pub duration_seconds: u32,
     /// Largest number of pods that a cold start creates at once.
     pub cold_start_concurrency: u32,
+    /// Most instances of a density sweep.
+    pub density_instances: u32,
     /// Most trials of a run.
     pub trials: u32,
     /// Whether users may bring images of their own.
@@ -71,6 +73,7 @@ impl Default for Limits {
             connections: 2000,
             duration_seconds: 600,
             cold_start_concurrency: 64,
+            density_instances: 100,
             trials: 5000,
             own_containers: true,
         }

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::observed::PodState;
 use crate::plan::{Failure, FailureReason};
 use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
+use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 use crate::wire::record::Outcome;
 
@@ -37,6 +38,20 @@ pub fn read_cold_start(log: &str, probe: &PodState) -> (Option<ColdStartDocument
     let outcome = match &document.failure {
         Some(failure) => in_its_words(failure),
         None if counted => Outcome::Measured,
+        None => failed(nothing_said()),
+    };
+    (Some(document), outcome)
+}
+
+/// The document of density at the end of a probe's log, and how the trial ended.
+pub fn read_density(log: &str, probe: &PodState) -> (Option<DensityDocument>, Outcome) {
+    let read = last_document::<DensityDocument>(log);
+    let Some(document) = read.filter(|document| document.schema == DENSITY_SCHEMA) else {
+        return (None, failed(no_document(last_line(log), probe)));
+    };
+    let outcome = match &document.failure {
+        Some(failure) => in_its_words(failure),
+        None if !document.steps.is_empty() => Outcome::Measured,
         None => failed(nothing_said()),
     };
     (Some(document), outcome)

@@ -13,7 +13,7 @@ use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_seconds};
 use crate::results::expectations::{Decision, Outcome, overall};
-use crate::results::{Summary, Trust, coldstart, fit, rows, trust};
+use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
 /// Longest message of a condition or of progress.
@@ -50,11 +50,15 @@ impl Conclusion {
     /// What the status tells of `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn of(summary: &Summary, records: Vec<String>) -> Self {
         Self {
-            rows: coldstart::rows(summary, rows::status_rows(summary)),
+            rows: density::rows(
+                summary,
+                coldstart::rows(summary, rows::status_rows(summary)),
+            ),
             verdict: summary.verdict.clone(),
             skipped: rows::skipped_variants(summary)
                 .into_iter()
                 .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
+                .filter(|skipped| !density::is_measured(summary, &skipped.variant))
                 .collect(),
             harness_floor: coldstart::harness_floor(summary),
             trust: trust(summary),

@@ -258,6 +258,7 @@ mod tests {
             subject: None,
             document: None,
             cold_start: None,
+            density: None,
         }
     }
 

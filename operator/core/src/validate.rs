@@ -3,6 +3,7 @@
 //! first time.
 
 mod cold_start;
+mod density;
 mod expectations;
 mod objects;
 
@@ -201,14 +202,18 @@ fn is_dns_label(name: &str) -> bool {
 
 fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
     let sweeps = &spec.sweeps;
-    if sweeps.cold_start.is_none() && sweeps.warm_latency.is_none() && sweeps.throughput.is_none() {
+    let loads = sweeps.warm_latency.is_some() || sweeps.throughput.is_some();
+    if !loads && sweeps.cold_start.is_none() && sweeps.density.is_none() {
         return Err(invalid(
             "spec.sweeps",
-            "set at least one of coldStart, warmLatency and throughput",
+            "set at least one of coldStart, warmLatency, throughput and density",
         ));
     }
     if let Some(sweep) = &sweeps.cold_start {
         cold_start::check(spec, sweep, config)?;
+    }
+    if let Some(sweep) = &sweeps.density {
+        density::check(spec, sweep, config)?;
     }
     let Some(throughput) = &spec.sweeps.throughput else {
         return Ok(());
@@ -325,6 +330,7 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .flat_map(|sweep| &sweep.connections);
     cold.chain(warm)
         .chain(connections.map(|&connections| Point::Throughput { connections }))
+        .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
 }
 

@@ -158,6 +158,7 @@ fn record(trial: TrialId, position: u32) -> Record {
         }),
         document: None,
         cold_start: Some(document(&trial)),
+        density: None,
         trial,
     }
 }

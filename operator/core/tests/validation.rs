@@ -208,6 +208,37 @@ fn a_container_too_large_for_the_request_of_a_cold_start_is_refused() {
 }
 
 #[test]
+fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+    use wasmbench_api::density::{Density, DensityStop};
+    let wrong = |sweep: Density, limit: u32, account: Option<&str>| {
+        let field = cold_refused(|run, config| {
+            run.spec.sweeps.density = Some(sweep.clone());
+            run.spec.sweeps.cold_start = None;
+            config.limits.density_instances = limit;
+            config.cold_start_service_account = account.map(ToOwned::to_owned);
+        });
+        field.to_string()
+    };
+    let climb = |instances: &[u32]| Density {
+        instances: instances.to_vec(),
+        requests: 10,
+        stop: DensityStop::default(),
+    };
+    let account = Some("cold");
+    assert!(wrong(climb(&[1, 6]), 5, account).contains("6 instances"));
+    assert!(wrong(climb(&[1, 2]), 5, None).contains("coldStart.enabled"));
+    for instances in [&[4][..], &[0, 4], &[4, 4]] {
+        assert!(wrong(climb(instances), 5, account).contains("at least two"));
+    }
+    let mut few = climb(&[1, 2]);
+    few.requests = 9;
+    assert!(wrong(few, 5, account).contains("10 or more"));
+    let mut all = climb(&[1, 2]);
+    all.stop.available_memory_percent = 91;
+    assert!(wrong(all, 5, account).contains("availableMemoryPercent"));
+}
+
+#[test]
 fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
     let mut run = common::parse(common::RUN);
     run.spec.seed = None;

@@ -1,13 +1,15 @@
 //! Measures subjects from their own node: load by fortio, resources from cgroups, cold starts.
 //!
-//! Both commands take a request from the environment and print one JSON document.
+//! All commands take a request from the environment and print one JSON document.
 //! Reading order: [`load`] (the course of a trial of load), [`ready`] and [`answer`] (is it the
 //! right subject), [`fortio`] (the load), [`meter`] (the resources), [`cold_start`] (the course of a
-//! trial of cold starts), [`listen`] (its floor), [`environment`] (the node).
+//! trial of cold starts), [`listen`] (its floor), [`density`] (more and more instances),
+//! [`environment`] (the node).
 
 mod answer;
 mod clock;
 mod cold_start;
+mod density;
 mod digest;
 mod environment;
 mod fortio;
@@ -58,6 +60,12 @@ enum Command {
         #[arg(default_value = "0.0.0.0:8080")]
         address: SocketAddr,
     },
+    /// Adds instances step by step, asks the first, reads the memory of all, and prints one JSON
+    /// document.
+    ///
+    /// Request, document and exit code as for `load`. Needs what `cold-start` needs, fortio, and a
+    /// view of the node's cgroups and processes for the memory.
+    Density,
 }
 
 fn main() -> ExitCode {
@@ -67,7 +75,12 @@ fn main() -> ExitCode {
     match command {
         Command::Load => output::print(&load::run(&settings, request.as_deref())),
         Command::ColdStart => {
-            output::print_cold_start(&cold_start::run(&settings, request.as_deref()))
+            let document = cold_start::run(&settings, request.as_deref());
+            output::print_plain(&document, document.failure.is_none())
+        }
+        Command::Density => {
+            let document = density::run(&settings, request.as_deref());
+            output::print_plain(&document, document.failure.is_none())
         }
         Command::Listen { address } => listen::run(address),
     }

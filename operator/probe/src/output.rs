@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use serde::Serialize;
 use serde_json::Value;
-use wasmbench_core::wire::cold_start::ColdStartDocument;
 use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 
 /// Nothing larger is printed: a container log and a record must hold the document.
@@ -23,9 +23,8 @@ pub fn print(document: &LoadDocument) -> ExitCode {
     write_out(&line, measured)
 }
 
-/// Prints the document of cold starts and says how the process ends.
-pub fn print_cold_start(document: &ColdStartDocument) -> ExitCode {
-    let measured = document.failure.is_none();
+/// Prints a document whose size is bounded by what was asked for, and says how the process ends.
+pub fn print_plain(document: &impl Serialize, measured: bool) -> ExitCode {
     match serde_json::to_string(document) {
         Ok(json) => write_out(&(json + "\n"), measured),
         Err(error) => {

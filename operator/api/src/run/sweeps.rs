@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cold_start::ColdStart;
+use crate::density::Density;
 use crate::validation;
 
 /// What is measured. At least one sweep.
@@ -24,6 +25,11 @@ pub struct Sweeps {
     /// Rate and latency of a loaded subject, one point per number of connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
+
+    /// Memory of one more instance, and what idle instances do to one that works. One point, whose
+    /// trials climb the whole ladder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<Density>,
 }
 
 /// A fixed number of requests, one after the other on each connection.

@@ -14,6 +14,7 @@ use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
@@ -21,7 +22,7 @@ use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Failure, FailureReason, Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::variants::GATEWAY_PORT;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::record::{Point, TrialId};
 
 use crate::context::Context;
 use crate::error::Error;
@@ -201,7 +202,12 @@ async fn launch_cold_start(
         return Ok(());
     };
     let address = upstream_address(run, seen, trial);
-    let job = cold_start_job(
+    let build = if trial.cell.point == Point::Density {
+        density_job
+    } else {
+        cold_start_job
+    };
+    let job = build(
         run,
         variant,
         workload,

@@ -15,7 +15,6 @@ use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended};
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::cold_start::ColdStartDocument;
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
@@ -53,8 +52,21 @@ pub async fn collect(
         let (document, outcome) =
             result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
         let mut record = record(run, trial, outcome, None, None);
-        record.subject = cold_subject(context, run, node, trial, document.as_ref()).await?;
+        let pods = document.iter().flat_map(|document| &document.samples);
+        let last = pods.flat_map(|sample| &sample.pods).last();
+        let last = last.map(|pod| (pod.pod.clone(), pod.image_id.clone()));
+        record.subject = cold_subject(context, run, node, trial, last).await?;
         record.cold_start = document;
+        return store_all(context, run, node, vec![record]).await;
+    }
+    if trial.cell.point == Point::Density {
+        let (document, outcome) =
+            result(&probes, probe_pod, &probe_state, outcome::read_density).await?;
+        let mut record = record(run, trial, outcome, None, None);
+        let image = document.as_ref().map(|document| document.image_id.clone());
+        let last = image.map(|image| (names::cold_subject(run, trial), image));
+        record.subject = cold_subject(context, run, node, trial, last).await?;
+        record.density = document;
         return store_all(context, run, node, vec![record]).await;
     }
     let subject = subject(context, run, node, trial, subject_pod).await?;
@@ -168,6 +180,7 @@ fn record(
         subject,
         document,
         cold_start: None,
+        density: None,
     }
 }
 
@@ -178,10 +191,9 @@ async fn cold_subject(
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
-    document: Option<&ColdStartDocument>,
+    last: Option<(String, Option<String>)>,
 ) -> Result<Option<SubjectFacts>, Error> {
-    let pods = document.map(|document| document.samples.iter().flat_map(|sample| &sample.pods));
-    let Some(last) = pods.and_then(Iterator::last) else {
+    let Some((pod, image_id)) = last else {
         return Ok(None);
     };
     let nodes: Api<Node> = Api::all(context.client.clone());
@@ -191,11 +203,11 @@ async fn cold_subject(
         .map_err(failed("look at the node"))?;
     let variant = run.variant(trial);
     Ok(Some(SubjectFacts {
-        pod: last.pod.clone(),
+        pod,
         pod_uid: String::new(),
         node: node.to_owned(),
         image: variant.map(|v| v.subject.image.clone()).unwrap_or_default(),
-        image_id: last.image_id.clone(),
+        image_id,
         runtime_class: variant.and_then(|v| v.subject.runtime_class.clone()),
         node_facts: found.as_ref().map(node_facts).unwrap_or_default(),
     }))

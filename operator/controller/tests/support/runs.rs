@@ -98,6 +98,23 @@ pub fn cold_job() -> Value {
     serde_json::to_value(job).unwrap()
 }
 
+/// A probe of density at this level.
+pub fn density_job(meter: MeterLevel) -> Value {
+    let config = config(meter);
+    let path = repository().join("manifests/samples/density.yaml");
+    let mut run: BenchmarkRun =
+        serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    run.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
+    run.metadata.namespace = Some("team-a".into());
+    let run = validate(&run, &config).unwrap();
+    let trial = &run.order[0];
+    let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+    let job = wasmbench_core::build::density_job::density_job(
+        &run, variant, workload, trial, "node-1", None, &config,
+    );
+    serde_json::to_value(job).unwrap()
+}
+
 /// Probes of all workloads and points.
 pub fn jobs(meter: MeterLevel) -> Vec<Value> {
     let config = config(meter);

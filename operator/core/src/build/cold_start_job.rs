@@ -48,7 +48,8 @@ pub fn cold_start_job(
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
 }
 
-fn request(
+/// How a pod of `trial` is created and asked.
+pub(super) fn request(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
     workload: &Workload,
@@ -58,7 +59,7 @@ fn request(
     let sweep = run.spec.sweeps.cold_start.as_ref();
     let concurrency = match trial.cell.point {
         Point::ColdStart { concurrency } => concurrency,
-        Point::WarmLatency | Point::Throughput { .. } => 1,
+        Point::WarmLatency | Point::Throughput { .. } | Point::Density => 1,
     };
     ColdStartRequest {
         pod,

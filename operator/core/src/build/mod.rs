@@ -3,6 +3,7 @@
 
 pub mod cold_start_job;
 pub mod config_map;
+pub mod density_job;
 pub mod lease;
 pub mod names;
 mod pod;

@@ -22,8 +22,10 @@ use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOU
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
 /// The probe's command for loads.
 const LOAD_COMMAND: &str = "load";
-/// The probe's command for cold starts; the admission policies give a token to no other.
+/// The probe's command for cold starts; the admission policies give a token to this one and the next only.
 pub const COLD_START_COMMAND: &str = "cold-start";
+/// The probe's command for density, which has such a token as well.
+pub const DENSITY_COMMAND: &str = "density";
 /// A Job whose operator never comes back removes itself after this time.
 const TTL_SECONDS: i32 = 24 * 3600;
 /// Time for everything but waiting and load: start, calibration, one repeat is counted apart.
@@ -103,8 +105,8 @@ fn request(
     let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
     let throughput = sweeps.throughput.as_ref();
     let (connections, load) = match trial.cell.point {
-        // A cold start is no load: its Job is built elsewhere, and this keeps the builder total.
-        Point::WarmLatency | Point::ColdStart { .. } => (
+        // Neither is a load: their Jobs are built elsewhere, and this keeps the builder total.
+        Point::WarmLatency | Point::ColdStart { .. } | Point::Density => (
             warm.connections,
             Load::Requests {
                 requests: warm.requests,
@@ -128,7 +130,7 @@ fn request(
         pod_uid: target.subject_uid.to_owned(),
         connections,
         connection_reuse: match trial.cell.point {
-            Point::WarmLatency | Point::ColdStart { .. } => {
+            Point::WarmLatency | Point::ColdStart { .. } | Point::Density => {
                 wasmbench_api::run::ConnectionReuse::KeepAlive
             }
             Point::Throughput { .. } => throughput
@@ -215,7 +217,7 @@ fn resources(config: &OperatorConfig) -> ResourceRequirements {
 }
 
 /// Read-only views of the node, as far as the administrator allows.
-fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMount>>) {
+pub(super) fn host_mounts(meter: MeterLevel) -> (Option<Vec<Volume>>, Option<Vec<VolumeMount>>) {
     if meter == MeterLevel::None {
         return (None, None);
     }

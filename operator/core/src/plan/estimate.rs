@@ -12,6 +12,8 @@ const WARM_REQUESTS_PER_SECOND: u64 = 500;
 
 /// A pod of a cold start comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
+/// A step of density: pods that come up together, and a short load; each pod adds a second in all.
+const STEP_SECONDS: u64 = 4;
 
 /// A probe looks for the histogram's resolution before its window, and its pod may start slowly.
 const QUIET_MARGIN_SECONDS: u64 = 3;
@@ -33,6 +35,11 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             let samples = sweep.map_or(0, |sweep| sweep.samples + 1 + floor);
             u64::from(samples) * SAMPLE_SECONDS
         }
+        Point::Density => sweeps.density.as_ref().map_or(0, |sweep| {
+            let ladder = sweep.ladder();
+            let most = ladder.last().copied().unwrap_or_default();
+            u64::try_from(ladder.len()).unwrap_or_default() * STEP_SECONDS + u64::from(most)
+        }),
         Point::WarmLatency => sweeps.warm_latency.map_or(0, |sweep| {
             u64::from(sweep.requests + sweep.warmup_requests).div_ceil(WARM_REQUESTS_PER_SECOND)
         }),

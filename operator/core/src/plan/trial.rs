@@ -8,7 +8,7 @@ use super::{Stage, Step, Wake, cold_start};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
-use crate::wire::record::{Point, TrialId};
+use crate::wire::record::TrialId;
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
 const DEADLINE: &str = "DeadlineExceeded";
@@ -118,7 +118,7 @@ pub(super) type Next = (Option<Step>, String, Wake);
 
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
-    if let Point::ColdStart { .. } = trial.cell.point {
+    if trial.cell.point.probe_creates_pods() {
         return cold_start::current(seen, trial, probe, now);
     }
     match (subject_of(seen, trial), probe) {

@@ -9,6 +9,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 use super::answers::{self, Bodies};
 use super::coldstart::{self, ColdStartCell, ColdTrial};
 use super::compare::Comparisons;
+use super::density::{self, DensityCell, DensityTrial};
 use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
@@ -100,6 +101,8 @@ pub struct Observation {
     pub metrics: Metrics,
     /// What was measured of cold starts.
     pub cold_start: Option<ColdTrial>,
+    /// What was measured of density.
+    pub density: Option<DensityTrial>,
     /// The answers that were seen.
     pub bodies: Bodies,
     /// Index of the facts of node and subject among those of the collector.
@@ -185,7 +188,7 @@ impl Collector {
         let mut cells = cells::cells(measured, observations, &wrong);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
-        let (cold_starts, compared) = self.compared(&cells, &wrong);
+        let (cold_starts, density, compared) = self.compared(&cells, &wrong);
         let evidence = Evidence {
             spec: &run.spec,
             cells: &cells,
@@ -196,9 +199,11 @@ impl Collector {
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));
+        doubts.extend(density::doubts(&density));
         let mut trials = TrialCounts::default();
         let cold_counts = cold_starts.iter().map(|cell| cell.counts);
-        for counts in cells.iter().map(|cell| cell.counts).chain(cold_counts) {
+        let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
+        for counts in cells.iter().map(|cell| cell.counts).chain(others) {
             trials.add(counts);
         }
         let (failures, failures_not_listed) = failures::failures(measured, observations);
@@ -223,34 +228,42 @@ impl Collector {
             cells,
             cold_starts,
             harness_floors: coldstart::floors(observations),
+            density,
             failures,
             failures_not_listed,
             environment,
             spec: environment::small_enough(&run.spec),
             compared: words::compared(measured),
         };
-        let only_cold = summary.cells.is_empty();
+        let no_load = summary.cells.is_empty();
         summary.verdict = coldstart::verdict(&summary)
-            .filter(|_| only_cold)
+            .or_else(|| density::verdict(&summary))
+            .filter(|_| no_load)
             .unwrap_or_else(|| verdict::verdict(&summary));
         summary
     }
 
-    /// Loads and cold starts as multiples of the baseline's, judged as one family.
+    /// Loads, cold starts and density as multiples of the baseline's, judged as one family.
     fn compared(
         &self,
         cells: &[CellSummary],
         wrong: &BTreeSet<(String, String)>,
-    ) -> (Vec<ColdStartCell>, Comparisons) {
+    ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
         let (spec, baseline) = (&self.measured, self.run.baseline());
         let cold_starts = coldstart::cells(spec, &self.observations, wrong);
         let found = coldstart::unjudged(&cold_starts, baseline);
-        let p_values = coldstart::p_values(&found);
+        let density = density::cells(spec, &self.observations, wrong);
+        let found_density = density::unjudged(&density, baseline);
+        let mut p_values = coldstart::p_values(&found);
+        let of_cold_starts = p_values.len();
+        p_values.extend(density::p_values(&found_density));
         let compared = compare::comparisons(spec, baseline, cells, &p_values);
         let minimum_effect = compare::minimum_effect(spec);
         let adjusted = &compared.others_adjusted;
-        let cold_starts = coldstart::judged(cold_starts, &found, adjusted, minimum_effect);
-        (cold_starts, compared)
+        let (cold, dense) = adjusted.split_at(of_cold_starts.min(adjusted.len()));
+        let cold_starts = coldstart::judged(cold_starts, &found, cold, minimum_effect);
+        let density = density::judged(density, &found_density, dense, minimum_effect);
+        (cold_starts, density, compared)
     }
 }
 
@@ -266,6 +279,9 @@ pub fn summarize(run: &RunInput, records: &[Record]) -> Summary {
 fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
     if let Point::ColdStart { .. } = record.trial.cell.point {
         return observe_cold_start(record, facts);
+    }
+    if record.trial.cell.point == Point::Density {
+        return observe_density(record, expected_status, facts);
     }
     let metrics = record
         .document
@@ -295,6 +311,7 @@ fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
             .map(answers::bodies)
             .unwrap_or_default(),
         cold_start: None,
+        density: None,
         facts,
     }
 }
@@ -322,7 +339,37 @@ fn observe_cold_start(record: &Record, facts: usize) -> Observation {
         ended,
         metrics: Metrics::default(),
         cold_start,
+        density: None,
         bodies: document.map(coldstart::bodies).unwrap_or_default(),
+        facts,
+    }
+}
+
+fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let document = record.density.as_ref();
+    let numbers = document.map(|document| density::of_document(document, expected_status));
+    let ended = match &record.outcome {
+        Outcome::Failed { reason, message } => failed(reason, message),
+        Outcome::Skipped { reason, message } => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        Outcome::Measured if numbers.as_ref().is_some_and(|n| !n.steps.is_empty()) => {
+            Ended::Measured
+        }
+        Outcome::Measured => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no step",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: Metrics::default(),
+        cold_start: None,
+        density: numbers,
+        bodies: document.map(density::bodies).unwrap_or_default(),
         facts,
     }
 }

@@ -49,12 +49,14 @@ impl Facts {
         let subject = record.subject.as_ref();
         let document = record.document.as_ref();
         let cold = record.cold_start.as_ref();
+        let dense = record.density.as_ref();
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             node: subject.and_then(|s| text(&s.node)),
             probe: document
                 .map(|d| &d.environment)
                 .or(cold.map(|d| &d.environment))
+                .or(dense.map(|d| &d.environment))
                 .map(|environment| environment.facts.clone())
                 .unwrap_or_default(),
             before: document
@@ -67,8 +69,11 @@ impl Facts {
             operator_version: record.operator_version.clone(),
             probe_version: document
                 .map(|d| d.probe_version.clone())
-                .or_else(|| cold.map(|d| d.probe_version.clone())),
-            fortio_version: document.map(|d| d.fortio_version.clone()),
+                .or_else(|| cold.map(|d| d.probe_version.clone()))
+                .or_else(|| dense.map(|d| d.probe_version.clone())),
+            fortio_version: document
+                .map(|d| d.fortio_version.clone())
+                .or_else(|| dense.map(|d| d.fortio_version.clone())),
         }
     }
 }

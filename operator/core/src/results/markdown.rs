@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::coldstart;
+use super::density;
 use super::expectations::Decision;
 use super::outside;
 use super::quality::Doubt;
@@ -31,6 +32,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         compared(summary),
         results(summary),
         coldstart::section(summary),
+        density::section(summary),
         sandbox::section(summary),
         outside::section(summary),
         failures(summary),

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`coldstart`], [`expectations`],
+//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`coldstart`], [`density`], [`expectations`],
 //! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
@@ -18,6 +18,7 @@ pub mod columns;
 pub mod compare;
 pub mod csv;
 pub mod curve;
+pub mod density;
 pub mod doubts;
 pub mod environment;
 pub mod expectations;

@@ -41,6 +41,7 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),
                 cold_start: vec![],
+                density: None,
                 warm_latency: cells
                     .iter()
                     .find(|cell| cell.sweep == Sweep::WarmLatency)

@@ -8,6 +8,7 @@ use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
 use super::coldstart;
+use super::density;
 use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, judged_ratio};
 use super::{trial, units};
@@ -33,6 +34,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
                 text.push_str(&numbers(&rows, baseline, &run.spec).plain());
             }
             text.push_str(&coldstart::terminal(&rows, baseline, &status.harness_floor));
+            text.push_str(&density::terminal(&rows, baseline));
             let ratios = ratios(&rows, baseline);
             if !ratios.is_empty() {
                 let _ = write!(text, "\n{}", ratios.plain());

@@ -6,6 +6,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::coldstart::{ColdStartCell, HarnessFloor};
 use super::compare::Comparison;
+use super::density::DensityCell;
 use super::environment::Environment;
 use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
@@ -61,6 +62,9 @@ pub struct Summary {
     /// Cold starts of a subject that does nothing but listen, by number of pods at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub harness_floors: Vec<HarnessFloor>,
+    /// Density: one entry per variant and workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub density: Vec<DensityCell>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.

@@ -4,6 +4,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Expectation, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
+use super::density;
 use super::summary::{Compared, Named};
 use crate::validate::network_of;
 
@@ -27,6 +28,7 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
     };
     let cold = spec.sweeps.cold_start.as_ref();
     let cold = cold.map(|sweep| coldstart::sweep(sweep, network_of(spec)));
+    let dense = spec.sweeps.density.as_ref().map(density::sweep);
     let warm = spec.sweeps.warm_latency.map(|w| {
         format!(
             "warm latency: {} requests per trial over {} connection(s), after {} discarded ones",
@@ -60,7 +62,12 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .iter()
             .map(|w| named(&w.name, workload_words(w)))
             .collect(),
-        sweeps: cold.into_iter().chain(warm).chain(throughput).collect(),
+        sweeps: cold
+            .into_iter()
+            .chain(warm)
+            .chain(throughput)
+            .chain(dense)
+            .collect(),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),
     }

@@ -87,7 +87,7 @@ fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn sizes(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+pub(super) fn sizes(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     for (index, variant) in spec.variants.iter().enumerate() {
         let Some(own) = &variant.container else {
             continue;
@@ -99,7 +99,7 @@ fn sizes(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
                 format!("spec.variants[{index}].container"),
                 format!(
                     "args and env take {bytes} bytes and a cold start has room for \
-                     {MAX_CONTAINER_BYTES}: shorten them, or leave out spec.sweeps.coldStart"
+                     {MAX_CONTAINER_BYTES}: shorten them, or leave out spec.sweeps.coldStart and density"
                 ),
             ));
         }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cold_start::ColdStartDocument;
+use super::density::DensityDocument;
 use super::document::LoadDocument;
 
 /// Name and version of the record's schema.
@@ -32,15 +33,29 @@ pub enum Point {
         /// Connections that carry the load.
         connections: u32,
     },
+    /// The density sweep has one point, whose trials climb the whole ladder.
+    #[serde(rename_all = "camelCase")]
+    Density,
+}
+
+impl Point {
+    /// Whether the probe creates the pods under test itself.
+    pub fn probe_creates_pods(self) -> bool {
+        match self {
+            Self::ColdStart { .. } | Self::Density => true,
+            Self::WarmLatency | Self::Throughput { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Point {
-    /// `cold-c1`, `warm` or `throughput-c100`: fits a label value and a part of an object's name.
+    /// `cold-c1`, `warm`, `throughput-c100` or `density`: fits a label value and a part of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
             Self::WarmLatency => f.write_str("warm"),
             Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
+            Self::Density => f.write_str("density"),
         }
     }
 }
@@ -120,6 +135,9 @@ fn parse_point(text: &str) -> Option<Point> {
     if text == "warm" {
         return Some(Point::WarmLatency);
     }
+    if text == "density" {
+        return Some(Point::Density);
+    }
     if let Some(concurrency) = text.strip_prefix("cold-c") {
         let concurrency = concurrency.parse().ok()?;
         return Some(Point::ColdStart { concurrency });
@@ -181,6 +199,9 @@ pub struct Record {
     /// What the probe of cold starts printed, as far as it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_start: Option<ColdStartDocument>,
+    /// What the probe of density printed, as far as it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<DensityDocument>,
 }
 
 /// What is known of a subject from the API.

@@ -153,6 +153,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         recorded_at: Timestamp::UNIX_EPOCH,
         subject: Some(subject),
         cold_start: None,
+        density: None,
     }
 }
 

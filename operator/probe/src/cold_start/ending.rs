@@ -52,7 +52,7 @@ impl Course<'_> {
     }
 
     /// Deletes the pods and waits until they are gone.
-    pub(super) async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub async fn remove(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
         let params = DeleteParams::default();
         let mut left: Vec<usize> = vec![];
         for index in 0..pods.timelines.len() {

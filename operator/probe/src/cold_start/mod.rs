@@ -27,7 +27,7 @@ use crate::environment;
 use crate::output::progress;
 use crate::settings::Settings;
 use crate::target::Target;
-use sample::Course;
+pub use sample::{Course, Pods};
 
 /// A connection to the API server that says nothing for this long is dead.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -108,7 +108,8 @@ async fn take_floor(
     None
 }
 
-async fn connect() -> Result<Client, ProbeFailure> {
+/// A client by the token of the pod.
+pub async fn connect() -> Result<Client, ProbeFailure> {
     let mut config = kube::Config::infer()
         .await
         .map_err(|error| unavailable(format!("no way to the API server: {error}")))?;
@@ -131,7 +132,7 @@ fn parse(request: Option<&str>) -> Result<ColdStartRequest, ProbeFailure> {
 }
 
 /// Where all answers must be the same, those of one variant must be too.
-fn same(
+pub fn same(
     request: &ColdStartRequest,
     before: Option<&Answer>,
     answer: &Answer,
@@ -148,11 +149,13 @@ fn same(
     Err(failure(ProbeFailureReason::AnswerChanged, message))
 }
 
-fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
+/// A failure in so many words.
+pub fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
     ProbeFailure { reason, message }
 }
 
-fn unavailable(message: String) -> ProbeFailure {
+/// A failure of the API server, or of the way to it.
+pub fn unavailable(message: String) -> ProbeFailure {
     failure(ProbeFailureReason::ClusterUnavailable, message)
 }
 

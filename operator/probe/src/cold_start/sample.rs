@@ -47,8 +47,8 @@ struct Polled {
 }
 
 /// A sample while it is taken.
-pub(super) struct Pods {
-    pub(super) timelines: Vec<Timeline>,
+pub struct Pods {
+    pub timelines: Vec<Timeline>,
     latest: Vec<Option<Box<Pod>>>,
     answers: Vec<Answer>,
     sender: UnboundedSender<Polled>,
@@ -117,29 +117,52 @@ impl<'a> Course<'a> {
             host::port_is_free(address, self.request.port)?;
             self.ask(pods, 0, address);
         }
-        self.create(pods).await?;
+        self.create(pods, 0).await?;
         self.come_up(pods).await
     }
 
     fn pods(&self, number: u32, start: i64) -> Pods {
-        let base = self.request.pod.metadata.name.clone().unwrap_or_default();
-        let name = |index| format!("{base}-{number}-{index}");
-        let timelines: Vec<Timeline> = (0..self.request.concurrency)
-            .map(|index| Timeline::new(name(index), start))
-            .collect();
+        let mut pods = self.none();
+        self.add(&mut pods, number, self.request.concurrency, start);
+        pods
+    }
+
+    /// No pods yet.
+    pub fn none(&self) -> Pods {
         let (sender, polled) = unbounded();
         Pods {
-            latest: vec![None; timelines.len()],
-            timelines,
+            latest: vec![],
+            timelines: vec![],
             answers: vec![],
             sender,
             polled,
-            deadline: Instant::now() + Duration::from_secs(self.request.timeout_seconds.into()),
+            deadline: self.deadline(),
         }
     }
 
-    /// Creates all pods at once.
-    async fn create(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    /// Adds pods that are still to be created, until there are so many.
+    pub fn grow(&self, pods: &mut Pods, instances: u32) {
+        let have = u32::try_from(pods.timelines.len()).unwrap_or(u32::MAX);
+        let more = instances.saturating_sub(have);
+        self.add(pods, 0, more, unix_nanoseconds());
+    }
+
+    fn add(&self, pods: &mut Pods, number: u32, count: u32, start: i64) {
+        let base = self.request.pod.metadata.name.clone().unwrap_or_default();
+        for _ in 0..count {
+            let name = format!("{base}-{number}-{}", pods.timelines.len());
+            pods.timelines.push(Timeline::new(name, start));
+            pods.latest.push(None);
+        }
+        pods.deadline = self.deadline();
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + Duration::from_secs(self.request.timeout_seconds.into())
+    }
+
+    /// Creates the pods from `from` on, all at once.
+    pub async fn create(&self, pods: &mut Pods, from: usize) -> Result<(), ProbeFailure> {
         let params = PostParams::default();
         let create = async |name: &str| {
             let mut pod = self.request.pod.clone();
@@ -148,9 +171,10 @@ impl<'a> Course<'a> {
             let created = timeout_at(pods.deadline, self.api.create(&params, &pod)).await;
             (sent, created, unix_nanoseconds())
         };
-        let created = join_all(pods.timelines.iter().map(|pod| create(pod.name()))).await;
+        let new = pods.timelines[from..].iter();
+        let created = join_all(new.map(|pod| create(pod.name()))).await;
         let mut outcome = Ok(());
-        for (timeline, (sent, created, at)) in pods.timelines.iter_mut().zip(created) {
+        for (timeline, (sent, created, at)) in pods.timelines[from..].iter_mut().zip(created) {
             match created {
                 Ok(Ok(_)) => timeline.accepted(sent, at),
                 Ok(Err(error)) => {
@@ -169,7 +193,7 @@ impl<'a> Course<'a> {
     }
 
     /// Waits until every pod is `Ready` and has answered correctly.
-    async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
+    pub async fn come_up(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
         while !pods.timelines.iter().all(Timeline::is_up) {
             select_biased! {
                 news = self.news.next() => match news {
@@ -247,7 +271,7 @@ impl<'a> Course<'a> {
         let unheard = format!(" (nothing was heard of it; {})", self.interrupted);
         let waits = latest.map_or(unheard, waits_for);
         let reason = match late.map(|index| &pods.timelines[index]) {
-            Some(pod) if pod.has_address() => ProbeFailureReason::NeverListened,
+            Some(pod) if pod.address().is_some() => ProbeFailureReason::NeverListened,
             _ if latest.is_some_and(is_unschedulable) => ProbeFailureReason::Unschedulable,
             _ => ProbeFailureReason::StartTimedOut,
         };
@@ -263,6 +287,16 @@ impl<'a> Course<'a> {
 }
 
 impl Pods {
+    /// Uid of a pod, once the API has told of it.
+    pub fn uid(&self, index: usize) -> Option<&str> {
+        self.latest.get(index)?.as_ref()?.metadata.uid.as_deref()
+    }
+
+    /// The first correct answers since this was asked the last time.
+    pub fn take_answers(&mut self) -> Vec<Answer> {
+        std::mem::take(&mut self.answers)
+    }
+
     pub(super) fn index(&self, name: Option<&str>) -> Option<usize> {
         self.timelines
             .iter()

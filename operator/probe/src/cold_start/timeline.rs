@@ -134,9 +134,19 @@ impl Timeline {
             .all(|step| self.pod.steps.contains_key(step))
     }
 
-    /// Whether the API has told the pod's address.
-    pub fn has_address(&self) -> bool {
-        self.address.is_some()
+    /// The pod's address, once the API has told it.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
+    /// When a step was reached, in nanoseconds since the zero of the timeline.
+    pub fn at(&self, step: ColdStep) -> Option<i64> {
+        Some(self.pod.steps.get(&step)?.nanoseconds)
+    }
+
+    /// The image as it was resolved.
+    pub fn image_id(&self) -> Option<&str> {
+        self.pod.image_id.as_deref()
     }
 
     /// Whether the pod was created and not seen to go.

@@ -22,8 +22,8 @@ use crate::ready::Question;
 use crate::settings::Settings;
 use crate::target::Target;
 use crate::{environment, fortio};
-use amounts::Amounts;
-use timed::Bench;
+pub use amounts::Amounts;
+pub use timed::Bench;
 
 /// For the answer after the load: the backlog of the largest load is worked off in this time, or
 /// the subject is not well.

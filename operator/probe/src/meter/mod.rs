@@ -106,6 +106,16 @@ impl PodMeter {
         processes::of_pod(&self.proc, self.layout.pod(), self.shims.sandbox())
     }
 
+    /// The proportional set size of these processes; none unless each can be read.
+    pub fn proportional_bytes(processes: &[PathBuf]) -> Option<u64> {
+        processes::proportional_bytes(processes)
+    }
+
+    /// What stands outside the pod's cgroup, as it is now.
+    pub fn outside(&self) -> Option<Outside> {
+        self.shims.read()
+    }
+
     /// The context switches of these processes so far.
     pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
         processes::threads(processes)

@@ -1,0 +1,131 @@
+//! Density: a ladder is climbed and measured, one that the node has no room for ends in good order,
+//! and nothing is left behind.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a broken fixture must stop the test, and figures help"
+)]
+
+use wasmbench_core::wire::density::{DensityDocument, DensityStopReason};
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runs;
+
+/// The planted difference: so much more memory has each instance of the second variant.
+const BALLAST_MIB: f64 = 20.0;
+
+/// Small requests, so that the first ladder fits any node.
+fn ladders(image: &str) -> String {
+    format!(
+        r"
+blocks: 2
+seed: 1
+noiseFloor: false
+resources: {{requests: {{cpu: 10m, memory: 16Mi}}, limits: {{memory: 128Mi}}}}
+variants:
+- {{name: light, container: {{image: '{image}'}}}}
+- {{name: heavy, container: {{image: '{image}', args: ['--ballast-mib=20']}}}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps: {{density: {{instances: [1, 2, 4], requests: 500}}}}
+"
+    )
+}
+
+/// Two instances fit a small node, ninety do not.
+const TOO_MUCH: &str = r"
+blocks: 1
+resources: {requests: {cpu: 300m, memory: 16Mi}, limits: {memory: 64Mi}}
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {density: {instances: [1, 2, 90], requests: 100, stop: {timeoutSeconds: 25}}}
+";
+
+fn document(record: &Record) -> &DensityDocument {
+    let document = record.density.as_ref();
+    document.unwrap_or_else(|| panic!("{}: no document", record.trial))
+}
+
+#[tokio::test]
+async fn more_memory_per_instance_is_found_as_the_slope_of_the_ladder() {
+    with_namespace("density", |client, namespace| async move {
+        let image = images(&client).await.native;
+        runs::create(&client, &namespace, "ladders", &ladders(&image)).await;
+        let run = runs::finished(&client, &namespace, "ladders", 420).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!(records.len(), 4, "{outcomes:#?}");
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        for record in &records {
+            let document = document(record);
+            println!("{}: {document:?}", record.trial);
+            assert_eq!(document.stopped, None);
+            let steps = document.steps.iter();
+            let steps: Vec<[u32; 2]> = steps.map(|step| [step.instances, step.added]).collect();
+            assert_eq!(steps, [[1, 1], [2, 1], [4, 2]]);
+            for step in &document.steps {
+                let memory = step.memory.expect("memory is read");
+                assert!(memory.outside_anonymous_bytes.is_some(), "{memory:?}");
+                assert!(memory.proportional_bytes.is_some(), "{memory:?}");
+                assert!(step.all_answered_nanoseconds > 10_000_000, "{step:?}");
+            }
+        }
+        let rows = &run.status.as_ref().expect("a status").summary;
+        let slope = |variant: &str| {
+            let mut rows = rows.iter().filter(|row| row.variant == variant);
+            let density = rows.next().and_then(|row| row.density.clone());
+            density.expect("a slope").bytes_per_instance.expect("bytes") / f64::from(1 << 20)
+        };
+        let planted = slope("heavy") - slope("light");
+        println!(
+            "per instance: {:.2} and {:.2} MiB, {planted:.2} planted",
+            slope("light"),
+            slope("heavy")
+        );
+        assert!((planted - BALLAST_MIB).abs() < 1.0, "{planted} MiB");
+        let report = r"jsonpath={.data.report\.md}";
+        let report = [
+            "get",
+            "configmap",
+            "ladders-report",
+            "-n",
+            &namespace,
+            "-o",
+            report,
+        ];
+        let report = kubectl(&report).await.stdout;
+        println!("{report}");
+        assert!(report.contains("## Density"), "{report}");
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_ladder_that_the_node_has_no_room_for_stops_and_says_so() {
+    with_namespace("full", |client, namespace| async move {
+        runs::create(&client, &namespace, "full", TOO_MUCH).await;
+        let run = runs::finished(&client, &namespace, "full", 240).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        let document = document(&records[0]);
+        assert_eq!(document.steps.len(), 2, "{document:?}");
+        let stopped = document.stopped.as_ref().expect("the node is full");
+        println!("{stopped:?}");
+        assert_eq!(stopped.at, 90);
+        assert_eq!(stopped.reason, DensityStopReason::NoRoom, "{stopped:?}");
+        let rows = &run.status.as_ref().expect("a status").summary;
+        let density = rows[0].density.as_ref().expect("density");
+        assert_eq!((density.instances, density.stopped_trials), (2, 1));
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}

@@ -1,0 +1,74 @@
+//! The Job of a trial of density. Its probe creates the pods under test itself, like that of cold
+//! starts and with the same account, and reads their memory.
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+use wasmbench_api::density::Density;
+use wasmbench_api::run::Workload;
+
+use super::probe_job::{self, DENSITY_COMMAND, host_mounts};
+use super::subject_pod::cold_subject;
+use super::{cold_start_job, pod};
+use crate::config::OperatorConfig;
+use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
+use crate::wire::density::{DensityRequest, LOAD_SECONDS};
+use crate::wire::record::TrialId;
+
+/// Time for the start of the probe and for its connections.
+const MARGIN_SECONDS: u32 = 60;
+
+/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, where the workload
+/// asks for one.
+pub fn density_job(
+    run: &ValidatedRun,
+    variant: &ValidatedVariant,
+    workload: &Workload,
+    trial: &TrialId,
+    node: &str,
+    upstream: Option<&str>,
+    config: &OperatorConfig,
+) -> Job {
+    let pod = cold_subject(run, variant, trial, node, upstream);
+    let start = cold_start_job::request(run, variant, workload, trial, pod);
+    let request = request(run, start, config);
+    let deadline = deadline(&request);
+    let text = serde_json::to_string(&request).unwrap_or_default();
+    let placement = run.spec.placement.clone().unwrap_or_default();
+    let (volumes, mounts) = host_mounts(config.meter);
+    let spec = PodSpec {
+        containers: vec![Container {
+            volume_mounts: mounts,
+            ..probe_job::container(DENSITY_COMMAND, &text, config)
+        }],
+        volumes,
+        service_account_name: config.cold_start_service_account.clone(),
+        automount_service_account_token: Some(true),
+        ..pod::restricted(node, &placement)
+    };
+    probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
+}
+
+fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig) -> DensityRequest {
+    // A trial of density exists only when its sweep does; the defaults keep the builder total.
+    let sweep = run.spec.sweeps.density.clone();
+    let stop = sweep.as_ref().map(|sweep| sweep.stop.clone());
+    let stop = stop.unwrap_or_default();
+    DensityRequest {
+        start: ColdStartRequest {
+            timeout_seconds: stop.timeout_seconds,
+            ..start
+        },
+        instances: sweep.as_ref().map_or(vec![1], Density::ladder),
+        requests: sweep.map_or(10, |sweep| sweep.requests),
+        available_memory_percent: stop.available_memory_percent,
+        meter: config.meter,
+    }
+}
+
+/// Seconds after which the Job is stopped: every step may use up its time.
+fn deadline(request: &DensityRequest) -> u32 {
+    let steps = u32::try_from(request.instances.len()).unwrap_or(u32::MAX);
+    let step = request.start.timeout_seconds + LOAD_SECONDS;
+    steps.saturating_mul(step) + REMOVAL_SECONDS + MARGIN_SECONDS
+}

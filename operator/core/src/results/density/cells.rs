@@ -1,0 +1,163 @@
+//! Climbs to cells: medians over blocks, and ratios of slopes within them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_api::BenchmarkRunSpec;
+
+use super::super::collect::{Ended, Observation};
+use super::super::statistics::{Spread, round_significant};
+use super::super::summary::TrialCounts;
+use super::super::trial::SUMMARY_DIGITS;
+use super::trial::Reached;
+use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
+use crate::wire::record::{Cell, Point, TrialId};
+
+/// Valid climbs of a cell, by block.
+type Blocks<'a> = BTreeMap<u32, &'a DensityTrial>;
+
+/// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
+/// wrong answers (`mismatched`, with their workload) have no valid trials.
+pub fn cells(
+    spec: &BenchmarkRunSpec,
+    observations: &BTreeMap<TrialId, Observation>,
+    mismatched: &BTreeSet<(String, String)>,
+) -> Vec<DensityCell> {
+    let Some(sweep) = &spec.sweeps.density else {
+        return vec![];
+    };
+    let planned = sweep.ladder().last().copied().unwrap_or_default();
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        for variant in &spec.variants {
+            let cell = Cell {
+                variant: variant.name.clone(),
+                workload: workload.name.clone(),
+                point: Point::Density,
+            };
+            let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
+            let blocks = valid(&cell, spec.blocks, observations, wrong);
+            let counts = counts(&cell, spec.blocks, observations, blocks.len());
+            found.push(summarise(cell, counts, &blocks, planned));
+        }
+    }
+    found
+}
+
+fn valid<'a>(
+    cell: &Cell,
+    blocks: u32,
+    observations: &'a BTreeMap<TrialId, Observation>,
+    wrong: bool,
+) -> Blocks<'a> {
+    let trial = |block| {
+        let cell = cell.clone();
+        let seen = observations.get(&TrialId { cell, block })?;
+        let numbers = seen.density.as_ref().filter(|_| seen.is_measured());
+        Some((block, numbers?))
+    };
+    let all = (1..=blocks).filter_map(trial);
+    all.filter(|_| !wrong).collect()
+}
+
+fn counts(
+    cell: &Cell,
+    blocks: u32,
+    observations: &BTreeMap<TrialId, Observation>,
+    valid: usize,
+) -> TrialCounts {
+    let mut counts = TrialCounts {
+        planned: blocks,
+        valid: u32::try_from(valid).unwrap_or(u32::MAX),
+        missing: blocks,
+        ..TrialCounts::default()
+    };
+    for block in 1..=blocks {
+        let cell = cell.clone();
+        let Some(seen) = observations.get(&TrialId { cell, block }) else {
+            continue;
+        };
+        counts.missing -= 1;
+        match &seen.ended {
+            Ended::Measured => counts.invalid += u32::from(valid == 0),
+            Ended::Failed { .. } => counts.failed += 1,
+            Ended::Skipped { .. } => counts.skipped += 1,
+        }
+    }
+    counts
+}
+
+fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {
+    let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
+        Spread::of(blocks.values().filter_map(|trial| of(trial))).map(|spread| spread.map(round))
+    };
+    DensityCell {
+        variant: cell.variant,
+        workload: cell.workload,
+        counts,
+        bytes_per_instance: slopes(DensityTrial::slope),
+        node_bytes_per_instance: slopes(DensityTrial::node_slope),
+        versus_baseline: None,
+        steps: steps(blocks),
+        stopped: ends(blocks, planned),
+        blocks: blocks
+            .iter()
+            .map(|(block, trial)| DensityBlock {
+                block: *block,
+                instances: trial.reached(),
+                bytes_per_instance: trial.slope().map(round),
+            })
+            .collect(),
+    }
+}
+
+fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
+    let mut by_instances: BTreeMap<u32, Vec<&Reached>> = BTreeMap::new();
+    for step in blocks.values().flat_map(|trial| &trial.steps) {
+        by_instances.entry(step.instances).or_default().push(step);
+    }
+    let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
+        let spread = |of: fn(&Reached) -> Option<f64>| {
+            Spread::of(steps.iter().filter_map(|step| of(step))).map(|spread| spread.map(round))
+        };
+        Some(DensityStepSummary {
+            instances,
+            trials: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+            all_answered_microseconds: spread(|step| Some(step.all_answered))?,
+            first_p50_microseconds: spread(|step| step.first_p50),
+            sandboxes_bytes: spread(|step| step.sandboxes),
+            pods_bytes: spread(|step| step.pods),
+            proportional_bytes: spread(|step| step.proportional),
+        })
+    };
+    by_instances.into_iter().filter_map(of_step).collect()
+}
+
+fn ends(blocks: &Blocks<'_>, planned: u32) -> Vec<DensityEnd> {
+    let mut ends: Vec<DensityEnd> = vec![];
+    for trial in blocks.values() {
+        let Some(stopped) = &trial.stopped else {
+            continue;
+        };
+        let reached = trial.reached();
+        let same = |end: &&mut DensityEnd| {
+            (end.reached, end.at, end.reason) == (reached, stopped.at, stopped.reason)
+        };
+        if let Some(known) = ends.iter_mut().find(same) {
+            known.trials += 1;
+        } else {
+            ends.push(DensityEnd {
+                reached,
+                at: stopped.at,
+                planned,
+                reason: stopped.reason,
+                message: stopped.message.clone(),
+                trials: 1,
+            });
+        }
+    }
+    ends
+}
+
+fn round(value: f64) -> f64 {
+    round_significant(value, SUMMARY_DIGITS)
+}

@@ -1,0 +1,135 @@
+//! The numbers of one climb: a document in, steps and slopes out.
+
+use super::super::answers::Bodies;
+use super::super::fortio;
+use crate::wire::density::{DensityDocument, DensityStep, DensityStopped};
+
+/// What a summary needs of one record of density.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DensityTrial {
+    /// The steps that were reached.
+    pub steps: Vec<Reached>,
+    /// Why there are no more.
+    pub stopped: Option<DensityStopped>,
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reached {
+    /// Instances that ran.
+    pub instances: u32,
+    /// Time to the last first correct answer, in microseconds.
+    pub all_answered: f64,
+    /// Median latency of the first instance, in microseconds; absent unless every request was
+    /// answered as expected.
+    pub first_p50: Option<f64>,
+    /// Memory of pods and shims, in bytes.
+    pub sandboxes: Option<f64>,
+    /// Memory of the pods, in bytes.
+    pub pods: Option<f64>,
+    /// Proportional set size of the containers' processes, in bytes.
+    pub proportional: Option<f64>,
+    /// What the node called available, in bytes.
+    pub node_available: Option<f64>,
+}
+
+impl DensityTrial {
+    /// Bytes of one more instance.
+    pub fn slope(&self) -> Option<f64> {
+        slope(
+            self.steps
+                .iter()
+                .filter_map(|step| Some((f64::from(step.instances), step.sandboxes?))),
+        )
+    }
+
+    /// By how much the node's available memory shrinks per instance, in bytes.
+    pub fn node_slope(&self) -> Option<f64> {
+        slope(
+            self.steps
+                .iter()
+                .filter_map(|step| Some((f64::from(step.instances), -step.node_available?))),
+        )
+    }
+
+    /// The most instances that were measured.
+    pub fn reached(&self) -> u32 {
+        self.steps.last().map_or(0, |step| step.instances)
+    }
+}
+
+/// The slope of the line with the least squares through points; `None` with fewer than two places.
+fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let points: Vec<(f64, f64)> = points.collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let square: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let product: f64 = points
+        .iter()
+        .map(|point| (point.0 - x) * (point.1 - y))
+        .sum();
+    (square > 0.0).then(|| product / square)
+}
+
+/// The numbers of a document. `expected_status` is that of a correct answer.
+pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
+    DensityTrial {
+        steps: document
+            .steps
+            .iter()
+            .map(|step| reached(step, expected_status))
+            .collect(),
+        stopped: document.stopped.clone(),
+    }
+}
+
+fn reached(step: &DensityStep, expected_status: u16) -> Reached {
+    let load = fortio::parse(&step.first.fortio, expected_status).ok();
+    let load = load.filter(|load| load.failed == 0 && load.succeeded > 0);
+    let bytes = |value: u64| value as f64;
+    Reached {
+        instances: step.instances,
+        all_answered: step.all_answered_nanoseconds as f64 / 1e3,
+        first_p50: load.and_then(|load| load.latency.percentile(0.5)),
+        sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
+        pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
+        proportional: step
+            .memory
+            .and_then(|memory| memory.proportional_bytes)
+            .map(bytes),
+        node_available: step.node_available_bytes.map(bytes),
+    }
+}
+
+/// The bodies that a document saw, by digest.
+pub fn bodies(document: &DensityDocument) -> Bodies {
+    let answer = document.answer.iter();
+    answer
+        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slope_needs_two_places() {
+        assert_eq!(slope([].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0)].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0), (1.0, 9.0)].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0), (3.0, 9.0)].into_iter()), Some(2.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_slope_of_a_line_is_found_again(per in 0.1f64..1e8, base in 0.0f64..1e9) {
+            let line = [1.0, 2.0, 5.0, 10.0, 20.0].map(|n| (n, base + per * n));
+            let found = slope(line.into_iter()).unwrap();
+            prop_assert!((found / per - 1.0).abs() < 1e-6);
+        }
+    }
+}

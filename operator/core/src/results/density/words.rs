@@ -1,0 +1,222 @@
+//! Density in words: rows of the status, the verdict of a run that has nothing else, doubts, and the
+//! sweep.
+
+use wasmbench_api::density::Density;
+use wasmbench_api::run::TWIN;
+use wasmbench_api::status::{DensityStatus, SummaryRow};
+
+use super::super::judge::Verdict;
+use super::super::quality::{Doubt, Reason};
+use super::super::statistics::round_significant;
+use super::super::summary::Summary;
+use super::super::table::{Align, Table};
+use super::super::tables::{NOTHING, judged_ratio};
+use super::super::units;
+use super::super::words::cut;
+use super::DensityCell;
+use crate::wire::density::DensityStopReason;
+
+/// Longest verdict, in characters: that of the status field is 512 bytes.
+const MAX_VERDICT_CHARS: usize = 200;
+/// Digits of numbers in status.
+const DIGITS: usize = 4;
+/// Cells that a message lists.
+const MAX_PLACES: usize = 4;
+
+/// The sweep in one sentence.
+pub fn sweep(sweep: &Density) -> String {
+    let steps: Vec<String> = sweep.ladder().iter().map(u32::to_string).collect();
+    format!(
+        "density: {} instances at once, {} requests to the first at each step; stops below {} % of \
+         available memory or when a step takes more than {} s",
+        steps.join(", "),
+        sweep.requests,
+        sweep.stop.available_memory_percent,
+        sweep.stop.timeout_seconds
+    )
+}
+
+/// Climbs that ended early, one sentence per step and reason.
+pub(super) fn ended(cell: &DensityCell) -> Vec<String> {
+    let sentence = |end: &super::DensityEnd| {
+        let why = match end.reason {
+            DensityStopReason::MemoryLow => "the node has too little memory available",
+            DensityStopReason::NoRoom => "the scheduler has no room",
+            DensityStopReason::Refused => "the API server refuses more pods",
+            DensityStopReason::TooSlow => "not all answered in time",
+            DensityStopReason::InstanceEnded => "an instance ended",
+        };
+        let (variant, reached, planned, trials) =
+            (&cell.variant, end.reached, end.planned, end.trials);
+        let message = cut(&end.message, MAX_VERDICT_CHARS);
+        format!(
+            "{variant}: stopped at {reached} of {planned} instances in {trials} block(s), on the \
+             way to {}: {why} ({message})",
+            end.at
+        )
+    };
+    cell.stopped.iter().map(sentence).collect()
+}
+
+/// The result in one line; `None` without a slope.
+pub fn verdict(summary: &Summary) -> Option<String> {
+    let cells = || summary.density.iter().filter(|cell| cell.variant != TWIN);
+    let against = |cell: &DensityCell| {
+        let found = cell.versus_baseline.as_ref()?;
+        let ratio = judged_ratio(
+            found.ratio,
+            found.low.zip(found.high),
+            found.verdict.map_or("the noise floor", Verdict::words),
+        );
+        let (variant, workload) = (&cell.variant, &cell.workload);
+        let one = units::bytes(cell.bytes_per_instance?.median);
+        Some(format!(
+            "{variant}: {ratio}; {one} per instance on {workload}, as a multiple of {}",
+            summary.baseline
+        ))
+    };
+    let absolute = |cell: &DensityCell| {
+        let one = units::bytes(cell.bytes_per_instance?.median);
+        let (variant, workload) = (&cell.variant, &cell.workload);
+        Some(format!("{variant}: {one} per instance on {workload}"))
+    };
+    let mut statements: Vec<String> = cells().filter_map(against).collect();
+    if statements.is_empty() {
+        statements = cells().filter_map(absolute).collect();
+    }
+    (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
+}
+
+/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
+/// reached count.
+pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
+    let listed = |chosen: Vec<&DensityCell>| {
+        let more = chosen.len().saturating_sub(MAX_PLACES);
+        let place = |cell: &&DensityCell| {
+            let counts = cell.counts;
+            format!(
+                "{} on {} ({} of {} valid)",
+                cell.variant, cell.workload, counts.valid, counts.planned
+            )
+        };
+        let shown: Vec<String> = chosen.iter().take(MAX_PLACES).map(place).collect();
+        let more = if more > 0 {
+            format!(", and {more} more")
+        } else {
+            String::new()
+        };
+        (!shown.is_empty()).then(|| format!("density of {}{more}", shown.join(", ")))
+    };
+    let doubt = |reason, message: Option<String>, remedy: &str| {
+        message.map(|message| Doubt {
+            reason,
+            breaks_trust: true,
+            message,
+            remedy: remedy.to_owned(),
+        })
+    };
+    let partly =
+        |cell: &&DensityCell| cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0;
+    let failed = doubt(
+        Reason::TrialsFailed,
+        listed(cells.iter().filter(partly).collect()),
+        "the failures are listed in the report; remove their cause and run again",
+    );
+    let incomplete = doubt(
+        Reason::Incomplete,
+        listed(
+            cells
+                .iter()
+                .filter(|cell| cell.counts.missing > 0)
+                .collect(),
+        ),
+        "wait for the run to finish; if it has, it was stopped early: run again",
+    );
+    failed.into_iter().chain(incomplete).collect()
+}
+
+/// Whether anything is known of the density of a variant.
+pub fn is_measured(summary: &Summary, variant: &str) -> bool {
+    let mut cells = summary.density.iter();
+    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
+}
+
+/// `rows` with what is known of density, and further rows for those that have nothing else.
+pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
+    let measured = summary.density.iter();
+    for cell in measured.filter(|cell| cell.variant != TWIN && cell.counts.valid > 0) {
+        let mine =
+            |row: &&mut SummaryRow| row.variant == cell.variant && row.workload == cell.workload;
+        if let Some(row) = rows.iter_mut().find(mine) {
+            row.density = Some(status(cell));
+        } else {
+            rows.push(SummaryRow {
+                variant: cell.variant.clone(),
+                workload: cell.workload.clone(),
+                density: Some(status(cell)),
+                ..SummaryRow::default()
+            });
+        }
+    }
+    rows
+}
+
+/// Density of one workload for a terminal; empty without any.
+pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
+    let versus = format!("VERSUS {baseline}");
+    let mut table = Table::new(&[
+        ("DENSITY", Align::Left),
+        ("PER INSTANCE", Align::Right),
+        (&versus, Align::Right),
+        ("INSTANCES", Align::Right),
+        ("STOPPED EARLY", Align::Right),
+        ("TRIALS", Align::Right),
+    ]);
+    for row in rows {
+        let Some(found) = &row.density else { continue };
+        let mark = if row.variant == baseline {
+            " (baseline)"
+        } else {
+            ""
+        };
+        let ratio = found.ratio.zip(found.verdict.as_deref());
+        table.row(&[
+            format!("{}{mark}", row.variant),
+            found
+                .bytes_per_instance
+                .map_or_else(|| NOTHING.to_owned(), units::bytes),
+            ratio.map_or_else(
+                || NOTHING.to_owned(),
+                |(ratio, verdict)| judged_ratio(ratio, found.low.zip(found.high), verdict),
+            ),
+            found.instances.to_string(),
+            found.stopped_trials.to_string(),
+            found.trials.to_string(),
+        ]);
+    }
+    table.drop_columns_of(NOTHING);
+    if table.is_empty() {
+        String::new()
+    } else {
+        table.plain()
+    }
+}
+
+fn status(cell: &DensityCell) -> DensityStatus {
+    let number = |value| round_significant(value, DIGITS);
+    let slope = cell.bytes_per_instance.map(|spread| spread.map(number));
+    let found = cell.versus_baseline.as_ref();
+    DensityStatus {
+        trials: cell.counts.valid,
+        failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        instances: cell.steps.last().map_or(0, |step| step.instances),
+        stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
+        bytes_per_instance: slope.map(|spread| spread.median),
+        ratio: found.map(|found| number(found.ratio)),
+        low: found.and_then(|found| found.low).map(number),
+        high: found.and_then(|found| found.high).map(number),
+        verdict: found
+            .and_then(|found| found.verdict)
+            .map(|verdict| <&str>::from(verdict).to_owned()),
+    }
+}

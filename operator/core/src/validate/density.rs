@@ -1,0 +1,57 @@
+//! What a density sweep may ask for: the CRD's rules again, and the administrator's limits.
+
+use std::collections::BTreeSet;
+
+use wasmbench_api::density::Density;
+use wasmbench_api::run::BenchmarkRunSpec;
+
+use super::cold_start::sizes;
+use super::{Invalid, invalid};
+use crate::config::OperatorConfig;
+
+const INSTANCES: &str = "spec.sweeps.density.instances";
+
+pub(super) fn check(
+    spec: &BenchmarkRunSpec,
+    sweep: &Density,
+    config: &OperatorConfig,
+) -> Result<(), Invalid> {
+    if config.cold_start_service_account.is_none() {
+        return Err(invalid(
+            "spec.sweeps.density",
+            "its probe creates pods like that of cold starts, which the administrator does not allow: \
+             remove this sweep, or have coldStart.enabled set in the chart",
+        ));
+    }
+    let list = &sweep.instances;
+    let distinct: BTreeSet<u32> = list.iter().copied().collect();
+    if list.len() < 2 || distinct.len() != list.len() || distinct.contains(&0) {
+        return Err(invalid(
+            INSTANCES,
+            "list at least two different numbers of instances, each 1 or more",
+        ));
+    }
+    let limit = config.limits.density_instances;
+    if let Some(above) = distinct.last().filter(|most| **most > limit) {
+        return Err(invalid(
+            INSTANCES,
+            format!(
+                "{above} instances are asked for and the administrator allows {limit}: lower it"
+            ),
+        ));
+    }
+    if sweep.requests < 10 {
+        return Err(invalid(
+            "spec.sweeps.density.requests",
+            "ask for 10 or more",
+        ));
+    }
+    let stop = &sweep.stop;
+    if !(1..=90).contains(&stop.available_memory_percent) || stop.timeout_seconds == 0 {
+        return Err(invalid(
+            "spec.sweeps.density.stop",
+            "set availableMemoryPercent from 1 to 90, and timeoutSeconds to 1 or more",
+        ));
+    }
+    sizes(spec)
+}

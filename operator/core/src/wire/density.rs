@@ -1,0 +1,135 @@
+//! What the operator asks of `wasmbench-probe density`, and what that prints: one entry per step of
+//! the ladder.
+
+use serde::{Deserialize, Serialize};
+
+use super::cold_start::ColdStartRequest;
+use super::document::{Answer, Environment, ProbeFailure, TimedWindow};
+use super::request::MeterLevel;
+
+/// Name and version of the document's schema.
+pub const DENSITY_SCHEMA: &str = "wasmbench.dev/density/v1";
+
+/// Seconds that the load of a step may take, warm-up and a repeat included.
+pub const LOAD_SECONDS: u32 = 120;
+
+/// One climb. Instances are created like the pods of a cold start; `samples` and `concurrency` of
+/// that request say nothing here.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityRequest {
+    /// How an instance is created and asked.
+    pub start: ColdStartRequest,
+    /// Instances at each step, rising.
+    pub instances: Vec<u32>,
+    /// Timed requests to the first instance at each step.
+    pub requests: u32,
+    /// Percentage of the node's memory that must be available before instances are added.
+    pub available_memory_percent: u32,
+    /// Where memory is read.
+    pub meter: MeterLevel,
+}
+
+/// The outcome of one climb.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityDocument {
+    /// [`DENSITY_SCHEMA`].
+    pub schema: String,
+    /// Version of the probe.
+    pub probe_version: String,
+    /// Version of fortio, as it prints it.
+    #[serde(default)]
+    pub fortio_version: String,
+    /// Why there is no usable measurement; absent when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ProbeFailure>,
+    /// The steps that were reached, in their order.
+    pub steps: Vec<DensityStep>,
+    /// Why the climb ended before its last step; absent when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<DensityStopped>,
+    /// The answer of the last instance that came up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Image of the instances as it was resolved, with its digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+    /// The node as the probe saw it.
+    pub environment: Environment,
+}
+
+/// A number of instances.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityStep {
+    /// Instances that run.
+    pub instances: u32,
+    /// Those of them that were created at once for this step.
+    pub added: u32,
+    /// From the request that creates the first of these to the last first correct answer, in
+    /// nanoseconds.
+    pub all_answered_nanoseconds: u64,
+    /// The load on the first instance while the others idle.
+    pub first: TimedWindow,
+    /// Memory of all instances together after that; absent unless it was read of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<DensityMemory>,
+    /// What the node calls available at the same moment, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_available_bytes: Option<u64>,
+}
+
+/// Memory of a number of pods, in bytes.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityMemory {
+    /// Working sets of the pods; where the kernel does not tell, what they use.
+    pub pods_bytes: u64,
+    /// Proportional set sizes of the processes of their containers, without pause; absent unless
+    /// each could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proportional_bytes: Option<u64>,
+    /// Memory of the shims that belongs to them alone; absent unless each pod's shim was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_anonymous_bytes: Option<u64>,
+    /// Resident memory of the shims, whose file pages they share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_resident_bytes: Option<u64>,
+}
+
+impl DensityMemory {
+    /// The sandboxes: pods, and what their shims have for themselves where that was seen.
+    pub fn sandboxes(&self) -> u64 {
+        self.pods_bytes + self.outside_anonymous_bytes.unwrap_or_default()
+    }
+}
+
+/// Why a climb ended before its last step.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityStopped {
+    /// Instances that the step would have had.
+    pub at: u32,
+    /// One word.
+    pub reason: DensityStopReason,
+    /// What was seen.
+    pub message: String,
+}
+
+/// Why a climb ended before its last step, as one word.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+pub enum DensityStopReason {
+    /// The node has less memory available than `stop.availableMemoryPercent`.
+    MemoryLow,
+    /// The scheduler has no room on the node.
+    NoRoom,
+    /// The API server refuses another pod, as by a quota.
+    Refused,
+    /// Not all instances answered within `stop.timeoutSeconds`.
+    TooSlow,
+    /// An instance ended, as by the node's lack of memory.
+    InstanceEnded,
+}

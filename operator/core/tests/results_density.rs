@@ -1,0 +1,177 @@
+//! Density: climbs in, slopes, verdicts and sentences out.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod results_support;
+
+use results_support::{all_measured, replace, run_with};
+use serde_json::json;
+use wasmbench_core::results::judge::Verdict;
+use wasmbench_core::results::{Summary, report_files, summarize};
+use wasmbench_core::wire::density::{
+    DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep, DensityStopReason, DensityStopped,
+};
+use wasmbench_core::wire::document::Environment;
+use wasmbench_core::wire::record::{Record, TrialId};
+
+const MIB: u64 = 1 << 20;
+const LADDER: [u32; 4] = [1, 2, 5, 10];
+
+/// A climb whose instances take `per` bytes each, besides what they share.
+fn climb(template: &Record, trial: TrialId, position: u32, per: u64) -> Record {
+    let first = template.document.as_ref().unwrap().timed.clone().unwrap();
+    let step = |(index, instances): (usize, u32)| DensityStep {
+        instances,
+        added: if index == 0 {
+            1
+        } else {
+            instances - LADDER[index - 1]
+        },
+        all_answered_nanoseconds: 900_000_000,
+        first: first.clone(),
+        memory: Some(DensityMemory {
+            pods_bytes: 30 * MIB + u64::from(instances) * per,
+            outside_anonymous_bytes: Some(u64::from(instances) * 4 * MIB),
+            ..DensityMemory::default()
+        }),
+        node_available_bytes: Some(8000 * MIB - u64::from(instances) * (per + 6 * MIB)),
+    };
+    let document = DensityDocument {
+        schema: DENSITY_SCHEMA.into(),
+        probe_version: "0.1.0".into(),
+        fortio_version: "1.68.2".into(),
+        failure: None,
+        steps: LADDER.into_iter().enumerate().map(step).collect(),
+        stopped: None,
+        answer: None,
+        image_id: None,
+        environment: Environment::default(),
+    };
+    Record {
+        trial,
+        position,
+        document: None,
+        density: Some(document),
+        ..template.clone()
+    }
+}
+
+/// Five blocks; `heavy` takes twice what `light` does, within a percent from block to block.
+fn records() -> (wasmbench_core::results::RunInput, Vec<Record>) {
+    let warm = run_with(json!({
+        "blocks": 5, "noiseFloor": false,
+        "variants": [{"name": "light", "preset": "native"}, {"name": "heavy", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"warmLatency": {}},
+    }));
+    let template = all_measured(&warm).remove(0);
+    let mut run = warm;
+    run.spec.sweeps = serde_json::from_value(json!({"density": {"instances": LADDER}})).unwrap();
+    let mut records: Vec<Record> = results_support::trials(&run)
+        .into_iter()
+        .zip(0..)
+        .map(|(trial, position)| Record {
+            trial,
+            position,
+            ..template.clone()
+        })
+        .collect();
+    replace(
+        &mut records,
+        |_| true,
+        |trial, position| {
+            let of_block = u64::from(trial.block) * MIB / 100;
+            let own = if trial.cell.variant == "heavy" {
+                24
+            } else {
+                10
+            };
+            climb(&template, trial, position, own * MIB + of_block)
+        },
+    );
+    (run, records)
+}
+
+fn cell<'a>(
+    summary: &'a Summary,
+    variant: &str,
+) -> &'a wasmbench_core::results::density::DensityCell {
+    let mut cells = summary.density.iter();
+    cells.find(|cell| cell.variant == variant).unwrap()
+}
+
+#[test]
+fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
+    let (run, records) = records();
+    let summary = summarize(&run, &records);
+    let light = cell(&summary, "light").bytes_per_instance.unwrap().median / MIB as f64;
+    assert!(
+        (light - 14.03).abs() < 0.01,
+        "{light}: 10.03 and 4 of the shim"
+    );
+    let node = cell(&summary, "light")
+        .node_bytes_per_instance
+        .unwrap()
+        .median
+        / MIB as f64;
+    assert!((node - 16.03).abs() < 0.01, "{node}");
+}
+
+#[test]
+fn twice_the_memory_per_instance_is_called_larger() {
+    let (run, records) = records();
+    let summary = summarize(&run, &records);
+    let found = cell(&summary, "heavy").versus_baseline.clone().unwrap();
+    assert!((found.ratio - 2.0).abs() < 0.01, "{found:?}");
+    assert_eq!(found.verdict, Some(Verdict::Larger));
+    assert!(
+        summary.verdict.contains("heavy: 2.00x"),
+        "{}",
+        summary.verdict
+    );
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let report = &report_files(&run, &records).unwrap()["report.md"];
+    assert!(report.contains("## Density"), "{report}");
+}
+
+#[test]
+fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
+    let (run, mut records) = records();
+    for record in records
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "heavy")
+    {
+        let document = record.density.as_mut().unwrap();
+        document.steps.truncate(3);
+        document.stopped = Some(DensityStopped {
+            at: 10,
+            reason: DensityStopReason::NoRoom,
+            message: "Unschedulable: Insufficient memory".into(),
+        });
+    }
+    let summary = summarize(&run, &records);
+    let heavy = cell(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.failed), (5, 0));
+    assert_eq!((heavy.stopped[0].reached, heavy.stopped[0].trials), (5, 5));
+    let report = &report_files(&run, &records).unwrap()["report.md"];
+    assert!(
+        report.contains("stopped at 5 of 10 instances in 5 block(s)"),
+        "{report}"
+    );
+}
+
+#[test]
+fn without_memory_there_is_no_slope_and_the_rest_stays() {
+    let (run, mut records) = records();
+    for record in &mut records {
+        for step in &mut record.density.as_mut().unwrap().steps {
+            (step.memory, step.node_available_bytes) = (None, None);
+        }
+    }
+    let summary = summarize(&run, &records);
+    let light = cell(&summary, "light");
+    assert_eq!(light.bytes_per_instance, None);
+    assert_eq!(cell(&summary, "heavy").versus_baseline, None);
+    assert_eq!(light.steps.len(), 4);
+    assert!(light.steps[0].first_p50_microseconds.is_some());
+}

@@ -1,0 +1,116 @@
+//! The ladder: instances are added and never removed until the end.
+
+use kube::{Api, Client};
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::density::{DensityDocument, DensityRequest, DensityStopped};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+use super::{step, stop};
+use crate::cold_start::{Course, Pods, failure};
+use crate::output::progress;
+use crate::settings::Settings;
+
+/// Climbs until the last step, a reason to stop, or a failure. The instances are removed whatever
+/// happens.
+pub async fn climb(
+    client: Client,
+    settings: &Settings,
+    request: &DensityRequest,
+    document: &mut DensityDocument,
+) -> Result<(), ProbeFailure> {
+    let namespace = request.start.pod.metadata.namespace.clone();
+    let api = Api::namespaced(client, &namespace.unwrap_or_default());
+    let mut course = Course::begin(api, &request.start).await?;
+    let mut pods = course.none();
+    let outcome = steps(&mut course, &mut pods, settings, request, document).await;
+    document.image_id = pods
+        .timelines
+        .iter()
+        .rev()
+        .find_map(|pod| pod.image_id().map(ToOwned::to_owned));
+    let removed = course.remove(&mut pods).await;
+    outcome.and(removed)
+}
+
+async fn steps(
+    course: &mut Course<'_>,
+    pods: &mut Pods,
+    settings: &Settings,
+    request: &DensityRequest,
+    document: &mut DensityDocument,
+) -> Result<(), ProbeFailure> {
+    for &instances in &request.instances {
+        if let Some(stopped) = no_memory(settings, request, instances) {
+            return stopped_at(stopped, document);
+        }
+        let from = pods.timelines.len();
+        course.grow(pods, instances);
+        let up = match course.create(pods, from).await {
+            Ok(()) => course.come_up(pods).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = up {
+            return match stop::full(&failure, instances) {
+                // Without a single step there is nothing to show.
+                Some(stopped) if !document.steps.is_empty() => stopped_at(stopped, document),
+                Some(_) | None => Err(failure),
+            };
+        }
+        take_answers(pods, request, document)?;
+        let bytes = document
+            .answer
+            .as_ref()
+            .map_or(0, |answer| answer.body_bytes);
+        let (measured, version) = step::measure(settings, request, pods, from, bytes)?;
+        document.fortio_version = version;
+        document.steps.push(measured);
+        progress(&format!("{instances} instances"));
+    }
+    Ok(())
+}
+
+fn no_memory(
+    settings: &Settings,
+    request: &DensityRequest,
+    instances: u32,
+) -> Option<DensityStopped> {
+    let memory = stop::node_memory(&settings.proc)?;
+    stop::low(memory, request.available_memory_percent, instances)
+}
+
+fn stopped_at(stopped: DensityStopped, document: &mut DensityDocument) -> Result<(), ProbeFailure> {
+    progress(&format!(
+        "stopped at {} instances: {}",
+        stopped.at, stopped.message
+    ));
+    if document.steps.is_empty() {
+        return Err(failure(
+            ProbeFailureReason::Unschedulable,
+            format!("not even the first step fits: {}", stopped.message),
+        ));
+    }
+    document.stopped = Some(stopped);
+    Ok(())
+}
+
+/// Where all answers must be the same, those of all instances must be too.
+fn take_answers(
+    pods: &mut Pods,
+    request: &DensityRequest,
+    document: &mut DensityDocument,
+) -> Result<(), ProbeFailure> {
+    for answer in pods.take_answers() {
+        let before = document.answer.replace(answer.clone());
+        crate::cold_start::same(&request.start, before.as_ref(), &answer)?;
+    }
+    Ok(())
+}
+
+/// From the first creation to the last first answer among the pods from `from` on, in nanoseconds.
+pub fn all_answered(pods: &Pods, from: usize) -> Option<u64> {
+    let added = &pods.timelines[from..];
+    let at = |step| added.iter().map(move |pod| pod.at(step));
+    let created = at(ColdStep::CreateSent).min()??;
+    let answered: Option<Vec<i64>> = at(ColdStep::FirstCorrectAnswer).collect();
+    u64::try_from(answered?.into_iter().max()?.saturating_sub(created)).ok()
+}

@@ -1,0 +1,68 @@
+//! The course of a trial of density: instances are added step by step; at each step all have to
+//! answer, the first is put under a little load, and the memory of all is read. A request in, a
+//! document out, whatever happens in between.
+//!
+//! Reading order: [`climb`] (the ladder), [`step`] (what is measured at each step), [`stop`] (when
+//! there is no next one). Pods are created, watched and removed as in [`crate::cold_start`].
+
+mod climb;
+mod step;
+mod stop;
+
+use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
+use wasmbench_core::wire::document::{Environment, ProbeFailure, ProbeFailureReason};
+use wasmbench_core::wire::request::REQUEST_ENV;
+
+use crate::cold_start::{connect, failure, unavailable};
+use crate::environment;
+use crate::settings::Settings;
+use crate::target::Target;
+
+/// Measures one trial. `request` is the JSON text from the environment.
+pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
+    let mut document = DensityDocument {
+        schema: DENSITY_SCHEMA.to_owned(),
+        probe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        fortio_version: String::new(),
+        failure: None,
+        steps: vec![],
+        stopped: None,
+        answer: None,
+        image_id: None,
+        environment: Environment::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    document.failure = match runtime {
+        Ok(runtime) => runtime
+            .block_on(measure(settings, request, &mut document))
+            .err(),
+        Err(error) => Some(unavailable(format!("no runtime: {error}"))),
+    };
+    document.environment = environment::read(settings);
+    document
+}
+
+async fn measure(
+    settings: &Settings,
+    request: Option<&str>,
+    document: &mut DensityDocument,
+) -> Result<(), ProbeFailure> {
+    let request = parse(request)?;
+    climb::climb(connect().await?, settings, &request, document).await
+}
+
+fn parse(request: Option<&str>) -> Result<DensityRequest, ProbeFailure> {
+    let bad = |message| failure(ProbeFailureReason::BadRequest, message);
+    let text = request.ok_or_else(|| bad(format!("{REQUEST_ENV} is not set")))?;
+    let request: DensityRequest = serde_json::from_str(text).map_err(|error| {
+        bad(format!(
+            "{REQUEST_ENV} holds no request of density: {error}"
+        ))
+    })?;
+    // The path is checked once, before the first pod.
+    Target::new([0, 0, 0, 0].into(), request.start.port, &request.start.path)
+        .map_err(|error| bad(error.to_string()))?;
+    Ok(request)
+}

@@ -1,0 +1,132 @@
+//! What is measured at a step: the first instance under a little load, then the memory of all. In
+//! this order, so that the first is warm whenever memory is read.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_core::wire::request::{Load as Amount, MeterLevel};
+
+use super::climb::all_answered;
+use super::stop;
+use crate::cold_start::{Pods, failure};
+use crate::environment;
+use crate::fortio::args::Load;
+use crate::load::{Amounts, Bench};
+use crate::meter::PodMeter;
+use crate::settings::Settings;
+use crate::target::Target;
+
+/// Requests before the timed ones.
+const WARMUP_REQUESTS: u32 = 100;
+/// A first guess of what a request takes, for the limit of the warm-up alone.
+const PER_REQUEST: Duration = Duration::from_millis(5);
+
+/// Measures the step that added the pods from `from` on; also fortio's version.
+pub fn measure(
+    settings: &Settings,
+    request: &DensityRequest,
+    pods: &Pods,
+    from: usize,
+    answer_bytes: u64,
+) -> Result<(DensityStep, String), ProbeFailure> {
+    let lost = || {
+        failure(
+            ProbeFailureReason::LoadFailed,
+            "a step has no answer".into(),
+        )
+    };
+    let all_answered_nanoseconds = all_answered(pods, from).ok_or_else(lost)?;
+    let (first, version) = load(settings, request, pods, answer_bytes)?;
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let step = DensityStep {
+        instances: count(pods.timelines.len()),
+        added: count(pods.timelines.len() - from),
+        all_answered_nanoseconds,
+        first,
+        memory: match request.meter {
+            MeterLevel::None => None,
+            MeterLevel::Cgroup => memory(settings, pods),
+        },
+        node_available_bytes: stop::node_memory(&settings.proc).map(|memory| memory.available),
+    };
+    Ok((step, version))
+}
+
+/// Loads the first instance on one connection.
+fn load(
+    settings: &Settings,
+    request: &DensityRequest,
+    pods: &Pods,
+    answer_bytes: u64,
+) -> Result<(TimedWindow, String), ProbeFailure> {
+    let lost = || failure(ProbeFailureReason::LoadFailed, "no first instance".into());
+    let first = pods.timelines.first().ok_or_else(lost)?;
+    let address = first.address().ok_or_else(lost)?;
+    let start = &request.start;
+    let target = Target::new(address, start.port, &start.path)
+        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
+    let amounts = Amounts::of(Amount::Requests {
+        requests: request.requests,
+        warmup_requests: WARMUP_REQUESTS,
+    });
+    let uid = pods.uid(0).unwrap_or_default();
+    let bench = Bench {
+        fortio: &settings.fortio,
+        load: Load {
+            target: &target,
+            connections: 1,
+            reuse: ConnectionReuse::KeepAlive,
+            answer_bytes,
+        },
+        status: start.expect.status,
+        meter: match request.meter {
+            MeterLevel::None => None,
+            MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),
+        },
+        proc: &settings.proc,
+        sys: &settings.sys,
+        cpus: environment::cpus(settings),
+        deadline: Instant::now() + Duration::from_secs(LOAD_SECONDS.into()),
+    };
+    let warm = bench.warm_up(&amounts, PER_REQUEST)?;
+    let (window, answered) = bench.timed(&amounts, &warm)?;
+    answered.map_err(|codes| {
+        let message = format!("the first instance answered no request as expected: {codes}");
+        failure(ProbeFailureReason::NoSuccessfulRequest, message)
+    })?;
+    Ok((window, warm.version))
+}
+
+/// Memory of all pods; none unless each was found.
+fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
+    let mut all = DensityMemory {
+        pods_bytes: 0,
+        proportional_bytes: Some(0),
+        outside_anonymous_bytes: Some(0),
+        outside_resident_bytes: Some(0),
+    };
+    let add = |sum: Option<u64>, one: Option<u64>| sum?.checked_add(one?);
+    for index in 0..pods.timelines.len() {
+        let meter = PodMeter::find(&settings.cgroup, &settings.proc, pods.uid(index)?)?;
+        let memory = meter.memory()?;
+        all.pods_bytes += memory.working_set().unwrap_or(memory.bytes);
+        let processes: Vec<PathBuf> = meter.processes();
+        all.proportional_bytes = add(
+            all.proportional_bytes,
+            PodMeter::proportional_bytes(&processes),
+        );
+        let outside = meter.outside();
+        all.outside_anonymous_bytes = add(
+            all.outside_anonymous_bytes,
+            outside.map(|shims| shims.anonymous_bytes),
+        );
+        all.outside_resident_bytes = add(
+            all.outside_resident_bytes,
+            outside.map(|shims| shims.resident_bytes),
+        );
+    }
+    Some(all)
+}

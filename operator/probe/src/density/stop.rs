@@ -1,0 +1,113 @@
+//! Whether there is a next step. What was seen in, the reason to stop out. Pure, but for reading
+//! the node's memory.
+
+use std::fs;
+use std::path::Path;
+
+use wasmbench_core::wire::density::{DensityStopReason, DensityStopped};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+/// Memory of the node, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeMemory {
+    /// In all.
+    pub total: u64,
+    /// What could be had without swapping, by the kernel's estimate.
+    pub available: u64,
+}
+
+/// Reads the node's memory; none where there is no such file.
+pub fn node_memory(proc: &Path) -> Option<NodeMemory> {
+    parse(&fs::read_to_string(proc.join("meminfo")).ok()?)
+}
+
+fn parse(meminfo: &str) -> Option<NodeMemory> {
+    let bytes = |key: &str| {
+        let line = meminfo.lines().find_map(|line| line.strip_prefix(key))?;
+        let number: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+        number.checked_mul(1024)
+    };
+    Some(NodeMemory {
+        total: bytes("MemTotal:")?,
+        available: bytes("MemAvailable:")?,
+    })
+}
+
+/// Why instances must not be added, up to `at`.
+pub fn low(memory: NodeMemory, percent: u32, at: u32) -> Option<DensityStopped> {
+    let share = 100.0 * memory.available as f64 / memory.total.max(1) as f64;
+    (share < f64::from(percent)).then(|| DensityStopped {
+        at,
+        reason: DensityStopReason::MemoryLow,
+        message: format!(
+            "{share:.1} % of the node's memory is available, and stop.availableMemoryPercent is \
+             {percent}"
+        ),
+    })
+}
+
+/// Whether a step that failed says that the node is full rather than that something is wrong.
+pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
+    let reason = match failure.reason {
+        ProbeFailureReason::Unschedulable => DensityStopReason::NoRoom,
+        ProbeFailureReason::PodRejected => DensityStopReason::Refused,
+        ProbeFailureReason::StartTimedOut | ProbeFailureReason::NeverListened => {
+            DensityStopReason::TooSlow
+        }
+        ProbeFailureReason::SubjectCrashed | ProbeFailureReason::SubjectNotStarted => {
+            DensityStopReason::InstanceEnded
+        }
+        ProbeFailureReason::WrongAnswer
+        | ProbeFailureReason::AnswerChanged
+        | ProbeFailureReason::LoadFailed
+        | ProbeFailureReason::NoSuccessfulRequest
+        | ProbeFailureReason::BadRequest
+        | ProbeFailureReason::ImageUnavailable
+        | ProbeFailureReason::SubjectNotRemoved
+        | ProbeFailureReason::ClusterUnavailable => return None,
+    };
+    Some(DensityStopped {
+        at,
+        reason,
+        message: failure.message.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_with_less_memory_than_the_rule_asks_for_takes_no_more() {
+        let memory = parse("MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  95 kB\n").unwrap();
+        assert_eq!((memory.total, memory.available), (1_024_000, 97_280));
+        let stopped = low(memory, 10, 20).unwrap();
+        assert_eq!(
+            (stopped.at, stopped.reason),
+            (20, DensityStopReason::MemoryLow)
+        );
+        assert_eq!(low(memory, 9, 20), None);
+        assert_eq!(parse("MemTotal: 3 kB\n"), None);
+    }
+
+    #[test]
+    fn a_full_node_stops_the_climb_and_a_wrong_answer_fails_it() {
+        let of = |reason| {
+            let failure = ProbeFailure {
+                reason,
+                message: "as seen".into(),
+            };
+            full(&failure, 5).map(|stopped| stopped.reason)
+        };
+        assert_eq!(
+            of(ProbeFailureReason::Unschedulable),
+            Some(DensityStopReason::NoRoom)
+        );
+        assert_eq!(
+            of(ProbeFailureReason::StartTimedOut),
+            Some(DensityStopReason::TooSlow)
+        );
+        assert_eq!(of(ProbeFailureReason::WrongAnswer), None);
+        assert_eq!(of(ProbeFailureReason::ImageUnavailable), None);
+    }
+}
