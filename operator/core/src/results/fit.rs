@@ -121,6 +121,7 @@ mod tests {
             variant: variant.into(),
             workload: "hello".into(),
             cold_start: [1, 2, 4].map(cold).into(),
+            density: None,
             warm_latency: Some(point(1)),
             throughput: Some(ThroughputSummary {
                 at_connections: Some(50),
