@@ -54,7 +54,7 @@ async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_di
             "{succeeded:?}"
         );
         let report = kubectl(&["wasmbench", "report", "narrow", "-n", &namespace]).await;
-        let report = String::from_utf8_lossy(&report.stdout).into_owned();
+        let report = report.stdout;
         assert!(
             report.contains(&format!("Precision: {}", reached.message)),
             "{report}"
