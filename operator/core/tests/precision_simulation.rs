@@ -86,13 +86,12 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
     }
 }
 
+/// A question about what a run found.
+type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
+
 /// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of what
 /// they found.
-fn shares<const N: usize>(
-    run: &SyntheticRun,
-    runs: u32,
-    says: [&dyn Fn(&[Comparison]) -> bool; N],
-) -> (f64, [f64; N]) {
+fn shares<const N: usize>(run: &SyntheticRun, runs: u32, says: [Says<'_>; N]) -> (f64, [f64; N]) {
     let mut chance = Chance::new(7);
     let (mut spent, mut counts) = (0, [0; N]);
     for _ in 0..runs {
