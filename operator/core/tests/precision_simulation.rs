@@ -80,7 +80,7 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
         Noise::Outliers(0.03),
         Noise::HeavyTails(0.03),
     ] {
-        let share = coverage(noise, 4000);
+        let share = coverage(noise, 3000);
         println!("coverage with {noise:?}: {share}");
         assert!((0.93..=0.97).contains(&share), "{noise:?}: {share}");
     }
