@@ -7,6 +7,7 @@
 
 mod expectation;
 mod placement;
+mod precision;
 mod resources;
 mod sweeps;
 mod variant;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use expectation::{ExpectedMetric, RatioExpectation};
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
+pub use precision::{FEWEST_PRECISE_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Engine, EnvVar, OwnContainer, Preset, Variant};
@@ -112,6 +114,8 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
+    validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
+    validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
@@ -124,6 +128,11 @@ pub struct BenchmarkRunSpec {
     #[serde(default = "default_blocks")]
     #[schemars(range(min = 1, max = 50))]
     pub blocks: u32,
+
+    /// Goes on after `blocks` blocks (8 at least) until the ratios to the baseline are known precisely enough.
+    /// Default: the run ends after `blocks` blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
 
     /// Seed of the shuffled order. Derived from the run's uid when absent; status reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,6 +206,24 @@ pub struct BenchmarkRunSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl_seconds_after_finished: Option<u32>,
+}
+
+impl BenchmarkRunSpec {
+    /// Blocks that the run has at least.
+    pub fn fewest_blocks(&self) -> u32 {
+        match self.precision {
+            None => self.blocks,
+            Some(_) => self.blocks.max(FEWEST_PRECISE_BLOCKS),
+        }
+    }
+
+    /// Blocks that the run may have: those of `precision`, where it has one.
+    pub fn most_blocks(&self) -> u32 {
+        let precise = self.precision.as_ref();
+        precise.map_or(self.blocks, |precision| {
+            precision.max_blocks.max(self.fewest_blocks())
+        })
+    }
 }
 
 /// A text such as `5%` as a share (0.05); `None` when it is none.

@@ -47,6 +47,10 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
 
+    /// What became of `spec.precision`, once the run has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<ReachedPrecision>,
+
     /// The result in one line, with a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
@@ -102,8 +106,12 @@ pub struct Progress {
     /// Trials with a record, failed and skipped ones included.
     pub completed_trials: u32,
 
-    /// All trials of the run.
+    /// All trials of the run; with `spec.precision` those of the blocks that are decided so far.
     pub total_trials: u32,
+
+    /// Trials that the run may have with `spec.precision`, while it is open how many it needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_trials: Option<u32>,
 
     /// Both for people, with the time that is probably left.
     #[schemars(length(max = 64))]
@@ -116,6 +124,28 @@ pub struct Progress {
     /// When the run will probably finish, from the trials so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_completion_time: Option<Time>,
+}
+
+/// How precise a run with `spec.precision` became.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ReachedPrecision {
+    /// Blocks that were measured.
+    pub blocks: u32,
+
+    /// What ended the run: `PreciseEnough`, `BudgetSpent` (`maxBlocks`), or `NothingToCompare` (no
+    /// ratio to the baseline can be measured any more).
+    #[schemars(length(max = 32))]
+    pub outcome: String,
+
+    /// How far the widest interval reaches from its ratio, as a share: 0.05 for 5 %. Absent without
+    /// an interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widest_relative_interval: Option<f64>,
+
+    /// The same in words.
+    #[schemars(length(max = 512))]
+    pub message: String,
 }
 
 /// A variant that could not be measured.

@@ -19,14 +19,16 @@ pub fn cells_rule() -> String {
 }
 
 pub fn trials_rule() -> String {
-    format!("self.blocks * {CELLS} <= {MAX_TRIALS}")
+    format!(
+        "(has(self.precision) ? self.precision.maxBlocks : self.blocks) * {CELLS} <= {MAX_TRIALS}"
+    )
 }
 
 pub const CELLS_MESSAGE: &str = "variants x workloads x sweep points is more than 256 cells: \
     split the run in two, remove variants, workloads or sweep points, or set noiseFloor to \
     false (it counts as a variant)";
-pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks, \
-    remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
+pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower spec.blocks or \
+    spec.precision.maxBlocks, remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
     variant)";
 
 pub const BASELINE_RULE: &str =
@@ -38,10 +40,22 @@ pub const MINIMUM_EFFECT_RULE: &str =
 pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
     at most one digit behind the point, such as 5% or 2.5%";
 
+pub const TARGET_MESSAGE: &str = "targetRelativeInterval must be a percentage from 0.1% to 50% with \
+    at most one digit behind the point, such as 5% or 2.5%";
+pub const PRECISION_BLOCKS_RULE: &str =
+    "!has(self.precision) || self.precision.maxBlocks >= self.blocks";
+pub const PRECISION_BLOCKS_MESSAGE: &str = "precision.maxBlocks is below spec.blocks, with which the \
+    run begins: raise maxBlocks or lower blocks";
+pub const PRECISION_RATIOS_RULE: &str = "!has(self.precision) || self.variants.size() > 1";
+pub const PRECISION_RATIOS_MESSAGE: &str = "precision is about ratios to the baseline: add a second \
+    variant or remove precision";
+
 /// Everything but `suspend` and `ttlSecondsAfterFinished`: a result must match the spec beside it.
 pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     self.variants == oldSelf.variants && self.workloads == oldSelf.workloads && \
     self.sweeps == oldSelf.sweeps && self.minimumEffect == oldSelf.minimumEffect && \
+    has(self.precision) == has(oldSelf.precision) && \
+    (!has(self.precision) || self.precision == oldSelf.precision) && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \

@@ -45,18 +45,7 @@ pub fn run(args: &PlanArgs) -> Result<u8, Error> {
 /// What `run` would do, or why it would be refused.
 pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
     let valid = validate(run, &config())?;
-    let (trials, cells) = (valid.order.len(), cells_of(&valid.spec).len());
-    let seconds: u64 = valid
-        .order
-        .iter()
-        .map(|trial| expected_trial_seconds(&valid, trial))
-        .sum();
-    let mut text = format!(
-        "{}: {cells} cells x {} block(s) = {trials} trials, about {}\n",
-        run.name_any(),
-        valid.spec.blocks,
-        units::duration(seconds),
-    );
+    let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
@@ -75,6 +64,29 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
          administrator's limits) is told by: kubectl apply --dry-run=server -f FILE\n",
     );
     Ok(text)
+}
+
+/// `36 cells x 5 block(s) = 180 trials, about 12 min`, and the most that precision may make of it.
+fn size(valid: &ValidatedRun) -> String {
+    let cells = cells_of(&valid.spec).len();
+    let size = |blocks: u32| {
+        let trials = valid.planned(blocks);
+        let seconds = trials
+            .iter()
+            .map(|trial| expected_trial_seconds(valid, trial));
+        (trials.len(), units::duration(seconds.sum()))
+    };
+    let Some(precision) = &valid.spec.precision else {
+        let (blocks, (trials, time)) = (valid.spec.blocks, size(valid.spec.blocks));
+        return format!("{cells} cells x {blocks} block(s) = {trials} trials, about {time}");
+    };
+    let (least, most) = (valid.spec.fewest_blocks(), valid.spec.most_blocks());
+    let ((few, short), (many, long)) = (size(least), size(most));
+    format!(
+        "{cells} cells x {least} to {most} blocks = {few} to {many} trials, about {short} to {long}, \
+         until the intervals are within {}",
+        precision.target_relative_interval
+    )
 }
 
 fn compared(valid: &ValidatedRun) -> String {

@@ -156,6 +156,32 @@ fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
 }
 
 #[test]
+fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 5
+          noiseFloor: false
+          precision: {targetRelativeInterval: 3%, maxBlocks: 30}
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 3}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    let first = text.lines().next().unwrap_or_default();
+    assert_eq!(
+        first,
+        "two: 2 cells x 8 to 30 blocks = 16 to 60 trials, about 4 min to 15 min, until the \
+         intervals are within 3%"
+    );
+}
+
+#[test]
 fn a_plan_says_what_a_run_will_do() {
     let run: BenchmarkRun = serde_yaml::from_str(
         "

@@ -29,6 +29,8 @@ pub struct Observed {
     pub upstream: Option<PodSeen>,
     /// The run's probe Jobs.
     pub probes: Vec<ProbeSeen>,
+    /// Blocks that the run has, as far as it is decided; 0 stands for those with which it begins.
+    pub blocks: u32,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
     /// Node that the records come from.

@@ -5,14 +5,16 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_api::status::{
-    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, Results, SkippedVariant, SummaryRow,
+    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, ReachedPrecision, Results,
+    SkippedVariant, SummaryRow,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 
 use crate::build::names;
 use crate::observed::Observed;
-use crate::plan::{Plan, Stage, remaining_seconds};
+use crate::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
 use crate::results::expectations::{Decision, Outcome, overall};
+use crate::results::precision::Precision;
 use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
 
@@ -38,6 +40,8 @@ pub struct Conclusion {
     pub trust: Trust,
     /// What became of the run's expectations.
     pub expectations: Vec<Decision>,
+    /// How precise the run became, where it had to.
+    pub precision: Option<ReachedPrecision>,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
     /// Trials with a valid measurement.
@@ -63,10 +67,20 @@ impl Conclusion {
             harness_floor: coldstart::harness_floor(summary),
             trust: trust(summary),
             expectations: summary.expectations.clone(),
+            precision: summary.precision.as_ref().map(reached),
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,
             records,
         }
+    }
+}
+
+fn reached(precision: &Precision) -> ReachedPrecision {
+    ReachedPrecision {
+        blocks: precision.blocks,
+        outcome: <&str>::from(precision.outcome).to_owned(),
+        widest_relative_interval: precision.widest.as_ref().and_then(|width| width.relative),
+        message: clip_to(&precision.message, 512),
     }
 }
 
@@ -123,7 +137,8 @@ pub fn status_of(
 ) -> BenchmarkRunStatus {
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
-    let drafts = drafts(valid, plan, conclusion);
+    let total = valid.planned(seen.blocks).len();
+    let drafts = drafts(valid, total, plan, conclusion);
     let finished = drafts
         .iter()
         .any(|d| d.type_ == conditions::FINISHED && d.status == "True");
@@ -146,6 +161,7 @@ pub fn status_of(
             fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
         }),
         progress: Some(progress(valid, seen, plan, now)),
+        precision: conclusion.and_then(|c| c.precision.clone()),
         verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
         harness_floor: conclusion
@@ -179,7 +195,12 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
     old.is_some_and(|old| without_estimate(old) == without_estimate(new))
 }
 
-fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) -> Vec<Draft> {
+fn drafts(
+    valid: &ValidatedRun,
+    total: usize,
+    plan: &Plan,
+    conclusion: Option<&Conclusion>,
+) -> Vec<Draft> {
     let mut drafts = vec![yes(
         conditions::ACCEPTED,
         "Valid",
@@ -204,7 +225,7 @@ fn drafts(valid: &ValidatedRun, plan: &Plan, conclusion: Option<&Conclusion>) ->
             drafts.extend(pending("Suspended", message));
         }
         (Stage::NoNode { message }, _) => drafts.extend(no_node(message)),
-        (Stage::Done, Some(conclusion)) => drafts.extend(concluded(valid, conclusion)),
+        (Stage::Done, Some(conclusion)) => drafts.extend(concluded(total, conclusion)),
         (Stage::Summarising | Stage::Done, _) => {
             drafts.extend(pending("Summarising", "writing the report"));
         }
@@ -243,8 +264,9 @@ fn no_node(message: &str) -> Vec<Draft> {
     ]
 }
 
-fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
-    let total = valid.order.len();
+fn concluded(total: usize, conclusion: &Conclusion) -> Vec<Draft> {
+    let precision = conclusion.precision.as_ref();
+    let precision = precision.map_or_else(String::new, |found| format!("; {}", found.message));
     let finished = yes(
         conditions::FINISHED,
         "Completed",
@@ -254,7 +276,7 @@ fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
         yes(
             conditions::SUCCEEDED,
             "Completed",
-            format!("all {total} trials were measured"),
+            format!("all {total} trials were measured{precision}"),
         )
     } else if conclusion.measured == 0 {
         let message = "no trial has a valid measurement: status.skipped and the report say why";
@@ -262,7 +284,7 @@ fn concluded(valid: &ValidatedRun, conclusion: &Conclusion) -> Vec<Draft> {
     } else {
         let message = format!(
             "{} of {total} trials have a valid measurement: status.skipped and the report say what \
-             happened to the others",
+             happened to the others{precision}",
             conclusion.measured
         );
         no(conditions::SUCCEEDED, "Incomplete", message)
@@ -298,8 +320,15 @@ fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Option<Dr
 }
 
 fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {
-    let total = valid.order.len();
-    let count = format!("{}/{total}", plan.completed);
+    let (total, most) = (valid.planned(seen.blocks).len(), valid.order.len());
+    let measuring = matches!(plan.stage, Stage::Measuring { .. });
+    let is_open = most > total && !matches!(plan.stage, Stage::Summarising | Stage::Done);
+    let upto = if is_open {
+        format!("..{most}")
+    } else {
+        String::new()
+    };
+    let count = format!("{}/{total}{upto}", plan.completed);
     let message = match &plan.stage {
         Stage::Queued { message }
         | Stage::NoNode { message }
@@ -311,7 +340,6 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
             valid.name, valid.namespace
         ),
     };
-    let measuring = matches!(plan.stage, Stage::Measuring { .. });
     let seconds = measuring.then(|| remaining_seconds(valid, seen));
     let left = seconds
         .and_then(|s| i64::try_from(s).ok())
@@ -319,7 +347,12 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
     Progress {
         completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
         total_trials: u32::try_from(total).unwrap_or(u32::MAX),
-        text: seconds.map_or(count.clone(), |s| format!("{count} (~{} left)", about(s))),
+        most_trials: is_open.then(|| u32::try_from(most).unwrap_or(u32::MAX)),
+        text: seconds.map_or(count.clone(), |least| {
+            let longest = is_open.then(|| about(remaining_at_most_seconds(valid, seen)));
+            let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
+            format!("{count} (~{}{longest} left)", about(least))
+        }),
         message,
         estimated_completion_time: left.and_then(|d| now.checked_add(d).ok()).map(Time),
     }

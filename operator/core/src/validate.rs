@@ -14,7 +14,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{BenchmarkRunSpec, Network, TWIN, Workload, share_of};
+use wasmbench_api::run::{
+    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Workload, share_of,
+};
 
 use crate::config::OperatorConfig;
 use crate::twin;
@@ -48,7 +50,7 @@ pub struct ValidatedRun {
     pub baseline: String,
     /// The variants in the order of the spec.
     pub variants: Vec<ValidatedVariant>,
-    /// Every trial, in the order in which they are measured.
+    /// Every trial that may be measured, in the order in which they are: block by block.
     pub order: Vec<TrialId>,
 }
 
@@ -77,6 +79,13 @@ impl ValidatedRun {
             .find(|workload| workload.name == trial.cell.workload)
     }
 
+    /// The trials of the first `blocks` blocks, and of those with which every run begins.
+    pub fn planned(&self, blocks: u32) -> &[TrialId] {
+        let blocks = blocks.max(self.spec.fewest_blocks());
+        let end = self.order.partition_point(|trial| trial.block <= blocks);
+        &self.order[..end]
+    }
+
     /// Position of a trial in the order, counted from 0.
     pub fn position(&self, trial: &TrialId) -> Option<usize> {
         self.order.iter().position(|other| other == trial)
@@ -90,6 +99,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
     check_minimum_effect(spec)?;
+    check_precision(spec)?;
     objects::check(spec)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
@@ -101,8 +111,8 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
         return Err(invalid(
             "spec.blocks",
             format!(
-                "the run has {} trials and the administrator allows {}: lower spec.blocks, \
-                 remove variants, workloads or sweep points, or set spec.noiseFloor to false",
+                "the run has {} trials and the administrator allows {}: lower spec.blocks or \
+                 spec.precision.maxBlocks, remove variants, workloads or sweep points, or set spec.noiseFloor to false",
                 order.len(),
                 config.limits.trials
             ),
@@ -268,6 +278,31 @@ fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     ))
 }
 
+fn check_precision(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    let Some(precision) = &spec.precision else {
+        return Ok(());
+    };
+    let target = &precision.target_relative_interval;
+    if !share_of(target).is_some_and(|share| (0.001..=0.5).contains(&share)) {
+        let message =
+            format!("'{target}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%");
+        return Err(invalid("spec.precision.targetRelativeInterval", message));
+    }
+    let (most, first) = (precision.max_blocks, spec.blocks);
+    if most < first || most < FEWEST_PRECISE_BLOCKS {
+        let message = format!(
+            "{most} blocks are fewer than {FEWEST_PRECISE_BLOCKS} or the {first} of spec.blocks: raise it"
+        );
+        return Err(invalid("spec.precision.maxBlocks", message));
+    }
+    let compared = spec.variants.iter().filter(|variant| variant.name != TWIN);
+    if compared.count() < 2 {
+        let message = "there is no ratio to make precise: add a second variant or remove precision";
+        return Err(invalid("spec.precision", message));
+    }
+    Ok(())
+}
+
 fn resolve_variants(
     spec: &BenchmarkRunSpec,
     config: &OperatorConfig,
@@ -351,7 +386,7 @@ pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
 }
 
 /// Randomised complete blocks: every block holds every cell once, each block shuffled anew from
-/// one seeded stream. `ChaCha8` gives the same order on every platform and in every version.
+/// one seeded stream. Blocks that precision may add come behind and change nothing before them. `ChaCha8` gives the same order on every platform and in every version.
 fn order_of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
     let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
     let cells = cells_of(spec);
@@ -366,5 +401,5 @@ fn order_of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
         trials.shuffle(&mut random);
         trials
     };
-    (1..=spec.blocks).flat_map(block).collect()
+    (1..=spec.most_blocks()).flat_map(block).collect()
 }

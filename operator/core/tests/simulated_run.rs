@@ -24,7 +24,7 @@ use wasmbench_core::observed::{
     LeaseSeen, NodeSeen, Observed, PodSeen, PodState, ProbeSeen, RunSeen, Standing, SubjectSeen,
     TaintSeen, Waiting,
 };
-use wasmbench_core::plan::{Plan, Stage, Step, Wake, plan};
+use wasmbench_core::plan::{Blocks, Plan, Stage, Step, Wake, blocks, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::{Point, TrialId};
@@ -38,6 +38,30 @@ struct Hostility {
     image_missing: u32,
     probe_fails: u32,
     suspends: u32,
+}
+
+/// Stands for the widths of a run's intervals: decides from the records alone, and differently from
+/// run to run, whether another block is needed.
+fn needs_another_block(run: &ValidatedRun, seen: &Observed, complete: u32) -> bool {
+    let mut measured = seen.records.iter().filter(|(trial, ended)| {
+        assert!(
+            trial.block <= complete,
+            "{trial} was measured before it was decided for"
+        );
+        **ended == Ended::Measured
+    });
+    let enough = 8 + u32::try_from(run.seed % 6).expect("a small number");
+    measured.any(|(trial, _)| trial.block == complete) && complete < enough
+}
+
+/// What the controller does before each plan.
+fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
+    seen.blocks = match blocks(run, seen) {
+        Blocks::Decided(blocks) => blocks,
+        Blocks::Complete(complete) => {
+            complete + u32::from(needs_another_block(run, seen, complete))
+        }
+    };
 }
 
 struct World {
@@ -358,6 +382,7 @@ fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
                 Standing::Active
             };
         }
+        decide_blocks(run, &mut world.seen);
         let plan = plan(run, &world.seen, world.now);
         if plan.stage == Stage::Done {
             return round;
@@ -376,14 +401,14 @@ fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     panic!(
         "the run does not end: {} of {} trials",
         world.stored.len(),
-        run.order.len()
+        run.planned(world.seen.blocks).len()
     );
 }
 
 fn check_end(run: &ValidatedRun, world: &World) {
     assert_eq!(
         world.stored.len(),
-        run.order.len(),
+        run.planned(world.seen.blocks).len(),
         "trials without a record"
     );
     assert!(
@@ -456,6 +481,76 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
+fn a_precise_run_has_the_blocks_that_its_records_ask_for_wherever_the_operator_dies() {
+    let hostility = Hostility {
+        operator_dies: 40,
+        suspends: 2,
+        ..FRIENDLY
+    };
+    for (seed, expected) in [(12, 8), (13, 9), (17, 13)] {
+        for world_seed in 0..4 {
+            let mut run = common::validated_precise(seed, 20);
+            let mut world = World::new(&run, world_seed, hostility);
+            simulate(&mut run, &mut world);
+            check_end(&run, &world);
+            assert_eq!(
+                world.seen.blocks, expected,
+                "seed {seed}, world {world_seed}"
+            );
+            let cells = run.planned(0).len() / 8;
+            assert_eq!(world.stored.len(), cells * expected as usize);
+        }
+    }
+}
+
+#[test]
+fn a_precise_run_ends_with_its_budget() {
+    let mut run = common::validated_precise(17, 10);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert_eq!(world.seen.blocks, 10);
+}
+
+#[test]
+fn what_is_skipped_is_skipped_block_by_block() {
+    let mut run = common::validated_precise(15, 20);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert_eq!(world.seen.blocks, 11);
+    let skipped = world.seen.records.values();
+    let skipped = skipped.filter(|ended| matches!(ended, Ended::Skipped(_)));
+    assert_eq!(skipped.count(), world.stored.len() / 3);
+}
+
+#[test]
+fn the_contents_of_records_are_asked_for_between_blocks_only() {
+    let mut run = common::validated_precise(17, 20);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    let mut asked = vec![];
+    for _ in 0..20_000 {
+        if let Blocks::Complete(block) = blocks(&run, &world.seen) {
+            assert!(world.seen.subjects.iter().all(|s| s.trial.block <= block));
+            asked.push(block);
+        }
+        decide_blocks(&run, &mut world.seen);
+        let plan = plan(&run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            break;
+        }
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.pass_time();
+    }
+    run.spec.suspend = false;
+    // Once after each block: the first object of the next one says that it was decided for.
+    assert_eq!(asked, [8, 9, 10, 11, 12, 13]);
+}
+
+#[test]
 fn a_plan_that_waits_says_what_for() {
     for run in [common::validated(), common::validated_cold()] {
         waits_for_something(run);
@@ -495,11 +590,16 @@ proptest! {
         probe_fails in 0u32..40,
         suspends in 0u32..5,
         cold in any::<bool>(),
+        precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
         };
-        let mut run = if cold { common::validated_cold() } else { common::validated() };
+        let mut run = match (cold, precise) {
+            (true, _) => common::validated_cold(),
+            (false, None) => common::validated(),
+            (false, Some(most)) => common::validated_precise(i64::from(most), most),
+        };
         let mut world = World::new(&run, seed, hostility);
         simulate(&mut run, &mut world);
         check_end(&run, &world);

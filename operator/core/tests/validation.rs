@@ -143,6 +143,45 @@ fn what_the_api_server_would_refuse_in_a_pod_is_refused_at_once() {
     assert_eq!(invalid.field, "spec.variants[2].container.image");
 }
 
+#[test]
+fn a_precision_that_cannot_be_reached_is_refused() {
+    let refusal = |change: &dyn Fn(&mut wasmbench_api::BenchmarkRun)| {
+        let mut run = common::precise(7, 20);
+        change(&mut run);
+        let refused = validate(&run, &common::config()).err();
+        refused.map(|invalid| invalid.field).unwrap_or_default()
+    };
+    let precision = |run: &mut wasmbench_api::BenchmarkRun, target: &str, most| {
+        let precision = run.spec.precision.as_mut().unwrap();
+        precision.target_relative_interval = target.into();
+        precision.max_blocks = most;
+    };
+    assert_eq!(refusal(&|_| ()), "");
+    let target = "spec.precision.targetRelativeInterval";
+    assert_eq!(refusal(&|run| precision(run, "0.05", 20)), target);
+    assert_eq!(refusal(&|run| precision(run, "60%", 20)), target);
+    let most = "spec.precision.maxBlocks";
+    assert_eq!(refusal(&|run| precision(run, "5%", 7)), most);
+    assert_eq!(refusal(&|run| run.spec.blocks = 21), most);
+    assert_eq!(
+        refusal(&|run| run.spec.variants.truncate(1)),
+        "spec.precision"
+    );
+}
+
+#[test]
+fn the_blocks_that_precision_may_add_count_against_the_limit_and_change_no_order() {
+    let (mut config, run) = (common::config(), common::precise(7, 20));
+    let valid = validate(&run, &config).unwrap();
+    assert_eq!((valid.planned(0).len(), valid.order.len()), (24, 60));
+    let longer = validate(&common::precise(7, 50), &config).unwrap();
+    assert_eq!(longer.planned(20), valid.order);
+    config.limits.trials = 59;
+    let refused = validate(&run, &config).unwrap_err();
+    assert!(refused.message.contains("60 trials"), "{refused}");
+    assert!(refused.message.contains("precision.maxBlocks"), "{refused}");
+}
+
 fn cold_refused(
     change: impl Fn(&mut wasmbench_api::BenchmarkRun, &mut wasmbench_core::config::OperatorConfig),
 ) -> Invalid {

@@ -1,22 +1,17 @@
 //! The report: computed from the records alone, so that it can be computed again at any time.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{ListParams, PostParams};
-use kube::{Api, ResourceExt};
-use wasmbench_api::labels;
-use wasmbench_core::build::{component_selector, config_map, names};
-use wasmbench_core::results::{Collector, RunInput, Summary, report_files_of};
+use kube::Api;
+use kube::api::PostParams;
+use wasmbench_core::build::{config_map, names};
+use wasmbench_core::results::report_files_of;
 use wasmbench_core::status::Conclusion;
-use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
 
 use super::failed;
 use crate::context::Context;
-use crate::error::{Error, chain};
-use crate::observe::belongs_to;
-
-/// Chunks read at a time: records are megabytes, and the operator is small.
-const PAGE: u32 = 4;
+use crate::error::Error;
+use crate::observe::{belongs_to, read_summary};
 
 /// Writes the report of `run`.
 pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Error> {
@@ -46,51 +41,4 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
 pub async fn conclude(context: &Context, run: &ValidatedRun) -> Result<Conclusion, Error> {
     let (summary, records) = read_summary(context, run).await?;
     Ok(Conclusion::of(&summary, records))
-}
-
-/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
-/// not unpack is left out and logged; its trial counts as missing.
-async fn read_summary(
-    context: &Context,
-    run: &ValidatedRun,
-) -> Result<(Summary, Vec<String>), Error> {
-    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
-    let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
-    let mut params = ListParams::default().labels(&selector).limit(PAGE);
-    let input = RunInput {
-        namespace: run.namespace.clone(),
-        name: run.name.clone(),
-        uid: run.uid.clone(),
-        seed: run.seed,
-        spec: run.spec.clone(),
-    };
-    let mut collector = Collector::new(input.without_mutable_fields());
-    let mut names = vec![];
-    loop {
-        let page = api
-            .list(&params)
-            .await
-            .map_err(failed("read the records"))?;
-        for map in page
-            .items
-            .iter()
-            .filter(|map| belongs_to(&map.metadata, &run.uid))
-        {
-            names.push(map.name_any());
-            add_all(&mut collector, map);
-        }
-        match page.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => params = params.continue_token(&token),
-            None => return Ok((collector.finish(), names)),
-        }
-    }
-}
-
-fn add_all(collector: &mut Collector, map: &ConfigMap) {
-    for (key, bytes) in map.binary_data.iter().flatten() {
-        match store::decode(&bytes.0) {
-            Ok(record) => collector.add(&record),
-            Err(error) => tracing::warn!(key, error = chain(&error), "a record does not unpack"),
-        }
-    }
 }

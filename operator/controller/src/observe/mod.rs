@@ -2,6 +2,7 @@
 //! stale view could measure a trial twice.
 
 mod convert;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,7 @@ use crate::context::Context;
 use crate::error::Error;
 
 pub use convert::{belongs_to, pod_seen};
+pub use records::read_summary;
 
 /// Looks at everything that matters for `run`.
 pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {
@@ -39,7 +41,7 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
     // A held node is not chosen again, and a large cluster's node list is not read for nothing.
     let nodes = if held { vec![] } else { nodes(context).await? };
     let (index, recorded_node, report) = records;
-    Ok(Observed {
+    let mut seen = Observed {
         nodes,
         leases,
         runs: context
@@ -52,10 +54,13 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         cold_subjects: convert::cold_subjects(&pods, run),
         upstream: convert::upstream(&pods, run),
         probes,
+        blocks: 0,
         records: index,
         recorded_node,
         report,
-    })
+    };
+    seen.blocks = records::decided_blocks(context, run, &seen).await?;
+    Ok(seen)
 }
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {

@@ -58,7 +58,16 @@ pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
 
 /// Seconds that the trials without a record will probably take.
 pub fn remaining_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
-    run.order
+    seconds_of(run, seen, run.planned(seen.blocks))
+}
+
+/// The same with all blocks that precision may add.
+pub fn remaining_at_most_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
+    seconds_of(run, seen, &run.order)
+}
+
+fn seconds_of(run: &ValidatedRun, seen: &Observed, trials: &[TrialId]) -> u64 {
+    trials
         .iter()
         .filter(|trial| !seen.records.contains_key(trial))
         .map(|trial| expected_trial_seconds(run, trial))

@@ -97,7 +97,7 @@ fn failed<'a>(
     run: &'a ValidatedRun,
     seen: &'a Observed,
 ) -> impl Iterator<Item = (&'a TrialId, &'a str)> {
-    run.order
+    run.planned(seen.blocks)
         .iter()
         .filter_map(|trial| match seen.records.get(trial) {
             Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
@@ -106,7 +106,7 @@ fn failed<'a>(
 }
 
 fn measured(run: &ValidatedRun, seen: &Observed, (variant, workload): (&str, &str)) -> bool {
-    run.order.iter().any(|trial| {
+    run.planned(seen.blocks).iter().any(|trial| {
         trial.cell.variant == variant
             && trial.cell.workload == workload
             && seen.records.get(trial) == Some(&Ended::Measured)
@@ -129,7 +129,12 @@ fn exclusion(
     belongs: impl Fn(&TrialId) -> bool,
 ) -> Option<Exclusion> {
     let open = |trial: &&TrialId| belongs(trial) && !seen.records.contains_key(*trial);
-    let trials: Vec<TrialId> = run.order.iter().filter(open).cloned().collect();
+    let trials: Vec<TrialId> = run
+        .planned(seen.blocks)
+        .iter()
+        .filter(open)
+        .cloned()
+        .collect();
     (!trials.is_empty()).then_some(Exclusion {
         what,
         trials,

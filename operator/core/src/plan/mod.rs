@@ -4,7 +4,7 @@
 //!
 //! The rules, in the order in which they are applied:
 //! 1. A suspended run has no pods and no node.
-//! 2. When every trial has a record, the leftovers go, the report is written and the node is given
+//! 2. When every trial has a record (how many blocks there are is decided before: [`blocks()`]), the leftovers go, the report is written and the node is given
 //!    back.
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
 //! 4. What cannot work is recorded as skipped and not tried again and again ([`exclusion`]).
@@ -12,6 +12,7 @@
 //!    was seen ([`trial`]). A trial of cold starts has no subject of ours: its probe creates the
 //!    pods, and what a probe that was killed leaves of them is removed ([`cold_start`]).
 
+mod blocks;
 mod cold_start;
 mod estimate;
 mod exclusion;
@@ -21,8 +22,11 @@ mod trial;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use blocks::{Blocks, blocks};
 pub use cold_start::{FLOOR_SAMPLES, has_floor};
-pub use estimate::{expected_trial_seconds, quiet_seconds, remaining_seconds};
+pub use estimate::{
+    expected_trial_seconds, quiet_seconds, remaining_at_most_seconds, remaining_seconds,
+};
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason};
 
@@ -191,15 +195,15 @@ pub enum Wake {
 
 /// What to do next for `run`, given what was `seen` at `now`.
 pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
-    let completed = run
-        .order
+    let planned = run.planned(seen.blocks);
+    let completed = planned
         .iter()
         .filter(|trial| seen.records.contains_key(trial))
         .count();
     if run.spec.suspend {
         return suspended(run, seen, completed, now);
     }
-    if completed == run.order.len() {
+    if completed == planned.len() {
         return finishing(run, seen, completed, now);
     }
     let node = match node::claim(run, seen) {

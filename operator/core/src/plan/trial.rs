@@ -23,7 +23,7 @@ const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
 /// What to do for the first trial without a record.
 pub fn next(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> (Vec<Step>, Stage, Wake) {
     let Some(trial) = run
-        .order
+        .planned(seen.blocks)
         .iter()
         .find(|trial| !seen.records.contains_key(trial))
     else {

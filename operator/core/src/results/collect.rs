@@ -15,7 +15,8 @@ use super::environment::{self, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
 use super::{
-    cells, compare, expectations, failures, invalid, outside, quality, sandbox, verdict, words,
+    cells, compare, expectations, failures, invalid, outside, precision, quality, sandbox, verdict,
+    words,
 };
 use crate::twin;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
@@ -155,7 +156,7 @@ impl Collector {
         };
         let known = self.observations.get(&record.trial);
         let is_later = known.is_some_and(|known| known.recorded_at <= record.recorded_at);
-        if is_later || *block > self.run.spec.blocks {
+        if is_later || *block > self.run.spec.most_blocks() {
             return;
         }
         let facts = Facts::of(record);
@@ -180,6 +181,12 @@ impl Collector {
             facts,
         } = self;
         let baseline = run.baseline().to_owned();
+        let blocks = precision::blocks(measured, observations);
+        let with_blocks = |spec: &BenchmarkRunSpec| BenchmarkRunSpec {
+            blocks,
+            ..spec.clone()
+        };
+        let (measured, asked) = (&with_blocks(measured), &with_blocks(&run.spec));
         let mismatches = answers::mismatches(measured, &baseline, observations);
         let wrong: BTreeSet<(String, String)> = mismatches
             .iter()
@@ -188,9 +195,15 @@ impl Collector {
         let mut cells = cells::cells(measured, observations, &wrong);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
-        let (cold_starts, density, compared) = self.compared(&cells, &wrong);
+        let (cold_starts, density, compared) = self.compared(measured, &cells, &wrong);
+        let precision = precision::reached(measured, &baseline, observations, |spec| {
+            let mut cells = cells::cells(spec, observations, &wrong);
+            invalid::mark(&mut cells, &environment.drift);
+            let (cold_starts, _, compared) = self.compared(spec, &cells, &wrong);
+            precision::widths(&compared.with_baseline, &cold_starts)
+        });
         let evidence = Evidence {
-            spec: &run.spec,
+            spec: asked,
             cells: &cells,
             mismatches: &mismatches,
             drift: &environment.drift,
@@ -220,6 +233,7 @@ impl Collector {
             trustworthy: quality::trustworthy(trials, &doubts),
             doubts,
             trials,
+            precision,
             expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
@@ -246,10 +260,11 @@ impl Collector {
     /// Loads, cold starts and density as multiples of the baseline's, judged as one family.
     fn compared(
         &self,
+        spec: &BenchmarkRunSpec,
         cells: &[CellSummary],
         wrong: &BTreeSet<(String, String)>,
     ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
-        let (spec, baseline) = (&self.measured, self.run.baseline());
+        let baseline = self.run.baseline();
         let cold_starts = coldstart::cells(spec, &self.observations, wrong);
         let found = coldstart::unjudged(&cold_starts, baseline);
         let density = density::cells(spec, &self.observations, wrong);

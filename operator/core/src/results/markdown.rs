@@ -66,7 +66,7 @@ fn head(summary: &Summary) -> String {
     };
     format!(
         "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. Trials: {} valid of {} planned ({} invalid, {} \
-         failed, {} skipped, {} without a record).{repeated}\n",
+         failed, {} skipped, {} without a record).{repeated}\n{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
@@ -76,6 +76,13 @@ fn head(summary: &Summary) -> String {
         counts.failed,
         counts.skipped,
         counts.missing,
+        lines(
+            "\nPrecision: ",
+            summary
+                .precision
+                .iter()
+                .map(|found| format!("{}.", escape(&found.message)))
+        ),
     )
 }
 

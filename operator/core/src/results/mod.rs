@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`coldstart`], [`density`], [`expectations`],
+//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`precision`],
+//! [`coldstart`], [`density`], [`expectations`],
 //! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
@@ -33,6 +34,7 @@ pub mod judge;
 pub mod markdown;
 pub mod noise_floor;
 pub mod outside;
+pub mod precision;
 pub mod quality;
 pub mod report;
 pub mod rows;

@@ -56,6 +56,9 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             ascii(&skipped.message)
         );
     }
+    if let Some(precision) = &status.precision {
+        let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));
+    }
     text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }
@@ -82,7 +85,8 @@ fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
             progress.completed_trials, progress.total_trials
         )
     });
-    let blocks = format!("{} block(s)", run.spec.blocks);
+    let reached = status.precision.as_ref().map(|found| found.blocks);
+    let blocks = format!("{} block(s)", reached.unwrap_or(run.spec.blocks));
     let seed = status.seed.map(|seed| format!("seed {seed}"));
     let facts: Vec<String> = [node, Some(blocks), progress, seed]
         .into_iter()

@@ -11,6 +11,7 @@ use super::environment::Environment;
 use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
 use super::outside::ShimSummary;
+use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
@@ -40,6 +41,9 @@ pub struct Summary {
     pub doubts: Vec<Doubt>,
     /// How the trials ended.
     pub trials: TrialCounts,
+    /// How precise the ratios became; absent without `spec.precision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Ratios to the baseline, by workload, variant and metric.
     pub comparisons: Vec<Comparison>,
     /// What became of the run's expectations, in the order of the spec.

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no test needs all of them")]
 
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::Precision;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 
@@ -53,6 +54,23 @@ pub fn parse(text: &str) -> BenchmarkRun {
 
 pub fn validated() -> ValidatedRun {
     validate(&parse(RUN), &config()).expect("the fixture is valid")
+}
+
+/// A smaller run that goes on until it is precise, after at most so many blocks.
+pub fn precise(seed: i64, max_blocks: u32) -> BenchmarkRun {
+    let mut run = parse(RUN);
+    run.spec.seed = Some(seed);
+    run.spec.workloads.truncate(1);
+    run.spec.sweeps.throughput = None;
+    run.spec.precision = Some(Precision {
+        target_relative_interval: "5%".into(),
+        max_blocks,
+    });
+    run
+}
+
+pub fn validated_precise(seed: i64, max_blocks: u32) -> ValidatedRun {
+    validate(&precise(seed, max_blocks), &config()).expect("the fixture is valid")
 }
 
 /// The same run with cold starts instead of loads.

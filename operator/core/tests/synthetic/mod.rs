@@ -1,7 +1,9 @@
 //! Synthetic runs for the simulations: how trials scatter is known, and so is the truth.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
+use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::results::statistics::Spread;
 use wasmbench_core::results::summary::{CellSummary, Sweep, TrialCounts};
@@ -87,9 +89,33 @@ pub struct SyntheticRun {
     pub connections: Vec<u32>,
 }
 
+/// What was measured in a synthetic run.
+pub struct SyntheticCells {
+    spec: BenchmarkRunSpec,
+    cells: Vec<CellSummary>,
+}
+
+impl SyntheticCells {
+    /// What the comparisons come to with the first `blocks` blocks.
+    pub fn after(&self, blocks: u32) -> Vec<Comparison> {
+        let first = |found: &CellSummary| {
+            let trials = found.trials.iter().filter(|trial| trial.block <= blocks);
+            let trials = trials.cloned().collect();
+            cell(&found.variant, found.sweep, found.connections, trials)
+        };
+        let cells: Vec<CellSummary> = self.cells.iter().map(first).collect();
+        comparisons(&self.spec, "base", &cells, &[]).with_baseline
+    }
+}
+
 impl SyntheticRun {
     /// What the comparisons of one such run come to.
     pub fn comparisons(&self, chance: &mut Chance) -> Vec<Comparison> {
+        self.measure(chance).after(self.blocks)
+    }
+
+    /// One such run with all of its blocks.
+    pub fn measure(&self, chance: &mut Chance) -> SyntheticCells {
         let spec = serde_json::from_value(serde_json::json!({
             "blocks": self.blocks,
             "noiseFloor": self.twin,
@@ -107,7 +133,8 @@ impl SyntheticRun {
         .into_iter()
         .flat_map(|(name, factor)| self.cells(name, factor, chance))
         .collect();
-        comparisons(&with_twin(&spec), "base", &cells, &[]).with_baseline
+        let spec = with_twin(&spec);
+        SyntheticCells { spec, cells }
     }
 
     fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<CellSummary> {

@@ -24,7 +24,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
             "trials scatter too much to decide, with the blocks that it would take: {}",
             listed(places, MAX_PLACES, ", ")?
         ),
-        "raise spec.blocks, use a quieter node or longer windows, or raise spec.minimumEffect",
+        "raise spec.blocks (or spec.precision.maxBlocks), use a quieter node or longer windows, or raise spec.minimumEffect",
     ))
 }
 

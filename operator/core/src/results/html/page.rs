@@ -107,6 +107,9 @@ fn head(summary: &Summary) -> String {
         counts.missing,
         escape(&summary.baseline),
     );
+    if let Some(precision) = &summary.precision {
+        let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));
+    }
     html.push_str(&expectations(summary));
     html.push_str(&doubts(summary));
     html + &compared(summary)

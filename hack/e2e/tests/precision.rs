@@ -1,0 +1,66 @@
+//! Runs that go on until their intervals are narrow.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use wasmbench_api::conditions;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::processes::send_signal;
+use wasmbench_e2e::runs;
+
+/// CPU per request and memory of short windows are close to a wide target from the beginning, or not:
+/// either way the run says which of the two ended it.
+const PRECISE: &str = r"
+blocks: 5
+seed: 1
+noiseFloor: false
+precision: {targetRelativeInterval: 10%, maxBlocks: 12}
+variants:
+- {name: native, preset: native}
+- {name: same, preset: native}
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps:
+  throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
+";
+
+#[tokio::test]
+async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_dies_meanwhile() {
+    with_namespace("precise", |client, namespace| async move {
+        runs::create(&client, &namespace, "narrow", PRECISE).await;
+        runs::recorded(&client, &namespace, "narrow", 5).await;
+        send_signal("KILL", "wasmbench-operator").expect("the operator runs");
+        let run = runs::finished(&client, &namespace, "narrow", 420).await;
+        let status = run.status.as_ref().expect("a status");
+        let reached = status.precision.as_ref().expect("a precision");
+        println!("selftest: {}", reached.message);
+        let records = runs::records(&client, &run).await;
+        assert!((8..=12).contains(&reached.blocks), "{reached:?}");
+        assert_eq!(records.len(), 2 * reached.blocks as usize);
+        let widest = reached.widest_relative_interval.expect("an interval");
+        match reached.outcome.as_str() {
+            "PreciseEnough" => assert!(widest <= 0.1, "{reached:?}"),
+            "BudgetSpent" => assert_eq!(reached.blocks, 12, "{reached:?}"),
+            other => panic!("{other}: {reached:?}"),
+        }
+        let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");
+        assert!(
+            succeeded.message.contains(&reached.message),
+            "{succeeded:?}"
+        );
+        let report = kubectl(&["wasmbench", "report", "narrow", "-n", &namespace]).await;
+        let report = report.stdout;
+        assert!(
+            report.contains(&format!("Precision: {}", reached.message)),
+            "{report}"
+        );
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}

@@ -1,0 +1,93 @@
+//! Reads the contents of records: at the end of a run, and at the end of a block where its intervals
+//! decide whether there is another one. Never while a trial is prepared or measured.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
+use wasmbench_core::build::component_selector;
+use wasmbench_core::plan::{Blocks, blocks};
+use wasmbench_core::results::precision::Outcome;
+use wasmbench_core::results::{Collector, RunInput, Summary};
+use wasmbench_core::store;
+use wasmbench_core::validate::ValidatedRun;
+
+use super::{Observed, belongs_to, failed};
+use crate::context::Context;
+use crate::error::{Error, chain};
+
+/// Chunks read at a time: records are megabytes, and the operator is small.
+const PAGE: u32 = 4;
+
+/// How many blocks `run` has, as far as it is decided.
+pub async fn decided_blocks(
+    context: &Context,
+    run: &ValidatedRun,
+    seen: &Observed,
+) -> Result<u32, Error> {
+    let complete = match blocks(run, seen) {
+        Blocks::Decided(blocks) => return Ok(blocks),
+        Blocks::Complete(blocks) => blocks,
+    };
+    let (summary, _) = read_summary(context, run).await?;
+    let Some(precision) = summary.precision else {
+        return Ok(complete);
+    };
+    tracing::info!(
+        run = run.name,
+        namespace = run.namespace,
+        decision = precision.message,
+        "block done"
+    );
+    Ok(match precision.outcome {
+        Outcome::GoingOn => complete + 1,
+        Outcome::PreciseEnough | Outcome::BudgetSpent | Outcome::NothingToCompare => complete,
+    })
+}
+
+/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
+/// not unpack is left out and logged; its trial counts as missing.
+pub async fn read_summary(
+    context: &Context,
+    run: &ValidatedRun,
+) -> Result<(Summary, Vec<String>), Error> {
+    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
+    let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
+    let mut params = ListParams::default().labels(&selector).limit(PAGE);
+    let input = RunInput {
+        namespace: run.namespace.clone(),
+        name: run.name.clone(),
+        uid: run.uid.clone(),
+        seed: run.seed,
+        spec: run.spec.clone(),
+    };
+    let mut collector = Collector::new(input.without_mutable_fields());
+    let mut names = vec![];
+    loop {
+        let page = api
+            .list(&params)
+            .await
+            .map_err(failed("the contents of the records"))?;
+        for map in page
+            .items
+            .iter()
+            .filter(|map| belongs_to(&map.metadata, &run.uid))
+        {
+            names.push(map.name_any());
+            add_all(&mut collector, map);
+        }
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => params = params.continue_token(&token),
+            None => return Ok((collector.finish(), names)),
+        }
+    }
+}
+
+fn add_all(collector: &mut Collector, map: &ConfigMap) {
+    for (key, bytes) in map.binary_data.iter().flatten() {
+        match store::decode(&bytes.0) {
+            Ok(record) => collector.add(&record),
+            Err(error) => tracing::warn!(key, error = chain(&error), "a record does not unpack"),
+        }
+    }
+}

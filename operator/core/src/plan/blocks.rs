@@ -1,0 +1,37 @@
+//! How many blocks a run with precision has. What decides it are the records of the blocks before,
+//! and they are read only at the end of a block, between two trials: what exists of a block says by
+//! itself that it was decided for.
+
+use crate::observed::Observed;
+use crate::validate::ValidatedRun;
+use crate::wire::record::TrialId;
+
+/// How many blocks a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// So many, as far as is decided.
+    Decided(u32),
+    /// All trials of this many blocks have a record: their contents decide whether one more is
+    /// measured.
+    Complete(u32),
+}
+
+/// How many blocks `run` has, from what was seen without the contents of records.
+pub fn blocks(run: &ValidatedRun, seen: &Observed) -> Blocks {
+    let (first, most) = (run.spec.fewest_blocks(), run.spec.most_blocks());
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let begun: Option<&TrialId> = seen
+        .records
+        .keys()
+        .chain(subjects.map(|subject| &subject.trial))
+        .chain(seen.probes.iter().map(|probe| &probe.trial))
+        .max_by_key(|trial| trial.block);
+    let decided = begun.map_or(first, |trial| trial.block.clamp(first, most));
+    let mut planned = run.planned(decided).iter();
+    let complete = planned.all(|trial| seen.records.contains_key(trial));
+    if complete && decided < most && !seen.report {
+        Blocks::Complete(decided)
+    } else {
+        Blocks::Decided(decided)
+    }
+}
