@@ -54,6 +54,14 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             ascii(&skipped.message)
         );
     }
+    if let Some(versus) = &status.versus_run {
+        let _ = write!(
+            text,
+            "\nVersus run {}: {}\n",
+            ascii(&versus.name),
+            ascii(&versus.message)
+        );
+    }
     text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }
