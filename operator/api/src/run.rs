@@ -144,6 +144,14 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(min = 1, max = 40))]
     pub baseline: Option<String>,
 
+    /// Name of a finished run in the same namespace, with which this one is compared, number by number.
+    /// `status.versusRun` has the result, and the report its table. A run that is missing, not finished
+    /// or not comparable (another node, other workloads) is no failure: the reason stands there instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    #[x_kube(validation = Rule::new(validation::BASELINE_RUN_RULE).message(validation::BASELINE_RUN_MESSAGE))]
+    pub baseline_run_name: Option<String>,
+
     /// The smallest difference that matters, in percent from `0.1%` to `50%`. A variant is called
     /// faster or slower only when its ratio to the baseline is at least this far from 1, and
     /// equivalent when the whole interval of the ratio is nearer. `5%` reaches from 1/1.05 to 1.05.

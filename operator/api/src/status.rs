@@ -78,10 +78,35 @@ pub struct BenchmarkRunStatus {
     /// What `summary` leaves out of a very large run, to keep the status small. The report has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_omitted: Option<Omitted>,
+    /// How the run compares with `spec.baselineRunName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_run: Option<VersusRun>,
 
     /// Where the full results are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Results>,
+}
+
+/// How a run compares with an earlier one.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct VersusRun {
+    /// Name of the earlier run.
+    #[schemars(length(max = 253))]
+    pub name: String,
+
+    /// Whether the runs were compared.
+    pub compared: bool,
+
+    /// Numbers that are slower or larger than in the earlier run.
+    pub worse: u32,
+
+    /// Numbers that are faster or smaller.
+    pub better: u32,
+
+    /// The result in one line, or why there is none.
+    #[schemars(length(max = 512))]
+    pub message: String,
 }
 
 /// The node that a run measures.

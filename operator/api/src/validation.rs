@@ -35,6 +35,10 @@ pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
 pub const BASELINE_MESSAGE: &str = "baseline must be the name of one of spec.variants";
 
+pub const BASELINE_RUN_RULE: &str = "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')";
+pub const BASELINE_RUN_MESSAGE: &str = "baselineRunName must be the name of a BenchmarkRun in the same \
+    namespace: lower-case letters, digits, dashes and dots, without a namespace before it";
+
 pub const MINIMUM_EFFECT_RULE: &str =
     "self.matches('^(0[.][1-9]|([1-9]|[1-4][0-9])([.][0-9])?|50)%$')";
 pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
@@ -59,6 +63,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \
     has(self.baseline) == has(oldSelf.baseline) && \
     (!has(self.baseline) || self.baseline == oldSelf.baseline) && \
+    has(self.baselineRunName) == has(oldSelf.baselineRunName) && \
+    (!has(self.baselineRunName) || self.baselineRunName == oldSelf.baselineRunName) && \
     has(self.expectations) == has(oldSelf.expectations) && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \

@@ -6,13 +6,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_api::status::{
     BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, ReachedPrecision, Results,
-    SkippedVariant, SummaryRow,
+    SkippedVariant, SummaryRow, VersusRun,
 };
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 
 use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
+use crate::results::across::Versus;
 use crate::results::expectations::{Decision, Outcome, overall};
 use crate::results::precision::Precision;
 use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
@@ -48,6 +49,8 @@ pub struct Conclusion {
     pub measured: usize,
     /// Names of the record `ConfigMaps`.
     pub records: Vec<String>,
+    /// How the run compares with the one that it names.
+    pub versus: Option<VersusRun>,
 }
 
 impl Conclusion {
@@ -71,7 +74,15 @@ impl Conclusion {
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,
             records,
+            versus: None,
         }
+    }
+
+    /// With the comparison with an earlier run, where one is named.
+    #[must_use]
+    pub fn versus(mut self, versus: Option<&Versus>) -> Self {
+        self.versus = versus.map(Versus::status);
+        self
     }
 }
 
@@ -167,6 +178,7 @@ pub fn status_of(
         harness_floor: conclusion
             .map(|c| c.harness_floor.clone())
             .unwrap_or_default(),
+        versus_run: conclusion.and_then(|c| c.versus.clone()),
         results: conclusion.map(|c| Results {
             report: names::report(&valid.name),
             records: c.records.clone(),

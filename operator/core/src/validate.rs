@@ -101,6 +101,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_minimum_effect(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
+    check_baseline_run(run)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
     expectations::check(spec, &baseline)?;
@@ -259,6 +260,29 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
                 "{} s are asked for and the administrator allows {longest} s",
                 throughput.duration_seconds
             ),
+        ));
+    }
+    Ok(())
+}
+
+fn check_baseline_run(run: &BenchmarkRun) -> Result<(), Invalid> {
+    let Some(name) = &run.spec.baseline_run_name else {
+        return Ok(());
+    };
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-.".contains(&b);
+    let ends = !name.starts_with(['-', '.']) && !name.ends_with(['-', '.']);
+    if name.is_empty() || !ends || !name.bytes().all(inner) {
+        return Err(invalid(
+            "spec.baselineRunName",
+            format!(
+                "'{name}' is not the name of a BenchmarkRun: give a name without its namespace"
+            ),
+        ));
+    }
+    if run.metadata.name.as_ref() == Some(name) {
+        return Err(invalid(
+            "spec.baselineRunName",
+            "a run cannot be compared with itself: name an earlier run, or leave it out".to_owned(),
         ));
     }
     Ok(())

@@ -30,6 +30,19 @@ fn a_baseline_that_is_no_variant_is_refused() {
 }
 
 #[test]
+fn a_baseline_run_must_be_another_run_of_the_namespace() {
+    for name in ["other/before", "-before", "Before", ""] {
+        let invalid = refused(|run| run.spec.baseline_run_name = Some(name.into()));
+        assert_eq!(invalid.field, "spec.baselineRunName", "{name}");
+    }
+    let itself = refused(|run| run.spec.baseline_run_name = run.metadata.name.clone());
+    assert!(itself.message.contains("with itself"), "{itself}");
+    let mut run = common::parse(common::RUN);
+    run.spec.baseline_run_name = Some("before.2".into());
+    assert!(validate(&run, &common::config()).is_ok());
+}
+
+#[test]
 fn a_name_that_stands_twice_is_refused() {
     let invalid = refused(|run| run.spec.variants[1].name = "tortoise".into());
     assert_eq!(invalid.field, "spec.variants.name");

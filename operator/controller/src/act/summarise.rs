@@ -3,20 +3,26 @@
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::PostParams;
+use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::{config_map, names};
-use wasmbench_core::results::report_files_of;
+use wasmbench_core::results::across::{VERSUS_RUN_TXT, Versus, earlier};
+use wasmbench_core::results::{Summary, report_files_of};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::validate::ValidatedRun;
 
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, read_summary};
+use crate::observe::{belongs_to, input_of, read_summary};
 
 /// Writes the report of `run`.
 pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Error> {
-    let (summary, _) = read_summary(context, run).await?;
-    let mut report = config_map::report(run, report_files_of(&summary)?);
+    let (summary, _) = read_summary(context, input_of(run)).await?;
+    let mut files = report_files_of(&summary)?;
+    if let Some(versus) = versus(context, run, &summary).await? {
+        files.insert(VERSUS_RUN_TXT.to_owned(), versus.text());
+    }
+    let mut report = config_map::report(run, files);
     let name = names::report(&run.name);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = PostParams::default();
@@ -39,6 +45,32 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
 
 /// What the status tells of a run whose report is written.
 pub async fn conclude(context: &Context, run: &ValidatedRun) -> Result<Conclusion, Error> {
-    let (summary, records) = read_summary(context, run).await?;
-    Ok(Conclusion::of(&summary, records))
+    let (summary, records) = read_summary(context, input_of(run)).await?;
+    let versus = versus(context, run, &summary).await?;
+    Ok(Conclusion::of(&summary, records).versus(versus.as_ref()))
+}
+
+/// The comparison with the run that `run` names, where it names one. A run that is not there is a
+/// reason, and no failure.
+async fn versus(
+    context: &Context,
+    run: &ValidatedRun,
+    summary: &Summary,
+) -> Result<Option<Versus>, Error> {
+    let Some(name) = &run.spec.baseline_run_name else {
+        return Ok(None);
+    };
+    let runs: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &run.namespace);
+    let found = runs
+        .get_opt(name)
+        .await
+        .map_err(failed(format!("read the BenchmarkRun {name}")))?;
+    let after = (&run.spec, summary);
+    Ok(Some(match earlier(name, found.as_ref()) {
+        Ok(input) => {
+            let (before, _) = read_summary(context, input.clone()).await?;
+            Versus::of(name, Ok((&input.spec, &before)), after)
+        }
+        Err(reason) => Versus::of(name, Err(reason), after),
+    }))
 }

@@ -29,7 +29,7 @@ pub async fn decided_blocks(
         Blocks::Decided(blocks) => return Ok(blocks),
         Blocks::Complete(blocks) => blocks,
     };
-    let (summary, _) = read_summary(context, run).await?;
+    let (summary, _) = read_summary(context, input_of(run)).await?;
     let Some(precision) = summary.precision else {
         return Ok(complete);
     };
@@ -45,15 +45,8 @@ pub async fn decided_blocks(
     })
 }
 
-/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
-/// not unpack is left out and logged; its trial counts as missing.
-pub async fn read_summary(
-    context: &Context,
-    run: &ValidatedRun,
-) -> Result<(Summary, Vec<String>), Error> {
-    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
-    let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
-    let mut params = ListParams::default().labels(&selector).limit(PAGE);
+/// What a summary of `run` is made for.
+pub fn input_of(run: &ValidatedRun) -> RunInput {
     let input = RunInput {
         namespace: run.namespace.clone(),
         name: run.name.clone(),
@@ -61,7 +54,20 @@ pub async fn read_summary(
         seed: run.seed,
         spec: run.spec.clone(),
     };
-    let mut collector = Collector::new(input.without_mutable_fields());
+    input.without_mutable_fields()
+}
+
+/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
+/// not unpack is left out and logged; its trial counts as missing.
+pub async fn read_summary(
+    context: &Context,
+    run: RunInput,
+) -> Result<(Summary, Vec<String>), Error> {
+    let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
+    let selector = component_selector(&run.uid, labels::COMPONENT_RECORDS);
+    let mut params = ListParams::default().labels(&selector).limit(PAGE);
+    let uid = run.uid.clone();
+    let mut collector = Collector::new(run);
     let mut names = vec![];
     loop {
         let page = api
@@ -71,7 +77,7 @@ pub async fn read_summary(
         for map in page
             .items
             .iter()
-            .filter(|map| belongs_to(&map.metadata, &run.uid))
+            .filter(|map| belongs_to(&map.metadata, &uid))
         {
             names.push(map.name_any());
             add_all(&mut collector, map);

@@ -59,6 +59,14 @@ pub fn status_text(run: &BenchmarkRun) -> String {
     if let Some(precision) = &status.precision {
         let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));
     }
+    if let Some(versus) = &status.versus_run {
+        let _ = write!(
+            text,
+            "\nVersus run {}: {}\n",
+            ascii(&versus.name),
+            ascii(&versus.message)
+        );
+    }
     text.push_str(&gate(&status.conditions));
     text + &doubts(&status.conditions)
 }

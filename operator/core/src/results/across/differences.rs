@@ -15,14 +15,13 @@ const MAX_VALUE_CHARS: usize = 120;
 const ABSENT: &str = "absent";
 
 /// Fields of the spec that say how often, where and in which order, but not what is measured.
-const HARMLESS: [&str; 12] = [
+const HARMLESS: [&str; 11] = [
     "baseline",
     "baselineRunName",
     "blocks",
     "expectations",
     "minimumEffect",
     "noiseFloor",
-    "placement",
     "precision",
     "seed",
     "subjectReadyTimeoutSeconds",
@@ -126,6 +125,10 @@ fn measured(spec: &BenchmarkRunSpec) -> Value {
         return value;
     };
     fields.retain(|field, _| !HARMLESS.contains(&field.as_str()) && field != "variants");
+    // Which node it was is told by the fingerprint.
+    if let Some(placement) = fields.get_mut("placement").and_then(Value::as_object_mut) {
+        placement.retain(|field, _| field == "network");
+    }
     if let Some(workloads) = fields.get_mut("workloads") {
         *workloads = by_name(workloads.take());
     }

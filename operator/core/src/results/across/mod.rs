@@ -7,9 +7,12 @@
 
 mod differences;
 mod ratios;
+mod versus;
 mod words;
 
 use serde::{Deserialize, Serialize};
+
+pub use versus::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::compare::{Metric, minimum_effect};

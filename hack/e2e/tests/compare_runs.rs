@@ -1,0 +1,67 @@
+//! Two runs on the real node: the later names the earlier, and the plugin compares them too.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use wasmbench_api::status::VersusRun;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::runs;
+
+const SHORT: &str = r"
+blocks: 3
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps:
+  warmLatency: {requests: 100}
+";
+
+#[tokio::test]
+async fn a_run_is_compared_with_the_one_that_it_names() {
+    with_namespace("compare", |client, namespace| async move {
+        let versus = |later: &str, earlier: &str, more: &str| {
+            let spec = format!("{SHORT}{more}\nbaselineRunName: {earlier}\n");
+            let (client, namespace, later) = (client.clone(), namespace.clone(), later.to_owned());
+            async move {
+                runs::create(&client, &namespace, &later, &spec).await;
+                let run = runs::finished(&client, &namespace, &later, 180).await;
+                run.status
+                    .and_then(|status| status.versus_run)
+                    .expect("versusRun is in the status")
+            }
+        };
+        let missing: VersusRun = versus("first", "nobody", "").await;
+        assert!(!missing.compared, "{missing:?}");
+        assert!(missing.message.contains("there is no BenchmarkRun 'nobody'"), "{missing:?}");
+        let compared = versus("second", "first", "").await;
+        assert!(compared.compared, "{compared:?}");
+        // Warm p50, CPU time per request and memory of the only variant.
+        assert!(compared.message.contains(" of 3 numbers worse"), "{compared:?}");
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+        let files = maps.get("second-report").await.expect("the report").data.expect("files");
+        assert!(files["versus-run.txt"].contains("warm p50 latency"), "{files:?}");
+        let refused = versus("third", "first", "resources: {limits: {memory: 256Mi}}").await;
+        assert!(!refused.compared, "{refused:?}");
+        assert!(refused.message.contains("spec.resources"), "{refused:?}");
+        let plugin = |earlier: &'static str, later: &'static str| {
+            let namespace = namespace.clone();
+            async move { kubectl(&["wasmbench", "compare", earlier, later, "-n", &namespace]).await }
+        };
+        let again = plugin("first", "second").await;
+        // Three blocks are too few to be trusted.
+        assert_eq!(again.code, Some(3), "{again:?}");
+        assert_eq!(again.stdout, files["versus-run.txt"]);
+        let refused = plugin("first", "third").await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stdout.contains("Not comparable: spec.resources"), "{refused:?}");
+    })
+    .await;
+}
