@@ -8,7 +8,9 @@
 mod answer;
 mod clock;
 mod cold_start;
+mod cpus;
 mod digest;
+mod engine;
 mod environment;
 mod fortio;
 mod http;
@@ -20,6 +22,7 @@ mod output;
 mod quota;
 mod ready;
 mod resolution;
+mod responder;
 mod settings;
 mod target;
 #[cfg(test)]
