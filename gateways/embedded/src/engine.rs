@@ -1,6 +1,7 @@
 //! The engine's mode: where an instance gets its memory from.
 
 use crate::wasi::{MAX_MEMORY_BYTES, MAX_TABLE_ELEMENTS};
+use gateway_http::PROFILE;
 use wasmtime::{Config, PoolingAllocationConfig};
 
 /// Memory of a pooled instance that is overwritten instead of given back to the kernel, after
@@ -110,8 +111,9 @@ impl Mode {
     /// The members of the JSON object that `/engine` answers with.
     pub(crate) fn members(self) -> String {
         format!(
-            r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
+            r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","compileMode":"Jit","profile":"{}","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
             env!("WASMTIME_VERSION"),
+            PROFILE,
             self.allocator.name(),
             self.memory.name(),
             self.memory == Memory::Mapped,

@@ -6,6 +6,7 @@
 //! [`Mode`] (how the engine is set), `wasi` (what the module may call). Where the time of an
 //! answer goes is in `docs/embedded.md`.
 
+mod compute;
 mod engine;
 mod sandbox;
 mod wasi;

@@ -1,5 +1,6 @@
 //! One answer: a store, an instance, `_start`, and the output.
 
+use crate::compute;
 use crate::engine::Mode;
 use crate::wasi::{self, Host};
 use gateway_http::{Failed, Transform};
@@ -33,6 +34,7 @@ pub struct Sandbox {
     start: ModuleExport,
     /// Kept between instances for the memory of its vectors only.
     host: Host,
+    /// Members of the JSON object that `/engine` answers with, as far as they never change.
     description: String,
 }
 
@@ -94,7 +96,11 @@ impl Transform for Sandbox {
     }
 
     fn describe(&self) -> String {
-        self.description.clone()
+        let compute = match compute::ratio(&self.engine) {
+            Ok(ratio) => format!(r#""computeRatio":{ratio:.2}"#),
+            Err(_) => r#""computeRatio":null"#.to_owned(),
+        };
+        format!("{{{},{compute}}}", self.description)
     }
 }
 
@@ -124,7 +130,7 @@ fn describe(mode: Mode, bytes: &[u8]) -> String {
         let _ = write!(digest, "{byte:02x}");
     }
     format!(
-        r#"{{{},"moduleSha256":"{digest}","moduleBytes":{}}}"#,
+        r#"{},"moduleSha256":"{digest}","moduleBytes":{}"#,
         mode.members(),
         bytes.len()
     )

@@ -138,9 +138,14 @@ fn the_engine_tells_its_mode() {
             format!(r#""allocator":"{allocator}""#),
             format!(r#""memory":"{memory}""#),
             r#""moduleSha256":""#.to_owned(),
+            r#""compileMode":"Jit""#.to_owned(),
         ] {
             assert!(engine.contains(&member), "{engine}");
         }
+        let (_, ratio) = engine.rsplit_once(r#""computeRatio":"#).unwrap();
+        let ratio: f64 = ratio.trim_end_matches('}').parse().unwrap();
+        // The native side of it is not optimised in a test.
+        assert!((0.001..5.0).contains(&ratio), "{engine}");
     }
 }
 

@@ -32,4 +32,4 @@ pub use run::{Program, run};
 pub use server::Server;
 pub use service::{Failed, Outcome, Service};
 pub use settings::{Invalid, Settings};
-pub use workloads::{Transform, Unchanged, Workloads, sha256_chain};
+pub use workloads::{PROFILE, Transform, Unchanged, Workloads, sha256_chain};

@@ -21,6 +21,13 @@ const DEFAULT_ITERATIONS: u32 = 20_000;
 /// Longest chain: 0.4 s with SHA instructions and 2 s without, during which nothing else is served.
 const MAX_ITERATIONS: u32 = 5_000_000;
 
+/// How the compiler was set: a service built without optimisation measures something else.
+pub const PROFILE: &str = if cfg!(debug_assertions) {
+    "debug"
+} else {
+    "release"
+};
+
 /// What a gateway does to each answer of a workload.
 pub trait Transform {
     /// Replaces the body by the transformed one. On failure the body's content is of no interest.
@@ -40,7 +47,7 @@ impl Transform for Unchanged {
     }
 
     fn describe(&self) -> String {
-        r#"{"engine":"none"}"#.to_owned()
+        format!(r#"{{"engine":"none","profile":"{PROFILE}"}}"#)
     }
 }
 

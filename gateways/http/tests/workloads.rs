@@ -24,7 +24,7 @@ fn hello_health_and_engine_answer() {
     assert_eq!(field(&hello.head, "date"), None);
     assert_eq!(client.get("/health").body, "ok");
     let engine = client.get("/engine");
-    assert_eq!(engine.body, r#"{"engine":"none"}"#);
+    assert_eq!(engine.body, r#"{"engine":"none","profile":"debug"}"#);
     assert_eq!(
         field(&engine.head, "content-type").as_deref(),
         Some("application/json")

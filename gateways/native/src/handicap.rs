@@ -1,7 +1,7 @@
 //! What a self-test adds to this gateway, so that a measurement can be checked by whether it finds
 //! just that again: CPU time per request, of its own and of child processes, and memory.
 
-use gateway_http::{Failed, Invalid, Settings, Transform, sha256_chain};
+use gateway_http::{Failed, Invalid, PROFILE, Settings, Transform, sha256_chain};
 use std::hint::black_box;
 
 use crate::account::Account;
@@ -79,7 +79,7 @@ impl Transform for Handicap {
         } = self;
         let ballast = ballast.len();
         format!(
-            r#"{{"engine":"none","extraIterations":{iterations},"ballastBytes":{ballast},"childIterations":{child_iterations}}}"#
+            r#"{{"engine":"none","profile":"{PROFILE}","extraIterations":{iterations},"ballastBytes":{ballast},"childIterations":{child_iterations}}}"#
         )
     }
 }

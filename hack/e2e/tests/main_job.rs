@@ -14,6 +14,8 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use wasmbench_api::conditions;
 use wasmbench_api::status::SummaryRow;
+use wasmbench_core::variants::engine::contradiction;
+use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
@@ -56,6 +58,7 @@ async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
             "{outcomes:#?}"
         );
 
+        check_instrument(&records);
         check_conditions(&run);
         check_numbers(&run);
         check_what_kubectl_shows(&namespace).await;
@@ -64,6 +67,38 @@ async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     })
     .await;
+}
+
+/// What a record says of the generator's ceiling, of CPUs and of engines.
+fn check_instrument(records: &[Record]) {
+    let pooling = serde_json::json!({
+        "name": "embedded", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling"},
+    });
+    let pooling = serde_json::from_value(pooling).expect("a variant");
+    for record in records {
+        let trial = &record.trial;
+        let document = record.document.as_ref().expect("a document");
+        let throughput = matches!(trial.cell.point, Point::Throughput { .. });
+        let ceiling = document.generator_ceiling.map(|ceiling| ceiling.rps);
+        assert_eq!(
+            ceiling.is_some_and(|rps| rps > 1000.0),
+            throughput,
+            "{trial}"
+        );
+        // The kubelet of the local cluster gives no CPU to one pod alone.
+        let cpus = document.cpus.as_ref().expect("lists of CPUs");
+        assert!(
+            cpus.subject.is_some() && cpus.subject == cpus.generator,
+            "{cpus:?}"
+        );
+        assert_eq!(cpus.cpus_disjoint, Some(false), "{cpus:?}");
+        let says = document.engine.as_ref();
+        match trial.cell.variant.as_str() {
+            "mine" => assert_eq!(says, None),
+            "native" => assert_eq!(says.expect("it tells")["engine"], "none"),
+            _ => assert_eq!(contradiction(&pooling, says.expect("it tells")), None),
+        }
+    }
 }
 
 fn check_conditions(run: &wasmbench_api::BenchmarkRun) {

@@ -9,6 +9,7 @@
 
 pub mod build;
 pub mod config;
+pub mod cpu_list;
 pub mod noise;
 pub mod observed;
 pub mod outcome;

@@ -1,6 +1,7 @@
 //! Whether the node was the run's alone in a timed window. One rule for both who ask: the probe,
 //! which measures a noisy window once more, and the results, which leave a noisy trial out.
 
+use crate::cpu_list::CpuList;
 use crate::wire::document::TimedWindow;
 
 /// Share of the node's CPUs that others may use in a trial. On a node of two CPUs that also runs a
@@ -95,15 +96,7 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
 
 /// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
 pub fn cpus(kernel_list: &str) -> Option<u32> {
-    let of_range = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        last.checked_sub(first)?.checked_add(1)
-    };
-    kernel_list
-        .split(',')
-        .map(of_range)
-        .try_fold(0_u32, |sum, cpus| sum.checked_add(cpus?))
+    Some(CpuList::parse(kernel_list)?.count())
 }
 
 #[cfg(test)]
@@ -189,14 +182,5 @@ mod tests {
         window.subject = None;
         let noise = Noise::of(&window, 2);
         assert_eq!((noise.others, noise.words()), (None, "10 % stolen".into()));
-    }
-
-    #[test]
-    fn cpus_are_counted_in_the_kernels_list() {
-        assert_eq!(
-            ["0", "0-3", "0-3,8-11", "1,3"].map(cpus),
-            [Some(1), Some(4), Some(8), Some(2)]
-        );
-        assert_eq!(["", "many", "3-0", "0-4294967295"].map(cpus), [None; 4]);
     }
 }

@@ -180,6 +180,9 @@ mod tests {
             answer_after: None,
             warmup: None,
             timed: None,
+            cpus: None,
+            generator_ceiling: None,
+            engine: None,
             environment: crate::wire::document::Environment::default(),
         }
     }

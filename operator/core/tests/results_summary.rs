@@ -6,7 +6,7 @@
 mod results_support;
 
 use results_support::{
-    all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
+    all_measured, facts, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
 };
 use serde_json::json;
 use wasmbench_core::results::compare::{Comparison, Metric};
@@ -17,6 +17,7 @@ use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
+use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
 
 fn doubt(summary: &Summary, reason: Reason) -> Doubt {
@@ -456,6 +457,90 @@ fn a_generator_at_its_own_limit_is_doubted_however_much_of_the_node_is_free() {
         message.contains("100 % of the CPUs it may use"),
         "{message}"
     );
+}
+
+/// A run in which a responder that does nothing let the generator reach so many requests per second.
+fn with_ceiling(rps: f64) -> Summary {
+    with_window(|record| {
+        let document = record.document.as_mut().unwrap();
+        let nanoseconds = 1_000_000_000;
+        document.generator_ceiling = Some(GeneratorCeiling {
+            connections: 50,
+            rps,
+            duration_nanoseconds: nanoseconds,
+            generator_cpu_nanoseconds: nanoseconds,
+            responder_cpu_nanoseconds: nanoseconds / 10,
+            cpus: 2.0,
+        });
+    })
+}
+
+#[test]
+fn rates_near_the_calibrated_ceiling_are_doubted_whichever_variant_measured_it() {
+    let cells = &with_ceiling(1e9).cells;
+    let rate = |variant: &str| {
+        let of_variant = |c: &&CellSummary| c.variant == variant && c.workload == "hello";
+        let cell = cells.iter().filter(of_variant).nth(1).unwrap();
+        assert_eq!(
+            (cell.connections, cell.generator_ceiling_rps),
+            (10, Some(1e9))
+        );
+        cell.rps.unwrap().median
+    };
+    let (native, embedded) = (rate("native"), rate("embedded"));
+    assert!(native > 1.5 * embedded);
+    // Within four fifths of it: native is, embedded is not.
+    let summary = with_ceiling(native / 0.85);
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("native on hello at 10 connections"),
+        "{message}"
+    );
+    assert!(!message.contains("embedded"), "{message}");
+    assert!(message.contains("when answers cost nothing"), "{message}");
+    assert_eq!(reasons(&with_ceiling(2.0 * native)), []);
+}
+
+fn with_engine(says: &[(&str, &str)]) -> Summary {
+    with_window(|record| record.document.as_mut().unwrap().engine = Some(facts(says)))
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
+    let pooling = [
+        ("engine", "wasmtime"),
+        ("compileMode", "Jit"),
+        ("allocator", "Pooling"),
+        ("profile", "release"),
+        ("computeRatio", "1.2"),
+    ];
+    let honest = with_engine(&pooling);
+    assert_eq!(reasons(&honest), []);
+    let engines = &honest.environment.variants[1].engines;
+    assert!(
+        engines.first().unwrap().contains("allocator Pooling"),
+        "{engines:?}"
+    );
+
+    let mut other = pooling;
+    other[2].1 = "OnDemand";
+    let summary = with_engine(&other);
+    assert_eq!(reasons(&summary), [Reason::EngineModeMismatch]);
+    assert_eq!(
+        doubt(&summary, Reason::EngineModeMismatch).message,
+        "embedded: allocator is OnDemand instead of Pooling"
+    );
+    let embedded = summary
+        .cells
+        .iter()
+        .filter(|cell| cell.variant == "embedded");
+    for cell in embedded {
+        // Of the other workload too: its pods are those of the same variant.
+        assert_eq!(cell.invalid_because, [Reason::EngineModeMismatch]);
+        assert!(!cell.ranked && cell.counts.valid == 0);
+    }
+    assert!(summary.comparisons.is_empty());
 }
 
 #[test]

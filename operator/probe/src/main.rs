@@ -9,8 +9,10 @@
 mod answer;
 mod clock;
 mod cold_start;
+mod cpus;
 mod density;
 mod digest;
+mod engine;
 mod environment;
 mod fortio;
 mod http;
@@ -22,6 +24,7 @@ mod output;
 mod quota;
 mod ready;
 mod resolution;
+mod responder;
 mod settings;
 mod target;
 #[cfg(test)]

@@ -14,6 +14,9 @@ pub fn document() -> LoadDocument {
         answer_after: None,
         warmup: None,
         timed: None,
+        cpus: None,
+        generator_ceiling: None,
+        engine: None,
         environment: Environment::default(),
     }
 }

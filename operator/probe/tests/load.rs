@@ -301,3 +301,60 @@ fn help_and_version_are_printed() {
         assert!(String::from_utf8(output.stdout).unwrap().contains(expected));
     }
 }
+
+#[test]
+fn the_load_generators_own_ceiling_is_measured_where_it_is_asked_for_and_not_at_the_subject() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(2);
+    let without = probe(&request);
+    assert_eq!(without.document.generator_ceiling, None);
+    let before = server.count();
+
+    request["calibrateGenerator"] = json!(true);
+    for reuse in ["KeepAlive", "PerRequest"] {
+        request["connectionReuse"] = json!(reuse);
+        let run = probe(&request);
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        let ceiling = run.document.generator_ceiling.unwrap();
+        assert!(
+            ceiling.rps > 500.0 && ceiling.connections >= 4,
+            "{ceiling:?}"
+        );
+        assert!(ceiling.duration_nanoseconds > 900_000_000, "{ceiling:?}");
+        assert!(
+            ceiling.generator_cpu_nanoseconds > 10_000_000,
+            "{ceiling:?}"
+        );
+        assert!(
+            ceiling.responder_cpu_nanoseconds > 10_000_000,
+            "{ceiling:?}"
+        );
+        assert!(ceiling.cpus >= 1.0, "{ceiling:?}");
+    }
+    // Two trials of 122 requests, and perhaps a window that was repeated.
+    assert!(server.count() - before <= 2 * 222);
+}
+
+#[test]
+fn a_subject_is_asked_for_its_engine_after_the_load_and_where_it_claims_one() {
+    let server = Server::start(|number, line| match line {
+        "GET /engine HTTP/1.1" => {
+            answer(200, &format!(r#"{{"engine":"wasmtime","asked":{number}}}"#))
+        }
+        _ => answer(200, "hello"),
+    });
+    let mut request = request(server.address.port());
+    assert_eq!(probe(&request).document.engine, None);
+    let before = server.count();
+    request["enginePath"] = json!("/engine");
+    let engine = probe(&request).document.engine.unwrap();
+    assert_eq!(engine["engine"], "wasmtime");
+    let asked: u64 = engine["asked"].parse().unwrap();
+    assert!(asked >= before + 121, "it was asked as request {asked}");
+
+    request["enginePath"] = json!("/");
+    let silent = probe(&request).document;
+    assert!(silent.engine.unwrap().is_empty());
+    assert_eq!(silent.failure, None);
+}

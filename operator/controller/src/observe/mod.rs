@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::error::Error;
 
 pub use convert::{belongs_to, pod_seen};
-pub use records::input_of, read_summary;
+pub use records::{input_of, read_summary};
 
 /// Looks at everything that matters for `run`.
 pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {

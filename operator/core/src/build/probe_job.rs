@@ -140,7 +140,15 @@ fn request(
         load,
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
         meter,
+        calibrate_generator: calibrates(trial),
+        engine_path: variant.subject.engine_path.map(str::to_owned),
     }
+}
+
+/// The ceiling is the node's and not the variant's: the first block tells it often enough, and the
+/// others are no longer for it. A warm trial does not load the generator.
+fn calibrates(trial: &TrialId) -> bool {
+    matches!(trial.cell.point, Point::Throughput { .. }) && trial.block == 1
 }
 
 /// A warm trial exists only when its sweep does; this keeps the builder total.

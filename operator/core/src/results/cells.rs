@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
+use super::ceiling;
 use super::collect::{Ended, Observation};
 use super::quality::Reason;
 use super::statistics::{Spread, round_significant};
@@ -30,16 +31,38 @@ pub fn points(spec: &BenchmarkRunSpec) -> Vec<(Sweep, u32)> {
         .collect()
 }
 
+/// Variants that ran in another mode than they claim, and how their first such trial showed it.
+pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
+
+/// One trial in a wrong mode is enough: the others had the same pod.
+pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
+    let wrong = observations.iter().filter_map(|(trial, seen)| {
+        let contradiction = seen.engine_contradiction.as_deref()?;
+        Some((trial.cell.variant.as_str(), contradiction))
+    });
+    let mut found = WrongEngines::new();
+    for (variant, contradiction) in wrong {
+        found.entry(variant).or_insert(contradiction);
+    }
+    found
+}
+
 /// Every cell of the run: by workload, then variant, then point, in the order of the spec.
 pub fn cells(
     spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
     mismatched: &BTreeSet<(String, String)>,
+    engines: &WrongEngines<'_>,
 ) -> Vec<CellSummary> {
+    let ceilings = ceiling::ceilings(observations);
     let mut cells = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
-            let wrong = mismatched.contains(&(variant.name.clone(), workload.name.clone()));
+            let answers = mismatched.contains(&(variant.name.clone(), workload.name.clone()));
+            let engine = engines.contains_key(variant.name.as_str());
+            let wrong = answers
+                .then_some(Reason::ResponseMismatch)
+                .or(engine.then_some(Reason::EngineModeMismatch));
             for (sweep, connections) in points(spec) {
                 let point = match sweep {
                     Sweep::WarmLatency => Point::WarmLatency,
@@ -52,13 +75,14 @@ pub fn cells(
                     point,
                 };
                 let trials = trials_of(&cell, spec.blocks, observations, wrong);
-                cells.push(summarise(
-                    cell,
-                    (sweep, connections),
-                    spec.blocks,
-                    trials,
-                    wrong,
-                ));
+                let ceiling = ceilings.get(&(cell.workload.as_str(), connections));
+                let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
+                let at = (sweep, connections);
+                let summary = summarise(cell, at, spec.blocks, trials, wrong);
+                cells.push(CellSummary {
+                    generator_ceiling_rps: ceiling,
+                    ..summary
+                });
             }
         }
     }
@@ -69,7 +93,7 @@ fn trials_of(
     cell: &Cell,
     blocks: u32,
     observations: &BTreeMap<TrialId, Observation>,
-    wrong: bool,
+    wrong: Option<Reason>,
 ) -> Vec<Trial> {
     let trial = |block| {
         let seen = observations.get(&TrialId {
@@ -79,10 +103,13 @@ fn trials_of(
         let (state, reason) = match &seen.ended {
             Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
             Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
-            Ended::Measured if wrong => invalid(Reason::ResponseMismatch),
-            Ended::Measured if seen.metrics.errors > 0 => invalid(Reason::ErrorsInLoad),
-            Ended::Measured if seen.metrics.noise().is_over_limit() => invalid(Reason::NodeNoisy),
-            Ended::Measured => (TrialState::Valid, None),
+            Ended::Measured => {
+                let errors = (seen.metrics.errors > 0).then_some(Reason::ErrorsInLoad);
+                let noise = seen.metrics.noise().is_over_limit();
+                let noise = noise.then_some(Reason::NodeNoisy);
+                let first = wrong.or(errors).or(noise);
+                first.map_or((TrialState::Valid, None), invalid)
+            }
         };
         Some(Trial {
             block,
@@ -107,7 +134,7 @@ fn summarise(
     (sweep, connections): (Sweep, u32),
     blocks: u32,
     trials: Vec<Trial>,
-    wrong: bool,
+    wrong: Option<Reason>,
 ) -> CellSummary {
     let counts = count(&trials, blocks);
     // A point without a valid trial is never ranked; what was measured is shown all the same.
@@ -146,6 +173,7 @@ fn summarise(
         p99_microseconds: spread(|m| m.p99),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
+        generator_ceiling_rps: None,
         generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
         others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
         steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
@@ -191,12 +219,11 @@ fn count(trials: &[Trial], blocks: u32) -> TrialCounts {
 
 /// One bad trial makes its whole point invalid: the blocks that worked would otherwise stand for
 /// a variant that does not reliably work.
-fn invalid_because(trials: &[Trial], wrong: bool) -> Vec<Reason> {
+fn invalid_because(trials: &[Trial], wrong: Option<Reason>) -> Vec<Reason> {
     let reasons = trials.iter().filter_map(|trial| match trial.state {
         TrialState::Invalid | TrialState::Failed => Reason::of_trial(trial.reason.as_deref()?),
         TrialState::Valid | TrialState::Skipped => None,
     });
-    let wrong = wrong.then_some(Reason::ResponseMismatch);
     reasons
         .chain(wrong)
         .collect::<BTreeSet<_>>()

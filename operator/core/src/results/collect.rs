@@ -15,10 +15,12 @@ use super::environment::{self, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
 use super::{
-    cells, compare, expectations, failures, invalid, outside, precision, quality, sandbox, verdict,
+    ceiling, cells, compare, expectations, failures, invalid, outside, precision, quality, sandbox,
+    verdict,
     words,
 };
 use crate::twin;
+use crate::variants::engine;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
 
 /// The run that records belong to.
@@ -104,6 +106,10 @@ pub struct Observation {
     pub cold_start: Option<ColdTrial>,
     /// What was measured of density.
     pub density: Option<DensityTrial>,
+    /// Requests per second that the load generator would reach if answers cost nothing.
+    pub generator_ceiling: Option<f64>,
+    /// How what the subject says of its engine contradicts its variant.
+    pub engine_contradiction: Option<String>,
     /// The answers that were seen.
     pub bodies: Bodies,
     /// Index of the facts of node and subject among those of the collector.
@@ -168,8 +174,15 @@ impl Collector {
                 self.facts.push(facts);
                 self.facts.len() - 1
             });
-        let observation = observe(record, workload.expect.status, index);
+        let mut observation = observe(record, workload.expect.status, index);
+        observation.engine_contradiction = self.engine_contradiction(record);
         self.observations.insert(record.trial.clone(), observation);
+    }
+
+    fn engine_contradiction(&self, record: &Record) -> Option<String> {
+        let mut variants = self.measured.variants.iter();
+        let variant = variants.find(|variant| variant.name == record.trial.cell.variant)?;
+        engine::contradiction(variant, record.document.as_ref()?.engine.as_ref()?)
     }
 
     /// The summary of the records so far.
@@ -192,12 +205,13 @@ impl Collector {
             .iter()
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
-        let mut cells = cells::cells(measured, observations, &wrong);
+        let engines = cells::wrong_engines(observations);
+        let mut cells = cells::cells(measured, observations, &wrong, &engines);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
         let (cold_starts, density, compared) = self.compared(measured, &cells, &wrong);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
-            let mut cells = cells::cells(spec, observations, &wrong);
+            let mut cells = cells::cells(spec, observations, &wrong, &engines);
             invalid::mark(&mut cells, &environment.drift);
             let (cold_starts, _, compared) = self.compared(spec, &cells, &wrong);
             precision::widths(&compared.with_baseline, &cold_starts)
@@ -206,6 +220,7 @@ impl Collector {
             spec: asked,
             cells: &cells,
             mismatches: &mismatches,
+            engines: &engines,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
             cold_starts: &cold_starts,
@@ -325,6 +340,11 @@ fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
             .as_ref()
             .map(answers::bodies)
             .unwrap_or_default(),
+        generator_ceiling: record
+            .document
+            .as_ref()
+            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
+        engine_contradiction: None,
         cold_start: None,
         density: None,
         facts,
@@ -356,6 +376,8 @@ fn observe_cold_start(record: &Record, facts: usize) -> Observation {
         cold_start,
         density: None,
         bodies: document.map(coldstart::bodies).unwrap_or_default(),
+        generator_ceiling: None,
+        engine_contradiction: None,
         facts,
     }
 }

@@ -4,12 +4,14 @@
 mod high_variance;
 mod littles_law;
 mod noisy;
+pub mod saturation;
 
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::cells::WrongEngines;
 use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
 use super::environment::Drift;
@@ -21,9 +23,6 @@ use super::words::cut;
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
-/// Share of the node's CPUs above which the load generator itself is the bottleneck: above 80 %
-/// a closed-loop client queues its own requests and measures itself.
-pub const GENERATOR_CPU_LIMIT: f64 = 0.8;
 /// Places that a message lists before it only counts.
 const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
@@ -39,6 +38,8 @@ pub struct Evidence<'a> {
     pub cells: &'a [CellSummary],
     /// Answers that differ.
     pub mismatches: &'a [Mismatch],
+    /// Variants in another mode than they claim.
+    pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
     pub drift: &'a [Drift],
     /// What was compared.
@@ -51,6 +52,7 @@ pub struct Evidence<'a> {
 pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = [
         response_mismatch(evidence),
+        engine_mode(evidence),
         errors_in_load(evidence),
         trials_failed(evidence),
         nothing_measured(evidence),
@@ -61,7 +63,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         throttled(evidence),
         noisy::doubt(evidence),
         noisy::repeats(evidence),
-        generator_saturated(evidence),
+        saturation::doubt(evidence),
         drifted(evidence),
         littles_law::doubt(evidence),
         high_variance::doubt(evidence),
@@ -102,6 +104,16 @@ fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
         message,
         "these points are not compared; make all variants give the right answer, or correct \
          spec.workloads[].expect",
+    ))
+}
+
+fn engine_mode(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let item = |(variant, how): (&&str, &&str)| format!("{variant}: {how}");
+    Some(doubt(
+        Reason::EngineModeMismatch,
+        listed(evidence.engines.iter().map(item), MAX_ITEMS, "; ")?,
+        "these points are not compared: they measure another mode than their name says; look at the \
+         images in the chart's values",
     ))
 }
 
@@ -236,25 +248,6 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
         "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
          limit; remove spec.resources.limits.cpu",
-    ))
-}
-
-fn generator_saturated(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
-        let share = cell.generator_cpu_share_max?;
-        (share > GENERATOR_CPU_LIMIT).then(|| {
-            format!(
-                "{} ({:.0} % of the CPUs it may use)",
-                cell.place(),
-                share * 100.0
-            )
-        })
-    };
-    Some(doubt(
-        Reason::LoadGeneratorSaturated,
-        listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
-        "these points are not compared: they measure the load generator; use fewer connections, heavier requests or a \
-         node with more CPUs",
     ))
 }
 

@@ -11,6 +11,8 @@ use super::collect::Observation;
 use super::trial::MemorySource;
 use super::words::cut;
 use crate::store::hex;
+use crate::variants::engine::COMPUTE_RATIO;
+use crate::wire::instrument::{CpuLists, EngineFacts};
 use crate::wire::record::{Record, TrialId};
 
 /// Name and version of the environment's schema.
@@ -21,6 +23,8 @@ pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
 const FINGERPRINT_DIGITS: usize = 12;
 /// What a fact about the image of one variant begins with.
 const IMAGE_OF: &str = "image of ";
+/// Facts with this beginning are the engine of the variant whose name follows.
+const ENGINE_OF: &str = "engine of ";
 /// Longest value of a fact that a report shows, in characters.
 const MAX_FACT_CHARS: usize = 512;
 /// Largest spec that a report repeats, in bytes of JSON: it appears twice, and a report must fit a
@@ -41,6 +45,8 @@ pub struct Facts {
     operator_version: String,
     probe_version: Option<String>,
     fortio_version: Option<String>,
+    cpus: Option<CpuLists>,
+    engine: Option<String>,
 }
 
 impl Facts {
@@ -74,6 +80,8 @@ impl Facts {
             fortio_version: document
                 .map(|d| d.fortio_version.clone())
                 .or_else(|| dense.map(|d| d.fortio_version.clone())),
+            cpus: document.and_then(|d| d.cpus.clone()),
+            engine: document.and_then(|d| engine_text(d.engine.as_ref()?)),
         }
     }
 }
@@ -105,6 +113,16 @@ pub struct Environment {
     pub probe_versions: BTreeSet<String>,
     /// Versions of fortio.
     pub fortio_versions: BTreeSet<String>,
+    /// CPUs on which subjects might run; different trials may have got different ones.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub subject_cpus: BTreeSet<String>,
+    /// CPUs on which the load generator might run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub generator_cpus: BTreeSet<String>,
+    /// Whether subject and load generator had no CPU in common, in every trial that tells; absent
+    /// when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_disjoint: Option<bool>,
     /// Which counters of the kernel the memory numbers come from.
     pub memory_sources: BTreeSet<MemorySource>,
     /// Seed of the order of trials.
@@ -122,11 +140,12 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Whether trials of `variant` before and after the change do not compare: an image is the fact
-    /// of one variant, all else that of the node or the instrument.
+    /// Whether trials of `variant` before and after the change do not compare: an image and an engine
+    /// are facts of one variant, all else that of the node or the instrument.
     pub fn concerns(&self, variant: &str) -> bool {
-        let image_of = self.fact.strip_prefix(IMAGE_OF);
-        image_of.is_none_or(|changed| changed == variant)
+        let of_one = [IMAGE_OF, ENGINE_OF];
+        let of_one = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));
+        of_one.is_none_or(|changed| changed == variant)
     }
 }
 
@@ -142,6 +161,18 @@ pub struct VariantImages {
     pub image_ids: BTreeSet<String>,
     /// `RuntimeClasses`; empty for the node's default runtime.
     pub runtime_classes: BTreeSet<String>,
+    /// What the running processes said of their engine.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub engines: BTreeSet<String>,
+}
+
+/// What a process says of its engine as one line, without what is measured anew each time.
+fn engine_text(says: &EngineFacts) -> Option<String> {
+    let facts = says.iter().filter(|(name, _)| *name != COMPUTE_RATIO);
+    let texts: Vec<String> = facts
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    (!texts.is_empty()).then(|| cut(&texts.join(", "), MAX_FACT_CHARS))
 }
 
 /// Where and with what the observed trials were measured.
@@ -183,6 +214,12 @@ pub fn environment(
         operator_versions: versions(|facts| Some(facts.operator_version.clone())),
         probe_versions: versions(|facts| facts.probe_version.clone()),
         fortio_versions: versions(|facts| facts.fortio_version.clone()),
+        subject_cpus: versions(|facts| facts.cpus.as_ref()?.subject.clone()),
+        generator_cpus: versions(|facts| facts.cpus.as_ref()?.generator.clone()),
+        cpus_disjoint: seen
+            .iter()
+            .filter_map(|(_, facts)| facts.cpus.as_ref()?.cpus_disjoint)
+            .reduce(|all, one| all && one),
         memory_sources: observations
             .values()
             .filter_map(|o| o.metrics.memory_source)
@@ -215,6 +252,7 @@ fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
         images.images.extend(facts.image.clone());
         images.image_ids.extend(facts.image_id.clone());
         images.runtime_classes.extend(facts.runtime_class.clone());
+        images.engines.extend(facts.engine.clone());
     }
     images
 }
@@ -253,6 +291,9 @@ fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
     for variant in variants {
         for id in &variant.image_ids {
             put(format!("{IMAGE_OF}{}", variant.variant), id);
+        }
+        for engine in &variant.engines {
+            put(format!("{ENGINE_OF}{}", variant.variant), engine);
         }
     }
     let changed = values.into_iter().filter(|(_, values)| values.len() > 1);

@@ -1,7 +1,7 @@
 //! Points that are invalid: measured, shown with the reason, and no part of peaks, knees, comparisons
 //! and verdicts.
 
-use super::doubts::GENERATOR_CPU_LIMIT;
+use super::doubts::saturation;
 use super::environment::Drift;
 use super::quality::Reason;
 use super::summary::CellSummary;
@@ -19,7 +19,10 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
             (Reason::TooFewSamples, has_too_few_samples(cell)),
             (Reason::Throttled, cell.throttled_periods > 0),
             (Reason::NodeNoisy, is_noisy(cell)),
-            (Reason::LoadGeneratorSaturated, is_saturated(cell)),
+            (
+                Reason::LoadGeneratorSaturated,
+                saturation::is_saturated(cell),
+            ),
             (Reason::EnvironmentDrifted, has_drifted(cell, drift)),
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
@@ -46,11 +49,6 @@ fn is_noisy(cell: &CellSummary) -> bool {
 /// p90 and p50 are what results are made of; a p99 of too few requests is only marked.
 fn has_too_few_samples(cell: &CellSummary) -> bool {
     cell.counts.valid > 0 && !carries(cell.fewest_requests, 10)
-}
-
-fn is_saturated(cell: &CellSummary) -> bool {
-    cell.generator_cpu_share_max
-        .is_some_and(|share| share > GENERATOR_CPU_LIMIT)
 }
 
 fn has_drifted(cell: &CellSummary, drift: &[Drift]) -> bool {

@@ -1,6 +1,8 @@
 //! `report.md`: the report for someone who was not there. Summary in, Markdown out; tables align
 //! as text too, and whatever comes from outside is escaped.
 
+mod node;
+
 use std::fmt::Write as _;
 
 use super::coldstart;
@@ -14,8 +16,6 @@ use super::table::{Align, Table, ascii, escape, lines};
 use super::tables;
 use super::words::cut;
 
-/// Longest value of a fact in the report, in characters; `environment.json` has more of it.
-const MAX_FACT_CHARS: usize = 100;
 /// Longest message of a failure in the report, in characters; `summary.json` has more of it.
 const MAX_FAILURE_CHARS: usize = 256;
 /// Longest note on trials that are left out, in bytes.
@@ -36,7 +36,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         sandbox::section(summary),
         outside::section(summary),
         failures(summary),
-        environment(summary),
+        node::section(summary),
     ];
     let after = [HOW_TO_READ.to_owned(), reproduce(summary)];
     let used: usize = before
@@ -216,42 +216,6 @@ fn failures(summary: &Summary) -> String {
     };
     format!(
         "## Trials without a measurement\n\n{}{rest}",
-        table.markdown()
-    )
-}
-
-fn environment(summary: &Summary) -> String {
-    let environment = &summary.environment;
-    let node = environment.node.as_deref().unwrap_or("unknown");
-    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
-    let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
-    let versions = [
-        ("operator", &environment.operator_versions),
-        ("probe", &environment.probe_versions),
-        ("fortio", &environment.fortio_versions),
-    ];
-    for (name, versions) in versions {
-        let all: Vec<&str> = versions.iter().map(String::as_str).collect();
-        table.row(&[name.to_owned(), all.join(", ")]);
-    }
-    let sources: Vec<&str> = environment
-        .memory_sources
-        .iter()
-        .map(|s| (*s).into())
-        .collect();
-    table.row(&["memory numbers".to_owned(), sources.join(", ")]);
-    for (scope, facts) in [
-        ("probe", &environment.facts),
-        ("node", &environment.node_facts),
-    ] {
-        for (key, value) in facts {
-            table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
-        }
-    }
-    format!(
-        "## Node\n\n{}, fingerprint {}. Runs with different fingerprints do not compare.\n\n{}",
-        escape(node),
-        escape(fingerprint),
         table.markdown()
     )
 }

@@ -12,7 +12,8 @@
 
 pub mod across;
 pub mod answers;
-pub mod cells;
+pub mod ceiling;
+mod cells;
 pub mod coldstart;
 pub mod collect;
 pub mod columns;

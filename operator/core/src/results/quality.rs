@@ -27,6 +27,8 @@ const MAX_CONDITION_CHARS: usize = 8000;
 pub enum Reason {
     /// A variant gave a wrong answer, or another one than the baseline.
     ResponseMismatch,
+    /// A variant ran in another mode than it claims.
+    EngineModeMismatch,
     /// Requests of a timed window failed.
     ErrorsInLoad,
     /// Points rest on fewer trials than planned, or on none.
@@ -56,6 +58,7 @@ impl Reason {
     pub fn of_trial(reason: &str) -> Option<Self> {
         match reason {
             "ResponseMismatch" | "WrongAnswer" | "AnswerChanged" => Some(Self::ResponseMismatch),
+            "EngineModeMismatch" => Some(Self::EngineModeMismatch),
             "ErrorsInLoad" | "NoSuccessfulRequest" => Some(Self::ErrorsInLoad),
             _ => None,
         }

@@ -181,6 +181,9 @@ pub struct CellSummary {
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
     pub memory_bytes: Option<Spread>,
+    /// Requests per second that the load generator would reach here if answers cost nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_ceiling_rps: Option<f64>,
     /// The largest share (0 to 1) of all CPUs of the node that the load generator used in a valid
     /// trial.
     pub generator_cpu_share_max: Option<f64>,

@@ -163,6 +163,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         ("CPU/request", Align::Right),
         ("Memory", Align::Right),
         ("Generator CPU", Align::Right),
+        ("Of ceiling", Align::Right),
         ("Point", Align::Left),
     ]);
     for cell in summary
@@ -207,6 +208,7 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
             .map_or_else(|| NOTHING.to_owned(), units::percent),
+        of_ceiling(cell).map_or_else(|| NOTHING.to_owned(), units::percent),
         standing(cell, knee),
     ]
 }
@@ -218,6 +220,11 @@ fn at_knee(cell: &CellSummary) -> String {
         || "valid, knee".to_owned(),
         |busy| format!("valid, knee ({busy} of the connections busy)"),
     )
+}
+
+/// The rate as a share of what the load generator reaches when answers cost nothing.
+fn of_ceiling(cell: &CellSummary) -> Option<f64> {
+    Some(cell.rps?.median / cell.generator_ceiling_rps?)
 }
 
 /// Where the point stands on the curve. Beyond the knee the queue grows and the rate hardly does:

@@ -14,5 +14,6 @@ pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
         runtime_class: own.runtime_class_name.clone(),
         body_prefix: "",
         listening_line: own.listening_line.clone(),
+        engine_path: None,
     }
 }

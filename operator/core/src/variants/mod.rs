@@ -2,6 +2,7 @@
 //! is the same for all of them (placement, resources, security) is in [`crate::build`].
 
 mod container;
+pub mod engine;
 mod floor;
 mod native;
 mod wasmtime_embedded;
@@ -36,6 +37,8 @@ pub struct SubjectSpec {
     pub body_prefix: &'static str,
     /// Part of the log line that says that the service listens; `None`: the first line.
     pub listening_line: Option<String>,
+    /// Where it tells its engine; `None` for a service that claims none.
+    pub engine_path: Option<&'static str>,
 }
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
@@ -62,5 +65,6 @@ fn gateway(image: &str, images: &Images) -> SubjectSpec {
         runtime_class: None,
         body_prefix: "",
         listening_line: Some(GATEWAY_LINE.into()),
+        engine_path: Some(engine::PATH),
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
+
 /// Name and version of the document's schema.
 pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";
 
@@ -34,6 +36,15 @@ pub struct LoadDocument {
     /// The timed window. Present even with a failure, when the load itself ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<TimedWindow>,
+    /// Which CPUs subject and load generator might use; absent where it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<CpuLists>,
+    /// How far the load generator goes on this node; only in trials that were asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_ceiling: Option<GeneratorCeiling>,
+    /// What the subject says of its engine, after the load; only of variants that claim one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
 }

@@ -1,10 +1,12 @@
 //! The documents that leave a process: what the operator asks of a probe ([`request`]), what the
-//! probe answers ([`document`]), both for cold starts ([`cold_start`]) and for density ([`density`]), and what is kept of a trial ([`record`]). Plain data with a
+//! probe answers ([`document`], [`instrument`]), both for cold starts ([`cold_start`]) and for density
+//! ([`density`]), and what is kept of a trial ([`record`]). Plain data with a
 //! schema name in each; unknown fields are ignored, so that newer writers do not break older
 //! readers.
 
 pub mod cold_start;
 pub mod density;
 pub mod document;
+pub mod instrument;
 pub mod record;
 pub mod request;

@@ -37,6 +37,12 @@ pub struct LoadRequest {
     pub ready_timeout_seconds: u32,
     /// Where the subject's resources are read.
     pub meter: MeterLevel,
+    /// Whether the load generator's own ceiling is measured first.
+    #[serde(default)]
+    pub calibrate_generator: bool,
+    /// Where the subject tells its engine; absent for subjects that claim none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_path: Option<String>,
 }
 
 /// How much load, warm-up included.

@@ -13,6 +13,7 @@ use wasmbench_core::wire::document::{
     Answer, Environment, LOAD_SCHEMA, LoadDocument, Meter, NodeCpu, Outside, Pause, Processes,
     Readiness, Switches, TimedWindow,
 };
+use wasmbench_core::wire::instrument::CpuLists;
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
 };
@@ -226,6 +227,13 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
             fortio,
             ..TimedWindow::default()
         }),
+        cpus: Some(CpuLists {
+            subject: Some("0-1".into()),
+            generator: Some("0-1".into()),
+            cpus_disjoint: Some(false),
+        }),
+        generator_ceiling: None,
+        engine: None,
         environment: Environment {
             facts: facts(&[
                 ("kernel", "6.12.41"),

@@ -204,6 +204,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         p99_microseconds: None,
         cpu_microseconds_per_request: None,
         memory_bytes: None,
+        generator_ceiling_rps: None,
         generator_cpu_share_max: None,
         others_cpu_share_max: None,
         steal_share_max: None,

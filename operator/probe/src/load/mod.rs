@@ -2,6 +2,7 @@
 //! again. A request in, a document out, whatever happens in between.
 
 mod amounts;
+mod ceiling;
 mod readings;
 mod timed;
 mod window;
@@ -21,7 +22,7 @@ use crate::output::progress;
 use crate::ready::Question;
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::{environment, fortio};
+use crate::{cpus, engine, environment, fortio};
 pub use amounts::Amounts;
 pub use timed::Bench;
 
@@ -41,6 +42,9 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
         answer_after: None,
         warmup: None,
         timed: None,
+        cpus: None,
+        generator_ceiling: None,
+        engine: None,
         environment: Environment::default(),
     };
     let before = environment::read(settings);
@@ -71,8 +75,10 @@ fn measure(
 
     let (before, answer_time) = wait(&question, request.ready_timeout_seconds, document)?;
 
+    document.cpus = cpus::read(&settings.proc, &request.pod_uid);
+
     let amounts = Amounts::of(request.load);
-    let bench = Bench {
+    let mut bench = Bench {
         fortio: &settings.fortio,
         load: Load {
             target: &target,
@@ -87,6 +93,12 @@ fn measure(
         cpus: environment::cpus(settings),
         deadline: Instant::now() + amounts.budget,
     };
+    if request.calibrate_generator {
+        let own = document.cpus.as_ref();
+        let own = own.and_then(|cpus| cpus.generator.as_deref());
+        document.generator_ceiling = ceiling::measure(&bench, own);
+        bench.deadline = Instant::now() + amounts.budget;
+    }
     let warm = bench.warm_up(&amounts, answer_time)?;
     document.warmup = Some(warm.warmup);
     document.fortio_version.clone_from(&warm.version);
@@ -95,6 +107,8 @@ fn measure(
 
     let after = question.ask_again(PATIENCE);
     document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
+    let engine_path = request.engine_path.as_deref();
+    document.engine = engine_path.map(|path| engine::ask(&target, path));
     answered.map_err(|codes| {
         let message = format!("no request of the timed window was answered as expected: {codes}");
         failure(ProbeFailureReason::NoSuccessfulRequest, message)

@@ -146,6 +146,15 @@ impl Bench<'_> {
         Ok(Window::new(run, timed, noise.unwrap_or_default()))
     }
 
+    /// Loads for this time, and gives back what was read at both edges.
+    pub fn calibrate(&self, time: Duration) -> Result<(Run, Readings), String> {
+        let readings = Mutex::default();
+        let settings = (resolution::CALIBRATION, Duration::ZERO);
+        let run = self.run(Amount::Time(time), settings, &readings);
+        let run = run.map_err(|failure| failure.message)?;
+        Ok((run, readings.into_inner().unwrap_or_default()))
+    }
+
     fn run(
         &self,
         amount: Amount,

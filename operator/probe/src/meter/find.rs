@@ -61,7 +61,7 @@ pub fn directories(directory: &Path) -> Vec<PathBuf> {
 
 /// `pod<uid>` under the cgroupfs driver; `kubepods-<class>-pod<uid>.slice`, with underscores in
 /// the uid, under the systemd driver.
-fn is_pod(name: &str, uid: &str) -> bool {
+pub fn is_pod(name: &str, uid: &str) -> bool {
     if name.strip_prefix("pod") == Some(uid) {
         return true;
     }

@@ -1,0 +1,48 @@
+//! How fast the engine computes, as a multiple of the time that the same work takes in native code.
+//! Compiled Wasm takes about as long as native code and an interpreter many times that, whatever the
+//! engine says of itself. Nothing of this happens before somebody asks.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use wasmtime::{Engine, Error, Instance, Module, Result, Store};
+
+/// `compute.wat`, made into its binary form by `build.rs`.
+const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
+/// About half a millisecond of native code.
+const STEPS: u32 = 200_000;
+/// The shortest of so many rounds counts: one may be interrupted by others.
+const ROUNDS: usize = 5;
+/// Epochs after which the work is stopped; it ends long before.
+const LIMIT_TICKS: u64 = 10;
+
+/// Time in the engine divided by time in native code.
+pub fn ratio(engine: &Engine) -> Result<f64> {
+    let mut store = Store::new(engine, ());
+    let module = Module::new(engine, MODULE)?;
+    let instance = Instance::new(&mut store, &module, &[])?;
+    let chain = instance.get_typed_func::<u32, u32>(&mut store, "chain")?;
+    let mut in_engine = Duration::MAX;
+    let mut in_native_code = Duration::MAX;
+    for _ in 0..ROUNDS {
+        store.set_epoch_deadline(LIMIT_TICKS);
+        let began = Instant::now();
+        let answer = chain.call(&mut store, STEPS)?;
+        in_engine = in_engine.min(began.elapsed());
+        let began = Instant::now();
+        let expected = native(black_box(STEPS));
+        in_native_code = in_native_code.min(began.elapsed());
+        if answer != expected {
+            return Err(Error::msg("the engine computes something else"));
+        }
+    }
+    Ok(in_engine.as_secs_f64() / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE))
+}
+
+fn native(steps: u32) -> u32 {
+    (0..steps).fold(2_463_534_242, |mut x: u32, _| {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        x
+    })
+}

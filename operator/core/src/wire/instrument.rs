@@ -1,0 +1,45 @@
+//! What a document of a load says of the instrument itself: which CPUs it worked on, how far the load
+//! generator goes when the service costs nothing, and what the subject says of its engine.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Which CPUs the subject and the load generator may run on, as lists in the kernel's form (`0-3,8`).
+/// A list that could not be read is absent.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[serde(rename_all = "camelCase")]
+pub struct CpuLists {
+    /// Of the subject's processes together, without the pod's pause process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Of the load generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
+    /// Whether the two have no CPU in common; absent unless both are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_disjoint: Option<bool>,
+}
+
+/// What the load generator reached against a responder within the probe that reads a request and
+/// writes an answer of the right size, and does nothing else.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct GeneratorCeiling {
+    /// Connections that carried this load; at least so many that all CPUs can be busy.
+    pub connections: u32,
+    /// Answers per second.
+    pub rps: f64,
+    /// Length of the load, in nanoseconds.
+    pub duration_nanoseconds: u64,
+    /// CPU time of fortio over it, in nanoseconds.
+    pub generator_cpu_nanoseconds: u64,
+    /// CPU time of the responder over it, the probe's own included, in nanoseconds.
+    pub responder_cpu_nanoseconds: u64,
+    /// Number of CPUs that both might use together.
+    pub cpus: f64,
+}
+
+/// What a running subject says of how it executes, by member of the JSON object that it answers
+/// with; values as text. Empty when it was asked and gave no such object.
+pub type EngineFacts = BTreeMap<String, String>;

@@ -1,0 +1,82 @@
+//! What a running subject says of its engine. It is asked after the load, so that answering cannot
+//! change what was measured.
+
+use serde_json::Value;
+use wasmbench_core::wire::instrument::EngineFacts;
+
+use crate::http;
+use crate::output::progress;
+use crate::target::Target;
+
+/// More members are none of an engine's.
+const MAX_MEMBERS: usize = 32;
+/// Longest name and value that are kept, in characters.
+const MAX_CHARS: usize = 128;
+
+/// Asks at `path`. Empty when no JSON object comes: a subject that does not tell proves nothing.
+pub fn ask(subject: &Target, path: &str) -> EngineFacts {
+    let target = Target::new(subject.address.ip(), subject.address.port(), path);
+    let answer = target.map_err(|error| error.to_string());
+    let answer = answer.and_then(|target| http::get(&target).map_err(|error| error.to_string()));
+    match answer {
+        Ok(response) if response.status == 200 => facts(&response.body),
+        Ok(response) => {
+            progress(&format!(
+                "no word of the engine: status {}",
+                response.status
+            ));
+            EngineFacts::new()
+        }
+        Err(why) => {
+            progress(&format!("no word of the engine: {why}"));
+            EngineFacts::new()
+        }
+    }
+}
+
+/// The members whose values are plain.
+fn facts(body: &[u8]) -> EngineFacts {
+    let cut = |text: &str| {
+        let clean = text.chars().filter(|c| !c.is_control());
+        clean.take(MAX_CHARS).collect::<String>()
+    };
+    let value = |value: &Value| match value {
+        Value::String(text) => Some(cut(text)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let Ok(Value::Object(members)) = serde_json::from_slice(body) else {
+        return EngineFacts::new();
+    };
+    let plain = members
+        .iter()
+        .filter_map(|(name, member)| Some((cut(name), value(member)?)));
+    plain.take(MAX_MEMBERS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_members_are_kept_as_text() {
+        let body = br#"{"engine":"wasmtime","copyOnWrite":false,"computeRatio":1.25,"flags":[1],"none":null}"#;
+        let expected = [
+            ("engine", "wasmtime"),
+            ("copyOnWrite", "false"),
+            ("computeRatio", "1.25"),
+        ];
+        let expected = expected.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        assert_eq!(facts(body), expected);
+    }
+
+    #[test]
+    fn what_is_no_object_tells_nothing_and_long_text_is_cut() {
+        for body in ["", "hello", "[1]", "\"engine\"", "{"] {
+            assert!(facts(body.as_bytes()).is_empty(), "{body}");
+        }
+        let long = format!(r#"{{"engine":"a\u0007{}"}}"#, "b".repeat(1000));
+        assert_eq!(facts(long.as_bytes())["engine"].chars().count(), MAX_CHARS);
+    }
+}

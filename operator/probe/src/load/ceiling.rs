@@ -1,0 +1,79 @@
+//! How far the load generator goes on this node: fortio against a [`Responder`] within the probe,
+//! over the loopback, with answers as long as the subject's. The subject waits meanwhile.
+
+use std::time::{Duration, Instant};
+
+use wasmbench_core::cpu_list::CpuList;
+use wasmbench_core::wire::instrument::GeneratorCeiling;
+
+use super::timed::Bench;
+use crate::fortio::args::Load;
+use crate::output::progress;
+use crate::quota;
+use crate::responder::Responder;
+use crate::target::Target;
+
+/// Long enough for 10,000 requests of the slowest generator, short beside a trial.
+const TIME: Duration = Duration::from_secs(1);
+/// Time for all of it, a hanging fortio included.
+const BUDGET: Duration = Duration::from_secs(5);
+/// Fewer connections per CPU would leave CPUs idle while requests travel, and the rate would be that
+/// of a round trip, which is no ceiling.
+const CONNECTIONS_PER_CPU: u32 = 4;
+/// A thread each; more make a load slower, not faster.
+const MOST_CONNECTIONS: u32 = 512;
+
+/// Measures the ceiling for the load of `bench`; `own_cpus` is the list of CPUs that the probe may
+/// use. None, and a line of progress, when it does not succeed: a trial goes on without it.
+pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Option<GeneratorCeiling> {
+    let found = try_measure(bench, own_cpus);
+    match &found {
+        Ok(ceiling) => progress(&format!(
+            "a responder that does nothing: {:.0} requests per second",
+            ceiling.rps
+        )),
+        Err(why) => progress(&format!("no ceiling of the load generator: {why}")),
+    }
+    found.ok()
+}
+
+fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCeiling, String> {
+    let cpus = own_cpus
+        .and_then(CpuList::parse)
+        .ok_or("its CPUs are not known")?;
+    let quota = quota::cpus(&bench.sys.join("fs/cgroup"));
+    let usable = quota.unwrap_or(f64::INFINITY).min(f64::from(cpus.count()));
+    let bytes = usize::try_from(bench.load.answer_bytes).map_err(|error| error.to_string())?;
+    let responder = Responder::start(bench.status, bytes, bench.load.reuse)
+        .map_err(|error| format!("could not listen: {error}"))?;
+    let target = Target::new(responder.address.ip(), responder.address.port(), "/")
+        .map_err(|error| error.to_string())?;
+    let connections = bench
+        .load
+        .connections
+        .max(CONNECTIONS_PER_CPU * cpus.count());
+    let alone = Bench {
+        load: Load {
+            target: &target,
+            connections: connections.min(MOST_CONNECTIONS),
+            ..bench.load
+        },
+        meter: None,
+        deadline: Instant::now() + BUDGET,
+        ..*bench
+    };
+    let (run, readings) = alone.calibrate(TIME)?;
+    let failed = run.requests.saturating_sub(run.expected);
+    if failed > 0 {
+        return Err(format!("{failed} requests failed: {}", run.codes()));
+    }
+    let counted = "CPU time was not counted";
+    Ok(GeneratorCeiling {
+        connections: alone.load.connections,
+        rps: run.rps(),
+        duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
+        generator_cpu_nanoseconds: readings.generator().ok_or(counted)?,
+        responder_cpu_nanoseconds: readings.probe().ok_or(counted)?,
+        cpus: usable,
+    })
+}

@@ -1,0 +1,153 @@
+//! A server that does as little as an HTTP/1.1 server can: it reads up to the end of a request and
+//! writes always the same answer. One thread per connection, no parsing, no timers. What fortio
+//! reaches against it is not the subject's doing.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use wasmbench_api::run::ConnectionReuse;
+
+/// A connection's thread reads into a buffer of 4 KiB and calls nothing deep.
+const STACK_BYTES: usize = 64 * 1024;
+/// A request without a body ends so.
+const END: &[u8] = b"\r\n\r\n";
+
+/// A running responder; it ends when it is dropped, its connections when their clients do.
+#[derive(Debug)]
+pub struct Responder {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stopped: Arc<AtomicBool>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Answer {
+    bytes: Arc<[u8]>,
+    reuse: ConnectionReuse,
+}
+
+impl Responder {
+    /// Listens at the loopback, on a port of the kernel's choice, and answers with `status` and
+    /// `body_bytes` bytes.
+    pub fn start(status: u16, body_bytes: usize, reuse: ConnectionReuse) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let answer = Answer {
+            bytes: answer(status, body_bytes).into(),
+            reuse,
+        };
+        let stopped = Arc::new(AtomicBool::new(false));
+        let also_stopped = Arc::clone(&stopped);
+        let accepting = thread::Builder::new()
+            .name("responder".to_owned())
+            .spawn(move || accept(&listener, &also_stopped, &answer))?;
+        Ok(Self {
+            address,
+            stopped,
+            accepting: Some(accepting),
+        })
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Release);
+        // The thread waits for a connection: this is its last.
+        let woken = TcpStream::connect(self.address).is_ok();
+        if let Some(accepting) = self.accepting.take().filter(|_| woken) {
+            let _ = accepting.join();
+        }
+    }
+}
+
+fn answer(status: u16, body_bytes: usize) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status} OK\r\nContent-Length: {body_bytes}\r\n\r\n");
+    let mut answer = head.into_bytes();
+    answer.resize(answer.len() + body_bytes, b'x');
+    answer
+}
+
+fn accept(listener: &TcpListener, stopped: &AtomicBool, answer: &Answer) {
+    for stream in listener.incoming() {
+        if stopped.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        let answer = answer.clone();
+        // A connection without a thread is closed: fortio counts an error, and there is no ceiling.
+        let _ = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(move || serve(stream, &answer));
+    }
+}
+
+/// Until the client closes, or after the first answer. An error is the client's end, too.
+fn serve(mut stream: TcpStream, answer: &Answer) {
+    let mut buffer = [0; 4096];
+    let mut filled = 0;
+    let _ = stream.set_nodelay(true);
+    while let Ok(read) = stream.read(&mut buffer[filled..]) {
+        filled += read;
+        if read == 0 {
+            return;
+        }
+        if !buffer[..filled].ends_with(END) {
+            continue;
+        }
+        filled = 0;
+        if stream.write_all(&answer.bytes).is_err() || answer.reuse == ConnectionReuse::PerRequest {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(stream: &mut TcpStream, pieces: &[&[u8]], expected: usize) -> String {
+        for piece in pieces {
+            stream.write_all(piece).unwrap();
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let mut answer = vec![0; expected];
+        stream.read_exact(&mut answer).unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[test]
+    fn a_connection_is_answered_again_and_again_however_a_request_is_cut() {
+        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive).unwrap();
+        let mut stream = TcpStream::connect(responder.address).unwrap();
+        let expected = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nxxxxx";
+        for pieces in [
+            &[b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" as &[u8]] as &[&[u8]],
+            &[b"GET / HTTP/1.1\r", b"\n\r\n"],
+        ] {
+            assert_eq!(get(&mut stream, pieces, expected.len()), expected);
+        }
+    }
+
+    #[test]
+    fn a_connection_per_request_is_closed_after_its_answer() {
+        let responder = Responder::start(204, 0, ConnectionReuse::PerRequest).unwrap();
+        let mut stream = TcpStream::connect(responder.address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
+    }
+
+    #[test]
+    fn nothing_listens_after_the_end() {
+        let responder = Responder::start(200, 5, ConnectionReuse::KeepAlive).unwrap();
+        let address = responder.address;
+        drop(responder);
+        assert!(TcpStream::connect(address).is_err());
+    }
+}
