@@ -16,8 +16,7 @@ use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts}
 use super::trial::{self, Metrics};
 use super::{
     ceiling, cells, compare, expectations, failures, invalid, outside, precision, quality, sandbox,
-    verdict,
-    words,
+    verdict, words,
 };
 use crate::twin;
 use crate::variants::engine;
@@ -404,6 +403,8 @@ fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Obser
         recorded_at: record.recorded_at,
         ended,
         metrics: Metrics::default(),
+        generator_ceiling: None,
+        engine_contradiction: None,
         cold_start: None,
         density: numbers,
         bodies: document.map(density::bodies).unwrap_or_default(),
