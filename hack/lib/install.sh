@@ -19,6 +19,9 @@ prepare_cluster() {
 }
 
 # The chart with the images of this checkout. Arguments are further ones of Helm.
+# What a script sets besides.
+chart_options=()
+
 install_chart() {
   "$KUBECTL" create namespace "$WASMBENCH_NAMESPACE" --dry-run=client -o yaml |
     "$KUBECTL" apply -f - >/dev/null
@@ -26,7 +29,7 @@ install_chart() {
   "$KUBECTL" label --overwrite namespace "$WASMBENCH_NAMESPACE" \
     pod-security.kubernetes.io/enforce=privileged >/dev/null
   "$HELM" upgrade --install wasmbench charts/wasmbench --namespace "$WASMBENCH_NAMESPACE" \
-    --set image.tag="${IMAGE_TAG:?}" "$@" --wait --timeout 120s >/dev/null
+    --set image.tag="${IMAGE_TAG:?}" "${chart_options[@]}" --wait --timeout 120s >/dev/null
 }
 
 # The kubectl plugin, first on PATH.

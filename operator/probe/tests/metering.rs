@@ -211,8 +211,11 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
     let proportional = processes.proportional_bytes.unwrap();
     assert!((100_000..1 << 30).contains(&proportional), "{processes:?}");
     let switches = processes.switches.unwrap();
-    // A thread per connection: they end with the load, and take their counts along.
-    assert_eq!(switches.threads_ended, 4, "{processes:?}");
+    // A thread per connection: with the load they end, and take their counts along, unless the reading
+    // was faster.
+    assert!(switches.threads_ended <= 4, "{processes:?}");
+    let counted = switches.voluntary + switches.involuntary;
+    assert!(switches.threads_ended == 4 || counted > 0, "{processes:?}");
 }
 
 #[test]
