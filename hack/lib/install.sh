@@ -18,10 +18,10 @@ prepare_cluster() {
   hack/images load
 }
 
-# The chart with the images of this checkout. Arguments are further ones of Helm.
-# What a script sets besides.
+# Further arguments of Helm, for a script that wants them.
 chart_options=()
 
+# The chart with the images of this checkout.
 install_chart() {
   "$KUBECTL" create namespace "$WASMBENCH_NAMESPACE" --dry-run=client -o yaml |
     "$KUBECTL" apply -f - >/dev/null
