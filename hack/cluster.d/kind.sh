@@ -38,8 +38,9 @@ YAML
 }
 
 containerd_patch() {
-  cgroup_v1 || lacks_sys_resource || return 0
   echo 'containerdConfigPatches:'
+  runtimes_patch
+  cgroup_v1 || lacks_sys_resource || return 0
   echo '- |-'
   if lacks_sys_resource; then
     # Lowering a process's out-of-memory score takes that capability.
@@ -52,6 +53,19 @@ containerd_patch() {
     echo '  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]'
     echo '    SystemdCgroup = false'
   fi
+}
+
+# The Wasm runtimes are known from the start, so that their shims can be added to a cluster that is
+# up. containerd passes over the plugin that its version of the configuration does not have.
+runtimes_patch() {
+  local plugin name
+  for plugin in io.containerd.grpc.v1.cri io.containerd.cri.v1.runtime; do
+    echo '- |-'
+    for name in "${shim_names[@]}"; do
+      echo "  [plugins.\"$plugin\".containerd.runtimes.$name]"
+      echo "    runtime_type = \"io.containerd.$name.v1\""
+    done
+  done
 }
 
 kubeadm_patch() { # AUDIT

@@ -3,11 +3,14 @@
 # Comes in: flags. Goes out: a cluster; $substrate and $settings say what it is.
 
 cluster_up() {
-  local nodes='' audit='' docker=host
+  local nodes='' audit='' shims='' docker=host
   parse_up_flags "$@"
   preflight
   take_lock
-  if [ -f "$settings" ] && find_cluster; then return; fi
+  if [ -f "$settings" ] && find_cluster; then
+    [ -z "$shims" ] || add_shims
+    return
+  fi
   clear_remains
 
   nodes=${nodes:-1} audit=${audit:-off}
@@ -27,6 +30,7 @@ cluster_up() {
   fi
   create_cluster "$docker" "$nodes" "$audit"
   printf '%s\n' "nodes=$nodes" "audit=$audit" >"$settings"
+  [ -z "$shims" ] || add_shims
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
 }
 
@@ -41,6 +45,7 @@ parse_up_flags() {
         [[ $nodes =~ ^[1-9]$ ]] || die "--nodes takes a number from 1 to 9, not '$nodes'"
         ;;
       --audit) audit=on ;;
+      --shims) shims=on ;;
       *) die "up has no flag '$1'; hack/cluster help lists them" ;;
     esac
     shift

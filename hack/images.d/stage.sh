@@ -16,12 +16,13 @@ declare -A entry_of=([native]=gateway [embedded]=gateway [upstream]=gateway)
 stage_of() { echo "$store/stage/$1"; }
 
 stage() { # NAME...
-  local name context binaries module fortio
+  local name context binaries module fortio server
   have cargo || die "cargo is missing: install Rust from https://rustup.rs"
   for name in "$@"; do
     case $name in
       embedded) module=$("$hack/wasm" build transform) ;;
       probe) fortio=$("$hack/tool" fortio) ;;
+      server) server=$("$hack/wasm" build server) ;;
     esac
   done
   binaries=$store/binaries
@@ -30,6 +31,10 @@ stage() { # NAME...
     context=$(stage_of "$name")
     rm -rf "$context"
     mkdir -p "$context"
+    if [ "$name" = server ]; then
+      put 644 "$server" "$context/gateway.wasm"
+      continue
+    fi
     put 755 "$binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
     case $name in
       embedded) put 644 "$module" "$context/transform.wasm" ;;
@@ -44,7 +49,7 @@ compile() { # DIRECTORY NAME...
   local directory=$1 target name packages=() built
   shift
   target=$(rustc -vV | sed -n 's/^host: //p')
-  for name in "$@"; do packages+=(--package "${package_of[$name]}"); done
+  for name in "$@"; do packages+=(${package_of[$name]:+--package "${package_of[$name]}"}); done
   # Not in an image, but made of the same parts: apart it would compile them all again.
   packages+=(--package kubectl-wasmbench)
   cd "$repository"
@@ -56,7 +61,7 @@ compile() { # DIRECTORY NAME...
   built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release
   mkdir -p "$directory"
   for name in "$@"; do
-    put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
+    [ -z "${binary_of[$name]:-}" ] || put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
   put 755 "$built/kubectl-wasmbench" "$directory/kubectl-wasmbench"
 }

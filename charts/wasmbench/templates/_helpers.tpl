@@ -69,8 +69,11 @@ images:
   probe: {{ include "wasmbench.image" (dict "root" . "name" "probe") | quote }}
   native: {{ include "wasmbench.image" (dict "root" . "name" "native") | quote }}
   embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
+  server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
   pullPolicy: {{ .Values.image.pullPolicy }}
+runtimeClasses:
+  wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
 meter: {{ .Values.meter.level }}
 limits:
   connections: {{ int .Values.limits.connections }}

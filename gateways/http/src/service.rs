@@ -1,6 +1,7 @@
 //! What a server does with a request: the side of this library that its users implement.
 
 use crate::message::{Request, Status};
+use std::time::Duration;
 
 /// Answers requests. One request at a time: there is one thread.
 pub trait Service {
@@ -21,6 +22,8 @@ pub enum Outcome {
     Text(Status),
     /// With the filled body, as JSON.
     Json(Status),
+    /// With the filled body, as plain text, this long after the request.
+    Later(Status, Duration),
     /// With what the upstream answers.
     Forward,
 }

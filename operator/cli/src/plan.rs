@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use kube::ResourceExt;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::results::table::{Align, Table};
 use wasmbench_core::results::{units, words};
@@ -139,9 +139,11 @@ fn config() -> OperatorConfig {
             probe: none(),
             native: none(),
             embedded: none(),
+            server: none(),
             upstream: none(),
             pull_policy: none(),
         },
+        runtime_classes: RuntimeClasses::default(),
         meter: MeterLevel::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),

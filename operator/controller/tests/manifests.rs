@@ -17,7 +17,7 @@ use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::validate::validate;
 use wasmbench_core::wire::request::MeterLevel;
@@ -96,9 +96,11 @@ fn config() -> OperatorConfig {
             probe: "registry.example.com/probe:1".into(),
             native: "registry.example.com/native:1".into(),
             embedded: "registry.example.com/embedded:1".into(),
+            server: "registry.example.com/server:1".into(),
             upstream: "registry.example.com/upstream:1".into(),
             pull_policy: "IfNotPresent".into(),
         },
+        runtime_classes: RuntimeClasses::default(),
         meter: MeterLevel::Cgroup,
         limits: Limits::default(),
         probe: ProbeConfig::default(),

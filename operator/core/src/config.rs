@@ -13,6 +13,9 @@ pub struct OperatorConfig {
     pub operator_namespace: String,
     /// Images of probes and presets.
     pub images: Images,
+    /// Names of the `RuntimeClasses` that the Wasm presets ask for.
+    #[serde(default)]
+    pub runtime_classes: RuntimeClasses,
     /// Where probes read the subject's resources.
     #[serde(default)]
     pub meter: MeterLevel,
@@ -41,11 +44,29 @@ pub struct Images {
     pub native: String,
     /// Preset `wasmtime-embedded`.
     pub embedded: String,
+    /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
+    pub server: String,
     /// The echo server behind the proxy workload.
     pub upstream: String,
     /// Pull policy of all of them.
     #[serde(default = "if_not_present")]
     pub pull_policy: String,
+}
+
+/// `RuntimeClasses` by shim. What they are called is the administrator's choice.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RuntimeClasses {
+    /// Of the wasmtime shim.
+    pub wasmtime: String,
+}
+
+impl Default for RuntimeClasses {
+    fn default() -> Self {
+        Self {
+            wasmtime: "wasmtime".into(),
+        }
+    }
 }
 
 /// Bounds on what a run may ask for.

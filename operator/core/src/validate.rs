@@ -342,7 +342,7 @@ fn resolve_variants(
         if variant.preset.is_some() == variant.container.is_some() {
             return Err(invalid(field, "set either preset or container"));
         }
-        let subject = variants::subject(variant, &config.images)
+        let subject = variants::subject(variant, config)
             .ok_or_else(|| invalid(field, "set either preset or container"))?;
         Ok(ValidatedVariant {
             name: variant.name.clone(),

@@ -2,12 +2,18 @@
 //!
 //! Comes in: addresses, tokens, timeouts. Goes out: non-blocking streams and readiness events.
 //! The interface is as narrow as `poll(2)`: level-triggered, one token per socket, no thread and
-//! no call-back. A port to WASI is one more file with the same five items.
+//! no call-back. A port to another platform is one more file with the same items.
 
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 pub(crate) use unix::{
+    Listener, Poller, Stream, exit_on_signals, is_exhausted, raise_descriptor_limit,
+};
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+mod wasip2;
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+pub(crate) use wasip2::{
     Listener, Poller, Stream, exit_on_signals, is_exhausted, raise_descriptor_limit,
 };
 

@@ -119,6 +119,10 @@ impl<S: Service> Server<S> {
         {
             Outcome::Text(status) => (status, TEXT),
             Outcome::Json(status) => (status, JSON),
+            Outcome::Later(status, time) => {
+                self.answer_later(key, status, time);
+                return false;
+            }
             Outcome::Forward => {
                 let request = client.connection.request();
                 let finished = self.pool.forward(key, request, self.now, &self.poller);

@@ -5,6 +5,7 @@
 mod accept;
 mod clients;
 mod deadlines;
+mod later;
 
 use crate::config::Config;
 use crate::net::{Event, Interest, Listener, Poller, raise_descriptor_limit};
@@ -12,6 +13,7 @@ use crate::service::Service;
 use crate::slab::{Key, Slab};
 use crate::upstream::{Authority, Pool};
 use clients::Client;
+use later::Sleepers;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
@@ -40,6 +42,7 @@ pub struct Server<S> {
     pool: Pool,
     /// Clients with requests left over when their turn ended.
     again: VecDeque<Key>,
+    sleepers: Sleepers,
     /// When accepting goes on after descriptors ran out.
     accept_again: Option<Instant>,
     /// No deadline is earlier than this.
@@ -66,6 +69,7 @@ impl<S: Service> Server<S> {
             clients: Slab::new(),
             pool,
             again: VecDeque::new(),
+            sleepers: Sleepers::default(),
             accept_again: None,
             next_check: None,
             now: Instant::now(),
@@ -89,6 +93,7 @@ impl<S: Service> Server<S> {
             for event in &events {
                 self.dispatch(*event);
             }
+            self.answer_due();
             // Only those that are queued now: what they add waits for the next round, after the
             // other connections had theirs.
             for _ in 0..self.again.len() {
@@ -116,7 +121,7 @@ impl<S: Service> Server<S> {
         if !self.again.is_empty() {
             return Some(Duration::ZERO);
         }
-        let next = [self.next_check, self.accept_again]
+        let next = [self.next_check, self.accept_again, self.sleepers.next()]
             .into_iter()
             .flatten()
             .min()?;

@@ -57,6 +57,9 @@ pub enum Preset {
     /// The same gateway with each answer passed through a Wasm module in-process: compiled once,
     /// a fresh instance per request.
     WasmtimeEmbedded,
+    /// The gateway itself compiled to a WASI 0.2 component, in a pod of the `RuntimeClass` of the
+    /// wasmtime shim.
+    WasmtimeShim,
 }
 
 /// Settings of an embedded Wasm engine.

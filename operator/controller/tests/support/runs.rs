@@ -8,7 +8,7 @@ use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig};
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::record::{Point, TrialId};
 use wasmbench_core::wire::request::MeterLevel;
@@ -24,9 +24,11 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             probe: image("probe"),
             native: image("native"),
             embedded: image("embedded"),
+            server: image("server"),
             upstream: image("upstream"),
             pull_policy: "IfNotPresent".into(),
         },
+        runtime_classes: RuntimeClasses::default(),
         meter,
         limits: Limits::default(),
         probe: ProbeConfig::default(),

@@ -6,10 +6,11 @@ pub mod engine;
 mod floor;
 mod native;
 mod wasmtime_embedded;
+mod wasmtime_shim;
 
 use wasmbench_api::run::{EnvVar, Preset, Variant};
 
-use crate::config::Images;
+use crate::config::{Images, OperatorConfig};
 
 pub use floor::subject as floor;
 
@@ -42,13 +43,17 @@ pub struct SubjectSpec {
 }
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
-pub fn subject(variant: &Variant, images: &Images) -> Option<SubjectSpec> {
+pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
+    let images = &config.images;
     match (variant.preset, &variant.container) {
         (Some(Preset::Native), _) => Some(native::subject(images)),
         (Some(Preset::WasmtimeEmbedded), _) => Some(wasmtime_embedded::subject(
             images,
             variant.engine.unwrap_or_default(),
         )),
+        (Some(Preset::WasmtimeShim), _) => {
+            Some(wasmtime_shim::subject(images, &config.runtime_classes))
+        }
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

@@ -42,6 +42,7 @@ images:
   probe: example.com/probe:1
   native: example.com/native:1
   embedded: example.com/embedded:1
+  server: example.com/server:1
   upstream: example.com/upstream:1
 coldStartServiceAccount: wasmbench-cold-start
 ";

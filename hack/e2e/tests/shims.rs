@@ -1,0 +1,68 @@
+//! Wasm in the place of a container: pods that containerd hands to a shim.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use std::collections::BTreeMap;
+
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::runs;
+
+const WORKLOADS: &str = r"
+blocks: 1
+seed: 1
+variants:
+- {name: native, preset: native}
+- {name: shim, preset: wasmtime-shim}
+workloads:
+- {name: hello, path: /, expect: {body: hello}}
+- {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: heavy, path: '/heavy?n=15', expect: {body: '610'}}
+- {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: sleep, path: '/sleep?ms=20', expect: {body: slept}}
+- {name: json, path: /json, expect: {sameAcrossVariants: true}}
+- {name: echo, path: '/echo?text', expect: {body: text}}
+- {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
+sweeps:
+  warmLatency: {requests: 100, warmupRequests: 10}
+  throughput: {connections: [8], durationSeconds: 1, warmupSeconds: 1}
+";
+
+#[tokio::test]
+async fn the_gateway_as_a_component_under_the_wasmtime_shim_answers_like_the_native_one() {
+    with_namespace("shim", |client, namespace| async move {
+        runs::create(&client, &namespace, "shim", WORKLOADS).await;
+        let run = runs::finished(&client, &namespace, "shim", 600).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!(records.len(), 32, "{outcomes:#?}");
+        assert!(
+            outcomes.values().all(|outcome| outcome == "Measured"),
+            "{outcomes:#?}"
+        );
+        for record in &records {
+            let subject = record.subject.as_ref().expect("the pod under test");
+            let class = (record.trial.cell.variant == "shim").then_some("wasmtime");
+            assert_eq!(subject.runtime_class.as_deref(), class);
+        }
+        let rates: BTreeMap<(&str, &str), f64> = run
+            .status
+            .iter()
+            .flat_map(|status| &status.summary)
+            .filter_map(|row| {
+                let load = row.throughput.as_ref()?;
+                Some(((&*row.workload, &*row.variant), load.peak_rps))
+            })
+            .collect();
+        // What only waits cannot be faster than its wait: 8 connections of 20 ms each.
+        for variant in ["native", "shim"] {
+            let rate = rates[&("sleep", variant)];
+            assert!((200.0..=400.0).contains(&rate), "{variant}: {rate}");
+        }
+    })
+    .await;
+}

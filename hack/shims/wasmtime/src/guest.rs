@@ -1,0 +1,149 @@
+//! Runs a guest to its end: a WASI 0.1 module by its exported function, a WASI 0.2 component by
+//! `wasi:cli/run`.
+
+use anyhow::{Result, anyhow, bail};
+use containerd_shim_wasm::sandbox::context::{RuntimeContext, WasmBinaryType};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use wasmtime::component::Component;
+use wasmtime::error::Context as _;
+use wasmtime::{Engine, Module, Precompiled, Store, format_err};
+use wasmtime_wasi::p2::bindings::Command;
+use wasmtime_wasi::{I32Exit, WasiCtxBuilder, p1, p2};
+
+use crate::engine::engine;
+use crate::store::{Data, builder};
+
+/// Exit code of a process that SIGTERM ended.
+const TERMINATED: i32 = 128 + 15;
+
+/// What a binary holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Module,
+    Component,
+}
+
+impl Kind {
+    /// From the first bytes.
+    pub fn of(bytes: &[u8]) -> Result<Self> {
+        match WasmBinaryType::from_bytes(bytes) {
+            Some(WasmBinaryType::Module) => Ok(Self::Module),
+            Some(WasmBinaryType::Component) => Ok(Self::Component),
+            None => bail!("neither a Wasm module nor a Wasm component"),
+        }
+    }
+}
+
+enum Guest {
+    Module { module: Module, function: String },
+    Component(Component),
+}
+
+/// Runs the container's guest and returns its exit code. SIGTERM ends it at once: as process 1 of a
+/// container it would otherwise be ignored.
+pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    let engine = engine().map_err(readable)?;
+    let guest = load(&engine, context)?;
+    let wasi = builder(context)?;
+    let (done, outcome) = oneshot::channel();
+    // A thread and a loop of its own: sockets that are ready wake the guest without a detour over
+    // another thread, and a guest that computes does not keep the signal waiting.
+    std::thread::Builder::new()
+        .name("guest".to_owned())
+        .spawn(move || {
+            let _ = done.send(run_to_end(&engine, guest, wasi));
+        })?;
+    tokio::select! {
+        outcome = outcome => outcome.map_err(|_| anyhow!("the guest's thread panicked"))?,
+        _ = terminated.recv() => Ok(TERMINATED),
+    }
+}
+
+fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
+    let entrypoint = context.entrypoint();
+    let bytes = entrypoint.source.as_bytes()?;
+    let function = entrypoint.func;
+    if !entrypoint.source.is_precompiled()? {
+        return Ok(match Kind::of(&bytes)? {
+            Kind::Module => Guest::Module {
+                module: Module::new(engine, &bytes).map_err(readable)?,
+                function,
+            },
+            Kind::Component => Guest::Component(Component::new(engine, &bytes).map_err(readable)?),
+        });
+    }
+    // SAFETY: runwasi read these bytes from containerd's content store, where only a shim of the same
+    // engine puts them; wasmtime checks its version and settings once more.
+    unsafe {
+        match Engine::detect_precompiled(&bytes) {
+            Some(Precompiled::Module) => {
+                let module = Module::deserialize(engine, &bytes).map_err(readable)?;
+                Ok(Guest::Module { module, function })
+            }
+            Some(Precompiled::Component) => Component::deserialize(engine, &bytes)
+                .map(Guest::Component)
+                .map_err(readable),
+            None => {
+                bail!("the precompiled layer is not wasmtime's: remove and pull the image again")
+            }
+        }
+    }
+}
+
+/// With its causes and, for a trap, the guest's stack.
+fn readable(error: wasmtime::Error) -> anyhow::Error {
+    anyhow!("{error:?}")
+}
+
+fn run_to_end(engine: &Engine, guest: Guest, wasi: WasiCtxBuilder) -> Result<i32> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(async {
+        match guest {
+            Guest::Module { module, function } => {
+                run_module(engine, &module, &function, wasi).await
+            }
+            Guest::Component(component) => run_component(engine, &component, wasi).await,
+        }
+    });
+    match ended {
+        Ok(()) => Ok(0),
+        // A guest that calls exit(0) unwinds as an error too.
+        Err(error) => match error.downcast_ref::<I32Exit>() {
+            Some(exit) => Ok(exit.0),
+            None => Err(readable(error)),
+        },
+    }
+}
+
+async fn run_module(
+    engine: &Engine,
+    module: &Module,
+    function: &str,
+    mut wasi: WasiCtxBuilder,
+) -> wasmtime::Result<()> {
+    let mut linker = wasmtime::Linker::new(engine);
+    p1::add_to_linker_async(&mut linker, |data: &mut p1::WasiP1Ctx| data)?;
+    let mut store = Store::new(engine, wasi.build_p1());
+    let instance = linker.instantiate_async(&mut store, module).await?;
+    let function = instance
+        .get_typed_func::<(), ()>(&mut store, function)
+        .with_context(|| format!("the module's function '{function}'"))?;
+    function.call_async(&mut store, ()).await
+}
+
+async fn run_component(
+    engine: &Engine,
+    component: &Component,
+    mut wasi: WasiCtxBuilder,
+) -> wasmtime::Result<()> {
+    let mut linker = wasmtime::component::Linker::new(engine);
+    p2::add_to_linker_async(&mut linker)?;
+    let mut store = Store::new(engine, Data::new(wasi.build()));
+    let command = Command::instantiate_async(&mut store, component, &linker).await?;
+    let ended = command.wasi_cli_run().call_run(&mut store).await?;
+    ended.map_err(|()| format_err!("the component's run function reports a failure"))
+}
