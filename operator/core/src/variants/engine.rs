@@ -31,6 +31,9 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
+        // The guest cannot see which runtime runs it; that the pod's RuntimeClass was used is in its
+        // record.
+        Some(Preset::WasmtimeShim) => vec![("guest", "wasm32-wasi"), built],
     }
 }
 
