@@ -763,7 +763,10 @@ fn a_window_that_began_before_the_rate_came_to_rest_is_noted() {
     });
     assert_eq!(summary.trustworthy, Some(true), "it is a note");
     let message = doubt(&summary, Reason::WarmupNotSettled).message;
-    assert!(message.contains("embedded on hello at 10 connections ("), "{message}");
+    assert!(
+        message.contains("embedded on hello at 10 connections ("),
+        "{message}"
+    );
 }
 
 #[test]

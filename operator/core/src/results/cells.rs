@@ -153,7 +153,8 @@ fn summarise(
         .map(|trial| trial.metrics.requests)
         .min()
         .unwrap_or_default();
-    let unsettled = valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
+    let unsettled =
+        valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
     let unsettled_trials = u32::try_from(unsettled.count()).unwrap_or(u32::MAX);
     CellSummary {
         variant: cell.variant,

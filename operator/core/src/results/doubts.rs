@@ -3,8 +3,8 @@
 
 mod high_variance;
 mod littles_law;
-mod not_settled;
 mod noisy;
+mod not_settled;
 pub mod saturation;
 
 use std::collections::BTreeMap;

@@ -82,7 +82,9 @@ impl Bench<'_> {
             warm.warmup.added_parts += u32::from(is_added);
         }
         // Halves of a number of requests are too short to tell.
-        let told = settling.is_settled().filter(|_| !amounts.settling.is_empty());
+        let told = settling
+            .is_settled()
+            .filter(|_| !amounts.settling.is_empty());
         warm.warmup.settled = told;
         let nanoseconds = began.elapsed().as_nanos();
         warm.warmup.duration_nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
