@@ -756,6 +756,20 @@ fn connections_that_do_not_wait_for_answers_are_noted() {
 }
 
 #[test]
+fn a_window_that_began_before_the_rate_came_to_rest_is_noted() {
+    let summary = with_window(|record| {
+        let warmup = &mut record.document.as_mut().unwrap().warmup;
+        warmup.get_or_insert_default().settled = Some(false);
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::WarmupNotSettled).message;
+    assert!(
+        message.contains("embedded on hello at 10 connections ("),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
     let run = run();
     let mut records = all_measured(&run);

@@ -161,14 +161,15 @@ fn default_warm() -> wasmbench_api::run::WarmLatency {
 }
 
 /// Seconds after which the Job is stopped. The timed window may run three times: once more when the
-/// histogram's resolution did not fit, and once more when the node was noisy.
+/// histogram's resolution did not fit, and once more when the node was noisy. A warm-up may take
+/// three times its length, until the rate has come to rest.
 fn deadline(request: &LoadRequest) -> u32 {
     let load = match request.load {
         Load::Requests { .. } => REQUESTS_SECONDS,
         Load::Duration {
             seconds,
             warmup_seconds,
-        } => 3 * seconds + warmup_seconds,
+        } => 3 * (seconds + warmup_seconds),
     };
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }

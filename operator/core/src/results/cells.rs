@@ -149,13 +149,13 @@ fn summarise(
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
     };
     let invalid_because = invalid_because(&trials, wrong);
-    let valid = trials
-        .iter()
-        .filter(|trial| trial.state == TrialState::Valid);
-    let fewest_requests = valid
+    let fewest_requests = valid_trials(&trials)
         .map(|trial| trial.metrics.requests)
         .min()
         .unwrap_or_default();
+    let unsettled =
+        valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
+    let unsettled_trials = u32::try_from(unsettled.count()).unwrap_or(u32::MAX);
     CellSummary {
         variant: cell.variant,
         workload: cell.workload,
@@ -178,6 +178,7 @@ fn summarise(
         others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
         steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
         connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
+        unsettled_trials,
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
@@ -186,12 +187,14 @@ fn summarise(
     }
 }
 
+fn valid_trials(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
+    let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
+    trials.iter().filter(is_valid)
+}
+
 /// The smallest and the largest number of the valid trials.
 pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
-    let valid = trials
-        .iter()
-        .filter(|trial| trial.state == TrialState::Valid);
-    let numbers = valid.filter_map(|trial| of(&trial.metrics));
+    let numbers = valid_trials(trials).filter_map(|trial| of(&trial.metrics));
     numbers.fold(None, |found: Option<(f64, f64)>, number| {
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))

@@ -109,6 +109,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
                 discarded: c.repeated.contains(block).then(Discarded::default),
                 connections_busy: None,
+                warmup_settled: None,
                 // Summarised elsewhere: by cell, by variant, and in the environment.
                 throttled_periods: None,
                 shim: None,

@@ -4,6 +4,7 @@
 mod high_variance;
 mod littles_law;
 mod noisy;
+mod not_settled;
 pub mod saturation;
 
 use std::collections::BTreeMap;
@@ -66,6 +67,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         saturation::doubt(evidence),
         drifted(evidence),
         littles_law::doubt(evidence),
+        not_settled::doubt(evidence),
         high_variance::doubt(evidence),
     ];
     found.into_iter().flatten().collect()

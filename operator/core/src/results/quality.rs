@@ -49,6 +49,8 @@ pub enum Reason {
     EnvironmentDrifted,
     /// Connections, rate and latency of a closed loop do not fit together.
     LittlesLaw,
+    /// The rate still moved when the timed window began.
+    WarmupNotSettled,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
 }

@@ -198,6 +198,9 @@ pub struct CellSummary {
     /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_busy: Option<f64>,
+    /// Valid trials in which the rate still moved at the end of the longest warm-up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsettled_trials: u32,
     /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
     pub throttled_periods: u64,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one

@@ -90,6 +90,8 @@ pub struct Metrics {
     pub discarded: Option<Discarded>,
     /// Rate times mean latency as a share of the connections.
     pub connections_busy: Option<f64>,
+    /// Whether the rate had come to rest when the window began.
+    pub warmup_settled: Option<bool>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
     /// What worked for the pod outside its cgroup.
@@ -181,6 +183,7 @@ pub fn metrics(
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
         connections_busy: load.connections_busy.map(round_time),
+        warmup_settled: document.warmup.and_then(|warmup| warmup.settled),
         discarded: window.discarded.map(Discarded::of),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),

@@ -137,6 +137,12 @@ pub struct Warmup {
     pub requests: u64,
     /// Requests per second in its last part.
     pub rps: f64,
+    /// Whether the rate had come to rest at its end; absent where its parts are too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<bool>,
+    /// Parts that were added because the rate still moved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added_parts: u32,
 }
 
 /// The timed window.
@@ -349,4 +355,9 @@ impl Environment {
             ..self
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

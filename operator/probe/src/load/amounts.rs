@@ -14,6 +14,8 @@ const SHORTEST: (Amount, Amount) = (
 /// A warm-up this long is divided, so that the resolution is chosen anew and the rate is read when
 /// compilers and caches have settled. Below, a part would be too short to say anything.
 const DIVIDED: (u32, u32) = (40, 2);
+/// Parts of a warm-up of some seconds. As many again may be added twice until the rate has come to rest.
+const PARTS: u32 = 3;
 /// All load of a trial with a number of requests ends in this time; the operator stops the probe
 /// one minute later.
 const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
@@ -25,6 +27,9 @@ const SLACK: Duration = Duration::from_secs(40);
 pub struct Amounts {
     /// Discarded, one after the other; at least one.
     pub warmup: Vec<Amount>,
+    /// Discarded as well, one by one as long as the rate still moves. Empty where the parts of the
+    /// warm-up are too short to tell, or are no time.
+    pub settling: Vec<Amount>,
     /// The timed window.
     pub timed: Amount,
     /// Time for all of it, both repeats of the window included.
@@ -44,6 +49,7 @@ impl Amounts {
                     few if few < DIVIDED.0 => vec![Amount::Requests(few)],
                     n => vec![Amount::Requests(n / 2), Amount::Requests(n - n / 2)],
                 },
+                settling: vec![],
                 timed: Amount::Requests(requests),
                 budget: REQUESTS_BUDGET,
             },
@@ -53,14 +59,21 @@ impl Amounts {
             } => {
                 let timed = Duration::from_secs(seconds.into());
                 let warmup = Duration::from_secs(warmup_seconds.into());
+                let part = Amount::Time(warmup / PARTS);
+                let divided = warmup_seconds >= DIVIDED.1;
                 Self {
                     warmup: match warmup_seconds {
                         0 => vec![SHORTEST.1],
                         few if few < DIVIDED.1 => vec![Amount::Time(warmup)],
-                        _ => vec![Amount::Time(warmup / 3), Amount::Time(warmup * 2 / 3)],
+                        _ => vec![part; PARTS as usize],
+                    },
+                    settling: if divided {
+                        vec![part; 2 * PARTS as usize]
+                    } else {
+                        vec![]
                     },
                     timed: Amount::Time(timed),
-                    budget: 3 * timed + warmup + SLACK,
+                    budget: 3 * (timed + warmup) + SLACK,
                 }
             }
         }
@@ -124,8 +137,13 @@ mod tests {
             }).sum();
             let asked = Duration::from_secs(warmup_seconds.into());
             prop_assert!(asked < sum + Duration::from_millis(1));
-            // The operator stops a probe after three windows, the warm-up and a minute.
-            prop_assert!(amounts.budget <= 3 * Duration::from_secs(seconds.into()) + asked
+            let added: Duration = amounts.settling.iter().map(|part| match part {
+                Amount::Time(time) => *time,
+                Amount::Requests(_) => Duration::ZERO,
+            }).sum();
+            prop_assert!(added <= 2 * asked);
+            // The operator stops a probe after three windows, three warm-ups and a minute.
+            prop_assert!(amounts.budget <= 3 * (Duration::from_secs(seconds.into()) + asked)
                 + Duration::from_mins(1));
         }
     }

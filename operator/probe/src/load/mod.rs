@@ -4,6 +4,7 @@
 mod amounts;
 mod ceiling;
 mod readings;
+mod settling;
 mod timed;
 mod window;
 

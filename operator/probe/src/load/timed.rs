@@ -11,6 +11,7 @@ use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWind
 use super::amounts::{Amounts, limit};
 use super::failure;
 use super::readings::{Readings, Sources};
+use super::settling::Settling;
 use super::window::{Answered, Window, quieter};
 use crate::fortio::args::{Amount, Load, REQUEST_TIMEOUT};
 use crate::fortio::child;
@@ -56,7 +57,13 @@ impl Bench<'_> {
             resolution: resolution::CALIBRATION,
             per_request,
         };
-        for amount in &amounts.warmup {
+        let mut settling = Settling::default();
+        let parts = amounts.warmup.iter().map(|amount| (amount, false));
+        let more = amounts.settling.iter().map(|amount| (amount, true));
+        for (amount, is_added) in parts.chain(more) {
+            if is_added && settling.is_settled() != Some(false) {
+                break;
+            }
             let settings = (warm.resolution, warm.per_request);
             let run = self.run(*amount, settings, &Mutex::default())?;
             // With a time, fortio sends one request per connection before it starts to count.
@@ -71,7 +78,14 @@ impl Bench<'_> {
                 warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
             }
             warm.version = run.version;
+            settling.add(warm.warmup.rps);
+            warm.warmup.added_parts += u32::from(is_added);
         }
+        // Halves of a number of requests are too short to tell.
+        let told = settling
+            .is_settled()
+            .filter(|_| !amounts.settling.is_empty());
+        warm.warmup.settled = told;
         let nanoseconds = began.elapsed().as_nanos();
         warm.warmup.duration_nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
         progress(&format!("warm: {:.0} requests per second", warm.warmup.rps));

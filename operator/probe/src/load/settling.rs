@@ -1,0 +1,56 @@
+//! Whether a warm-up has come to rest: the rate of its last part is that of the part before. Pure.
+
+/// A rate that differs by more from that of the part before still moves. On a small machine two parts
+/// of a second differ by 7 % without a cause.
+const MOVES: f64 = 0.10;
+
+/// The rates of a warm-up's parts, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settling {
+    last: Option<f64>,
+    moved: Option<f64>,
+}
+
+impl Settling {
+    /// Adds the rate of one more part, in requests per second.
+    pub fn add(&mut self, rps: f64) {
+        let before = self.last.replace(rps).filter(|before| *before > 0.0);
+        self.moved = before.map(|before| (rps / before - 1.0).abs());
+    }
+
+    /// Whether the last two parts agree; `None` with fewer than two.
+    pub fn is_settled(&self) -> Option<bool> {
+        self.moved.map(|moved| moved <= MOVES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(rates: &[f64]) -> Option<bool> {
+        let mut settling = Settling::default();
+        rates.iter().for_each(|rate| settling.add(*rate));
+        settling.is_settled()
+    }
+
+    #[test]
+    fn a_rate_that_rises_or_falls_has_not_settled() {
+        assert_eq!(settled(&[100.0, 150.0]), Some(false));
+        assert_eq!(settled(&[100.0, 80.0]), Some(false));
+        assert_eq!(settled(&[100.0, 150.0, 200.0, 205.0]), Some(true));
+    }
+
+    #[test]
+    fn only_the_last_two_parts_count() {
+        assert_eq!(settled(&[10.0, 100.0, 101.0]), Some(true));
+        assert_eq!(settled(&[100.0, 101.0, 50.0]), Some(false));
+    }
+
+    #[test]
+    fn one_part_and_a_part_without_an_answer_say_nothing() {
+        assert_eq!(settled(&[]), None);
+        assert_eq!(settled(&[100.0]), None);
+        assert_eq!(settled(&[0.0, 100.0]), None);
+    }
+}
