@@ -13,6 +13,8 @@ add_shims() {
       step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
     program=$("$hack/shims/build" --path "$name")
     for node in $(nodes); do
+      docker exec "$node" grep -q "io.containerd.$name.v1" /etc/containerd/config.toml ||
+        die "containerd on $node has no runtime '$name': run 'hack/cluster down', then 'hack/cluster up --shims'"
       # Renamed into place: a running shim's file cannot be written.
       docker cp --quiet "$program" "$node:/usr/local/bin/.shim" >/dev/null 2>&1 ||
         docker cp "$program" "$node:/usr/local/bin/.shim" >/dev/null

@@ -296,7 +296,11 @@ mod tests {
             ("/state", "1"),
             ("/state", "2"),
         ] {
-            assert_eq!(asked(&mut workloads, target), (text, body.to_owned()), "{target}");
+            assert_eq!(
+                asked(&mut workloads, target),
+                (text, body.to_owned()),
+                "{target}"
+            );
         }
         let (outcome, body) = asked(&mut workloads, "/json?orders=3");
         assert_eq!(outcome, Outcome::Json(Status::OK));
@@ -327,7 +331,10 @@ mod tests {
     #[test]
     fn a_number_out_of_bounds_is_named() {
         let mut workloads = Workloads::new(Unchanged);
-        let wrong = (Outcome::Text(Status::BAD_REQUEST), "n is more than 40".to_owned());
+        let wrong = (
+            Outcome::Text(Status::BAD_REQUEST),
+            "n is more than 40".to_owned(),
+        );
         assert_eq!(asked(&mut workloads, "/heavy?n=41"), wrong);
         let (_, sentence) = asked(&mut workloads, "/sleep?ms=soon");
         assert_eq!(sentence, "ms is not a number");
