@@ -85,6 +85,9 @@ fn check_instrument(records: &[Record]) {
             throughput,
             "{trial}"
         );
+        let window = document.timed.as_ref().expect("a window");
+        let echoed = window.upstream_cpu_nanoseconds.is_some_and(|used| used > 0);
+        assert_eq!(echoed, trial.cell.workload == "proxy", "{trial}");
         // The kubelet of the local cluster gives no CPU to one pod alone.
         let cpus = document.cpus.as_ref().expect("lists of CPUs");
         assert!(

@@ -17,7 +17,7 @@ const COARSE_NANOSECONDS: u64 = 500_000_000;
 /// How much of the node's CPUs a window did not have. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Used by everything but the subject's pod, its shim and the load generator, as a share (0 to
+    /// Used by everything but the subject's pod, its shim, the echo server and the load generator, as a share (0 to
     /// 1) of all CPUs of the node.
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
@@ -83,13 +83,14 @@ pub fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> 
     (available > 0.0).then(|| used / available)
 }
 
-/// The shim is the variant's doing, not a neighbour's.
+/// The shim is the variant's doing and the echo server the workload's, not a neighbour's.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
     let ours = subject
         .cpu_nanoseconds
         .saturating_add(shim)
+        .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
         .saturating_add(window.generator_cpu_nanoseconds?);
     Some(window.node?.busy_nanoseconds.saturating_sub(ours))
 }
@@ -141,6 +142,14 @@ mod tests {
         assert!((noise.stolen.unwrap() - 0.01).abs() < 1e-9, "{noise:?}");
         assert!(!noise.is_over_limit());
         assert_eq!(noise.words(), "");
+    }
+
+    #[test]
+    fn the_echo_server_of_a_workload_is_no_neighbour() {
+        let mut window = window(0.75, 0.0);
+        window.upstream_cpu_nanoseconds = Some(SECOND / 2);
+        let noise = Noise::of(&window, 2);
+        assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
     }
 
     #[test]

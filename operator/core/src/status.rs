@@ -15,6 +15,7 @@ use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
 use crate::results::across::Versus;
 use crate::results::expectations::{Decision, Outcome, overall};
+use crate::results::invalid::noisy_trials;
 use crate::results::precision::Precision;
 use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
@@ -72,7 +73,7 @@ impl Conclusion {
             expectations: summary.expectations.clone(),
             precision: summary.precision.as_ref().map(reached),
             fingerprint: summary.environment.fingerprint.clone(),
-            measured: summary.trials.valid as usize,
+            measured: measured(summary),
             records,
             versus: None,
         }
@@ -84,6 +85,13 @@ impl Conclusion {
         self.versus = versus.map(Versus::status);
         self
     }
+}
+
+/// Trials with a measurement. One that a noisy node spoilt was measured: whether to believe it is the
+/// question of another condition.
+fn measured(summary: &Summary) -> usize {
+    let noisy = summary.cells.iter().flat_map(noisy_trials).count();
+    summary.trials.valid as usize + noisy
 }
 
 fn reached(precision: &Precision) -> ReachedPrecision {

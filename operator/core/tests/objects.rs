@@ -54,6 +54,7 @@ fn probes_of_both_sweeps() {
         node: "bench-1",
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
     };
     let job = |trial: &TrialId| {
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());

@@ -16,6 +16,7 @@ use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
+use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::{Outcome as Ended, Point, Record, TrialId};
@@ -581,6 +582,13 @@ fn noisy_in(blocks: &[u32]) -> Summary {
         window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
     }
     summarize(&run, &records)
+}
+
+#[test]
+fn a_trial_that_a_noisy_node_spoilt_was_measured() {
+    let summary = noisy_in(&[2, 3]);
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (58, 2));
+    assert_eq!(Conclusion::of(&summary, vec![]).measured, 60);
 }
 
 #[test]

@@ -82,6 +82,7 @@ async fn one(
                 node,
                 subject_uid,
                 address: *address,
+                upstream_uid: upstream_uid(run, seen, trial),
             };
             keep_quiet(context, run, trial);
             launch_probe(context, run, trial, target).await
@@ -185,6 +186,11 @@ async fn deploy_subject(
 }
 
 /// Address and port of the echo server, where the workload of `trial` asks for one.
+fn upstream_uid<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a str> {
+    run.workload(trial).filter(|workload| workload.upstream)?;
+    seen.upstream.as_ref().map(|pod| pod.uid.as_str())
+}
+
 fn upstream_address(run: &ValidatedRun, seen: &Observed, trial: &TrialId) -> Option<String> {
     run.workload(trial).filter(|workload| workload.upstream)?;
     let ip = seen.upstream.as_ref()?.ip?;

@@ -131,6 +131,7 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 node: "node-1",
                 subject_uid: "uid",
                 address,
+                upstream_uid: None,
             };
             let job = probe_job(&run, variant, workload, trial, target, &config);
             found.push(serde_json::to_value(job).unwrap());

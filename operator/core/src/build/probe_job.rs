@@ -42,6 +42,8 @@ pub struct Target<'a> {
     pub subject_uid: &'a str,
     /// Its address.
     pub address: IpAddr,
+    /// Uid of the echo server's pod, where the workload has one.
+    pub upstream_uid: Option<&'a str>,
 }
 
 /// The probe Job of `trial`.
@@ -128,6 +130,7 @@ fn request(
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         pod_uid: target.subject_uid.to_owned(),
+        upstream_uid: target.upstream_uid.map(str::to_owned),
         connections,
         connection_reuse: match trial.cell.point {
             Point::WarmLatency | Point::ColdStart { .. } | Point::Density => {

@@ -29,7 +29,7 @@ pub mod fit;
 pub mod fortio;
 pub mod histogram;
 pub mod html;
-mod invalid;
+pub mod invalid;
 pub mod json;
 pub mod judge;
 pub mod markdown;

@@ -194,6 +194,7 @@ mod tests {
             discarded: None,
             fortio: serde_json::Value::Null,
             subject,
+            upstream_cpu_nanoseconds: None,
             generator_cpu_nanoseconds: None,
             generator_cpu_limit: None,
             probe_cpu_nanoseconds: None,

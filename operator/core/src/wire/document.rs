@@ -166,6 +166,9 @@ pub struct TimedWindow {
     /// The subject's resources over the window; absent where they cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Meter>,
+    /// CPU time of the echo server's pod over the window, in nanoseconds; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_cpu_nanoseconds: Option<u64>,
     /// CPU time of fortio itself over the window, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_nanoseconds: Option<u64>,

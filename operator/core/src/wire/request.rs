@@ -27,6 +27,9 @@ pub struct LoadRequest {
     pub body_prefix: String,
     /// Uid of the subject's pod, by which its cgroups are found.
     pub pod_uid: String,
+    /// Uid of the echo server's pod, where the workload has one: its work is the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_uid: Option<String>,
     /// Connections that carry the load.
     pub connections: u32,
     /// Whether a connection carries many requests or one.

@@ -82,6 +82,7 @@ fn load(
             answer_bytes,
         },
         status: start.expect.status,
+        upstream: None,
         meter: match request.meter {
             MeterLevel::None => None,
             MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),

@@ -59,6 +59,7 @@ fn try_measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Result<GeneratorCei
             ..bench.load
         },
         meter: None,
+        upstream: None,
         deadline: Instant::now() + BUDGET,
         ..*bench
     };

@@ -89,6 +89,7 @@ fn measure(
         },
         status: request.expect.status,
         meter: find_meter(settings, &request),
+        upstream: find_upstream(settings, &request),
         proc: &settings.proc,
         sys: &settings.sys,
         cpus: environment::cpus(settings),
@@ -162,6 +163,14 @@ fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
             });
             meter
         }
+    }
+}
+
+fn find_upstream(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
+    let uid = request.upstream_uid.as_ref()?;
+    match request.meter {
+        MeterLevel::None => None,
+        MeterLevel::Cgroup => PodMeter::find(&settings.cgroup, &settings.proc, uid),
     }
 }
 

@@ -23,6 +23,8 @@ const LATEST: f64 = 0.02;
 pub struct Sources<'a> {
     /// The subject's counters.
     pub meter: Option<&'a PodMeter>,
+    /// The echo server's, where there is one.
+    pub upstream: Option<&'a PodMeter>,
     /// The node's `/proc`.
     pub proc: &'a Path,
 }
@@ -32,6 +34,7 @@ pub struct Sources<'a> {
 struct Reading {
     unix_nanoseconds: i64,
     counters: Option<Counters>,
+    upstream_nanoseconds: Option<u64>,
     generator_nanoseconds: Option<u64>,
     node: Option<NodeCpu>,
     probe_nanoseconds: Option<u64>,
@@ -65,6 +68,7 @@ impl Readings {
         let reading = Reading {
             unix_nanoseconds: unix_nanoseconds(),
             counters,
+            upstream_nanoseconds: sources.upstream.and_then(PodMeter::cpu_nanoseconds),
             generator_nanoseconds: cpu_nanoseconds(pid),
             node: node::cpu(sources.proc),
             probe_nanoseconds: own_cpu_nanoseconds(),
@@ -107,6 +111,13 @@ impl Readings {
             processes: self.processes,
             ..used
         })
+    }
+
+    /// CPU time of the echo server over the window.
+    pub fn upstream(&self) -> Option<u64> {
+        let (start, end) = (self.start?, self.end?);
+        end.upstream_nanoseconds?
+            .checked_sub(start.upstream_nanoseconds?)
     }
 
     /// CPU time of the node over the window.

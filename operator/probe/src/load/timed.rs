@@ -28,6 +28,8 @@ pub struct Bench<'a> {
     /// The status of a correct answer.
     pub status: u16,
     pub meter: Option<PodMeter>,
+    /// Of the echo server, where the workload has one.
+    pub upstream: Option<PodMeter>,
     /// The node's `/proc`.
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
@@ -150,6 +152,7 @@ impl Bench<'_> {
             repeats: 0,
             discarded: None,
             subject,
+            upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
             generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
             probe_cpu_nanoseconds: readings.probe(),
@@ -180,6 +183,7 @@ impl Bench<'_> {
         let arguments = self.load.arguments(amount, resolution);
         let sources = Sources {
             meter: self.meter.as_ref(),
+            upstream: self.upstream.as_ref(),
             proc: self.proc,
         };
         child::run(self.fortio, &arguments, limit, |edge, pid| {

@@ -100,6 +100,11 @@ impl PodMeter {
         })
     }
 
+    /// CPU time of the pod so far, in nanoseconds.
+    pub fn cpu_nanoseconds(&self) -> Option<u64> {
+        Some(self.layout.cpu()?.total)
+    }
+
     /// The processes of the pod's containers, pause left out, as directories of `/proc`. All
     /// processes of the node are looked at for this: nothing for the inside of a window.
     pub fn processes(&self) -> Vec<PathBuf> {
