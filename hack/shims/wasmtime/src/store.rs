@@ -38,6 +38,8 @@ pub fn builder(context: &impl RuntimeContext) -> Result<WasiCtxBuilder> {
         .args(context.args())
         .inherit_stdio()
         .inherit_network()
+        .allow_tcp(true)
+        .allow_udp(true)
         .allow_ip_name_lookup(true);
     for variable in context.envs() {
         let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
