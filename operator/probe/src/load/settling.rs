@@ -30,7 +30,9 @@ mod tests {
 
     fn settled(rates: &[f64]) -> Option<bool> {
         let mut settling = Settling::default();
-        rates.iter().for_each(|rate| settling.add(*rate));
+        for rate in rates {
+            settling.add(*rate);
+        }
         settling.is_settled()
     }
 
