@@ -14,6 +14,16 @@ use wasmbench_core::results::fortio::{self, Load};
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::request::REQUEST_ENV;
 
+/// A command that runs on one CPU alone, if one is given: taskset is a part of util-linux.
+fn command_on(cpu: Option<u32>, program: &Path) -> Command {
+    let Some(cpu) = cpu else {
+        return Command::new(program);
+    };
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", &cpu.to_string()]).arg(program);
+    command
+}
+
 /// Path of a program that `hack/selftest` built.
 fn program(variable: &str) -> PathBuf {
     let path = std::env::var_os(variable);
@@ -32,10 +42,15 @@ pub struct Gateway {
 impl Gateway {
     /// Starts it and waits until it listens.
     pub fn start() -> Self {
+        Self::start_on(None)
+    }
+
+    /// Starts it on one CPU alone, if one is given, and waits until it listens.
+    pub fn start_on(cpu: Option<u32>) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = free.local_addr().expect("an address").port();
         drop(free);
-        let child = Command::new(program("WASMBENCH_GATEWAY"))
+        let child = command_on(cpu, &program("WASMBENCH_GATEWAY"))
             .arg(format!("--listen=127.0.0.1:{port}"))
             .stdout(Stdio::null())
             .spawn()
@@ -65,6 +80,10 @@ pub struct Task<'a> {
     pub connections: u32,
     /// Length of the timed window.
     pub seconds: u32,
+    /// Seconds of discarded load before it.
+    pub warmup_seconds: u32,
+    /// The one CPU of the generator; absent: all.
+    pub generator_cpu: Option<u32>,
 }
 
 impl Task<'_> {
@@ -77,7 +96,7 @@ impl Task<'_> {
             "podUid": "none",
             "connections": self.connections,
             "connectionReuse": "KeepAlive",
-            "load": {"kind": "duration", "seconds": self.seconds, "warmupSeconds": 1},
+            "load": {"kind": "duration", "seconds": self.seconds, "warmupSeconds": self.warmup_seconds},
             "readyTimeoutSeconds": 5,
             "meter": "none",
         })
@@ -89,7 +108,7 @@ impl Task<'_> {
     }
 
     fn probe_with(&self, gateway: &Gateway, fortio: &Path) -> Load {
-        let output = Command::new(program("WASMBENCH_PROBE"))
+        let output = command_on(self.generator_cpu, &program("WASMBENCH_PROBE"))
             .arg("load")
             .env("WASMBENCH_FORTIO", fortio)
             .env(REQUEST_ENV, self.request(gateway.port).to_string())

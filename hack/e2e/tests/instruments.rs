@@ -86,6 +86,8 @@ fn percentiles_are_those_of_every_single_request() {
             path,
             connections,
             seconds: 3,
+            warmup_seconds: 1,
+            generator_cpu: None,
         };
         let folder = tempfile::tempdir().expect("a folder");
         let (load, exact) = task.by_probe_with_log(&gateway, folder.path());
@@ -119,6 +121,8 @@ fn the_rate_is_that_of_wrk() {
         path: "/compute?iters=50000",
         connections: 4,
         seconds: 2,
+        warmup_seconds: 1,
+        generator_cpu: None,
     };
     let mut before = task.by_wrk(&gateway);
     let mut ratios: Vec<f64> = vec![];

@@ -222,6 +222,8 @@ async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
     let container = |name: &str, args: &[&str]| {
         json!({
             "name": name, "image": image, "command": ["/fortio"], "args": args,
+            // A share of its own: without, the kernel leaves it only what the subject does not want.
+            "resources": {"requests": {"cpu": "150m"}},
             "securityContext": {
                 "allowPrivilegeEscalation": false, "runAsNonRoot": true,
                 "capabilities": {"drop": ["ALL"]},
@@ -264,7 +266,7 @@ const LONG: &str = r"
 blocks: 1
 variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
-sweeps: {throughput: {connections: [16], durationSeconds: 8, warmupSeconds: 1}}
+sweeps: {throughput: {connections: [16], durationSeconds: 10, warmupSeconds: 1}}
 ";
 
 #[tokio::test]
@@ -274,8 +276,8 @@ async fn a_neighbour_that_leaves_costs_a_repeat_and_its_window_does_not_count() 
         let pods = neighbour(&client, &namespace).await;
         runs::create(&client, &namespace, "visited", LONG).await;
         runs::measuring(&client, &namespace, "visited", 60).await;
-        // The probe's start, the warm-up, and most of the first window.
-        tokio::time::sleep(Duration::from_secs(9)).await;
+        // The probe's start, the calibration, the warm-up, and more than half of the first window.
+        tokio::time::sleep(Duration::from_secs(11)).await;
         let now = DeleteParams::default().grace_period(0);
         pods.delete("neighbour", &now).await.expect("deleted");
         let run = runs::finished(&client, &namespace, "visited", 120).await;

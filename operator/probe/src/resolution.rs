@@ -3,12 +3,22 @@
 //! fortio counts latencies in 56 fixed buckets, all scaled by `-r X`. They are at most 25 % wide
 //! only from 4X to 1000X (edges 4, 5, 6 ... 900, 1000, 2000 in `stats/stats.go`); outside, a
 //! percentile is a guess within a factor of two. So X is chosen after what a calibration saw, and
-//! checked again against what the timed window saw.
+//! checked again against what the timed window saw. Among the X that suit, one is taken that puts
+//! p50 and p99 into buckets of some 10 %, because a percentile is interpolated inside its bucket.
 
 /// The good window begins at this many X.
 const GOOD_FROM: f64 = 4.0;
 /// The good window ends at this many X.
 const GOOD_TO: f64 = 1000.0;
+/// Edges within the good window, in X.
+const EDGES: [u16; 40] = [
+    4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120,
+    140, 160, 180, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000,
+];
+/// Steps to either side of the middle of the room that are tried, a twelfth of an octave each.
+const STEPS: i32 = 12;
+/// How far a percentile of the timed window is expected to be from that of the calibration.
+const DRIFT: [f64; 3] = [0.93, 1.0, 1.07];
 /// Nothing is answered in less than 0.4 us, nor is a median above 100 s of interest.
 const LIMITS: (f64, f64) = (1e-7, 0.1);
 
@@ -36,7 +46,7 @@ pub fn choose(seen: Seen) -> f64 {
         .find(|top| *top <= seen.p50 * width);
     let low = seen.p50 / GOOD_FROM;
     let resolution = match top {
-        Some(top) => (low * (top / GOOD_TO)).sqrt(),
+        Some(top) => narrow(seen, top, (low * (top / GOOD_TO)).sqrt()),
         None => low,
     };
     if resolution.is_finite() {
@@ -44,6 +54,36 @@ pub fn choose(seen: Seen) -> f64 {
     } else {
         CALIBRATION
     }
+}
+
+/// The resolution near `middle` that has p50 and p99 in the narrowest buckets, and keeps twofold
+/// room from p50 to `top`, all in seconds; `middle` itself where none has that much room.
+fn narrow(seen: Seen, top: f64, middle: f64) -> f64 {
+    let roomy = |x: &f64| seen.p50 >= 2.0 * GOOD_FROM * x && top <= GOOD_TO * x / 2.0;
+    let width = |x: f64| {
+        let widest = |at: f64| DRIFT.map(|drift| relative_width(at * drift / x));
+        let largest = |widths: [f64; 3]| widths.into_iter().fold(0.0, f64::max);
+        largest(widest(seen.p50)) + largest(widest(seen.p99))
+    };
+    let mut steps: Vec<i32> = (-STEPS..=STEPS).collect();
+    steps.sort_by_key(|step| step.abs());
+    let around = steps
+        .into_iter()
+        .map(|step| middle * (f64::from(step) / f64::from(STEPS)).exp2());
+    // The first of equals is the nearest to the middle.
+    around
+        .filter(roomy)
+        .min_by(|a, b| width(*a).total_cmp(&width(*b)))
+        .unwrap_or(middle)
+}
+
+/// Width of the bucket of `value`, in X, as a share of its lower edge; 1 outside the good window.
+fn relative_width(value: f64) -> f64 {
+    EDGES
+        .windows(2)
+        .map(|pair| (f64::from(pair[0]), f64::from(pair[1])))
+        .find(|(low, high)| *low < value && value <= *high)
+        .map_or(1.0, |(low, high)| (high - low) / low)
 }
 
 /// Whether p50 and p99 lie where the buckets are narrow.
@@ -82,6 +122,15 @@ mod tests {
     fn a_warm_loopback_service_gets_a_resolution_of_microseconds() {
         let resolution = choose(seen(73e-6, 150e-6, 400e-6));
         assert!((1e-6..=1e-5).contains(&resolution), "{resolution}");
+    }
+
+    #[test]
+    fn the_median_is_put_into_a_bucket_of_some_ten_percent() {
+        for p50 in [19e-6, 73e-6, 127e-6, 379e-6, 0.004, 0.021] {
+            let resolution = choose(seen(p50, p50 * 2.1, p50 * 5.0));
+            let width = relative_width(p50 / resolution);
+            assert!(width <= 0.15, "{p50}: {resolution}, {width}");
+        }
     }
 
     #[test]
