@@ -37,3 +37,12 @@ build_plugin() {
   PATH=$(hack/images plugin):$PATH
   export PATH
 }
+
+# need COMMAND PACKAGE: a program of the distribution to compare with. With RUNLEVEL=1 a package
+# installs its service and does not start it.
+need() {
+  command -v "$1" >/dev/null && return
+  RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$2" >/dev/null && return
+  echo "${0##*/}: $1 is missing, and apt-get could not install it" >&2
+  exit 1
+}

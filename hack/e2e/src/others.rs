@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use wasmbench_core::results::fortio::{self, Load};
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::request::REQUEST_ENV;
@@ -31,37 +32,83 @@ fn program(variable: &str) -> PathBuf {
         .into()
 }
 
-/// A native gateway on a port of its own; it ends with the value.
+/// A server on a port of its own; it ends with the value.
 #[derive(Debug)]
 pub struct Gateway {
     child: Child,
     /// Where it listens.
     pub port: u16,
+    /// What it reads, kept as long as it runs.
+    _folder: Option<TempDir>,
 }
 
 impl Gateway {
-    /// Starts it and waits until it listens.
+    /// Starts the native gateway and waits until it listens.
     pub fn start() -> Self {
         Self::start_on(None)
     }
 
-    /// Starts it on one CPU alone, if one is given, and waits until it listens.
+    /// The same on one CPU alone, if one is given.
     pub fn start_on(cpu: Option<u32>) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
-        let child = command_on(cpu, &program("WASMBENCH_GATEWAY"))
-            .arg(format!("--listen=127.0.0.1:{port}"))
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the gateway starts");
+        let command = command_on(cpu, &program("WASMBENCH_GATEWAY"));
+        Self::listening(command, free_port(), None)
+    }
+
+    /// Starts the embedded gateway with these arguments besides the module.
+    pub fn embedded(args: &[&str]) -> Self {
+        let mut command = Command::new(program("WASMBENCH_GATEWAY_EMBEDDED"));
+        let module = program("WASMBENCH_TRANSFORM_WASM");
+        command
+            .arg(format!("--module={}", module.display()))
+            .args(args);
+        Self::listening(command, free_port(), None)
+    }
+
+    /// Starts nginx, which answers with the same word as the gateways, in one process.
+    pub fn nginx() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let port = free_port();
+        let at = folder.path().display();
+        let configuration = format!(
+            "daemon off; master_process off; error_log stderr crit; pid {at}/pid;\n\
+             events {{ worker_connections 1024; }}\n\
+             http {{ access_log off; keepalive_requests 1000000000; client_body_temp_path {at}/b; \
+             proxy_temp_path {at}/p; fastcgi_temp_path {at}/f; uwsgi_temp_path {at}/u; \
+             scgi_temp_path {at}/s; server {{ listen 127.0.0.1:{port}; \
+             location / {{ default_type text/plain; return 200 hello; }} }} }}\n"
+        );
+        let file = folder.path().join("nginx.conf");
+        fs::write(&file, configuration).expect("written");
+        let mut command = Command::new("nginx");
+        command.arg("-c").arg(&file).arg("-p").arg(folder.path());
+        Self::wait(command, port, Some(folder))
+    }
+
+    fn listening(mut command: Command, port: u16, folder: Option<TempDir>) -> Self {
+        command.arg(format!("--listen=127.0.0.1:{port}"));
+        Self::wait(command, port, folder)
+    }
+
+    fn wait(mut command: Command, port: u16, folder: Option<TempDir>) -> Self {
+        let child = command.stdout(Stdio::null()).spawn();
+        let child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let gateway = Self {
+            child,
+            port,
+            _folder: folder,
+        };
         let deadline = Instant::now() + Duration::from_secs(5);
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "the gateway does not listen");
+            assert!(Instant::now() < deadline, "{command:?} does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
-        Self { child, port }
+        gateway
     }
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    free.local_addr().expect("an address").port()
 }
 
 impl Drop for Gateway {
