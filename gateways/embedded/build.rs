@@ -1,5 +1,5 @@
-//! Gives the code the engine's version, which `/engine` reports and wasmtime itself does not tell, and
-//! the binary form of the module that shows how fast the engine computes.
+//! Gives the code the engine's version, which `/engine` reports and wasmtime itself does not tell, the
+//! target that it is compiled for, and the binary form of the module that shows how fast the engine computes.
 
 use std::env;
 use std::fs::{read_to_string, write};
@@ -17,6 +17,8 @@ fn main() -> Result<(), String> {
         .and_then(|package| package.split("version = \"").nth(1)?.split('"').next())
         .ok_or("Cargo.lock has no wasmtime")?;
     println!("cargo:rustc-env=WASMTIME_VERSION={version}");
+    let target = env::var("TARGET").map_err(|error| error.to_string())?;
+    println!("cargo:rustc-env=WASMBENCH_TARGET={target}");
     compute()
 }
 

@@ -2,9 +2,10 @@
 //! Compiled Wasm takes about as long as native code and an interpreter many times that, whatever the
 //! engine says of itself. Nothing of this happens before somebody asks.
 
+use crate::engine::Mode;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use wasmtime::{Engine, Error, Instance, Module, Result, Store};
+use wasmtime::{Engine, Error, Instance, Result, Store};
 
 /// `compute.wat`, made into its binary form by `build.rs`.
 const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
@@ -16,9 +17,10 @@ const ROUNDS: usize = 5;
 const LIMIT_TICKS: u64 = 10;
 
 /// Time in the engine divided by time in native code.
-pub fn ratio(engine: &Engine) -> Result<f64> {
+pub fn ratio(mode: Mode, engine: &Engine) -> Result<f64> {
     let mut store = Store::new(engine, ());
-    let module = Module::new(engine, MODULE)?;
+    // The way that the module of the answers goes.
+    let module = mode.load(engine, &mode.prepare(MODULE)?)?;
     let instance = Instance::new(&mut store, &module, &[])?;
     let chain = instance.get_typed_func::<u32, u32>(&mut store, "chain")?;
     let mut in_engine = Duration::MAX;

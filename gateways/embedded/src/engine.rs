@@ -1,8 +1,9 @@
-//! The engine's mode: where an instance gets its memory from.
+//! The engine's mode: where an instance gets its memory from, and when the module is compiled.
 
+use crate::ahead;
 use crate::wasi::{MAX_MEMORY_BYTES, MAX_TABLE_ELEMENTS};
 use gateway_http::PROFILE;
-use wasmtime::{Config, PoolingAllocationConfig};
+use wasmtime::{Config, Engine, Module, PoolingAllocationConfig, Result};
 
 /// Memory of a pooled instance that is overwritten instead of given back to the kernel, after
 /// which each page would cost a fault. Only what the instance had is overwritten, so a small
@@ -30,11 +31,22 @@ pub enum Memory {
     Heap,
 }
 
-/// The two together.
+/// When the module is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compile {
+    /// When the gateway starts, for the processor that it runs on.
+    #[default]
+    Jit,
+    /// Before, for any processor of the architecture; the gateway only loads it.
+    Aot,
+}
+
+/// The three together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     allocator: Allocator,
     memory: Memory,
+    compile: Compile,
 }
 
 impl Allocator {
@@ -80,18 +92,70 @@ impl Memory {
     }
 }
 
-impl Mode {
-    /// `None` if the two exclude each other: a pool is always mapped.
-    pub fn new(allocator: Allocator, memory: Memory) -> Option<Self> {
-        match (allocator, memory) {
-            (Allocator::Pooling, Memory::Heap) => None,
-            _ => Some(Self { allocator, memory }),
+impl Compile {
+    /// As it is written in options and in `/engine`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jit => "Jit",
+            Self::Aot => "Aot",
         }
     }
 
-    /// The engine's configuration.
-    pub(crate) fn config(self) -> Config {
+    /// The reverse of [`Compile::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Jit, Self::Aot]
+            .into_iter()
+            .find(|compile| compile.name() == name)
+    }
+}
+
+impl Mode {
+    /// `None` if the two exclude each other: a pool is always mapped. The module is compiled at the
+    /// start.
+    pub fn new(allocator: Allocator, memory: Memory) -> Option<Self> {
+        match (allocator, memory) {
+            (Allocator::Pooling, Memory::Heap) => None,
+            _ => Some(Self {
+                allocator,
+                memory,
+                compile: Compile::default(),
+            }),
+        }
+    }
+
+    /// The same, compiled at another time.
+    #[must_use]
+    pub fn compiled(self, compile: Compile) -> Self {
+        Self { compile, ..self }
+    }
+
+    /// What a sandbox of this mode takes: the module itself, or its code.
+    pub fn prepare(self, module: &[u8]) -> Result<Vec<u8>> {
+        match self.compile {
+            Compile::Jit => Ok(module.to_vec()),
+            Compile::Aot => ahead::compile(&self.engine()?, module),
+        }
+    }
+
+    /// The engine in this mode.
+    pub(crate) fn engine(self) -> Result<Engine> {
+        Engine::new(&self.config()?)
+    }
+
+    /// A module from what [`Mode::prepare`] gave.
+    pub(crate) fn load(self, engine: &Engine, prepared: &[u8]) -> Result<Module> {
+        match self.compile {
+            Compile::Jit => Module::new(engine, prepared),
+            Compile::Aot => ahead::load(engine, prepared),
+        }
+    }
+
+    fn config(self) -> Result<Config> {
         let mut config = Config::new();
+        if self.compile == Compile::Aot {
+            // A named target has no processor's extensions: the code must run on every node.
+            config.target(env!("WASMBENCH_TARGET"))?;
+        }
         config.epoch_interruption(true);
         if self.allocator == Allocator::Pooling {
             config.allocation_strategy(pool());
@@ -105,14 +169,15 @@ impl Mode {
                 .memory_reservation_for_growth(0)
                 .memory_guard_size(0);
         }
-        config
+        Ok(config)
     }
 
     /// The members of the JSON object that `/engine` answers with.
     pub(crate) fn members(self) -> String {
         format!(
-            r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","compileMode":"Jit","profile":"{}","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
+            r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","compileMode":"{}","profile":"{}","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
             env!("WASMTIME_VERSION"),
+            self.compile.name(),
             PROFILE,
             self.allocator.name(),
             self.memory.name(),

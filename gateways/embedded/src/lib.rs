@@ -1,4 +1,4 @@
-//! A gateway's transform that runs in Wasm: one module, compiled once, a fresh instance for each
+//! A gateway's transform that runs in Wasm: one module, compiled once or when the image was built, a fresh instance for each
 //! answer.
 //!
 //! Comes in: a WASI command that copies standard input to standard output. Goes out: a
@@ -6,10 +6,11 @@
 //! [`Mode`] (how the engine is set), `wasi` (what the module may call). Where the time of an
 //! answer goes is in `docs/embedded.md`.
 
+mod ahead;
 mod compute;
 mod engine;
 mod sandbox;
 mod wasi;
 
-pub use engine::{Allocator, Memory, Mode};
+pub use engine::{Allocator, Compile, Memory, Mode};
 pub use sandbox::{Sandbox, SandboxError};

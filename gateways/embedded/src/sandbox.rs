@@ -7,7 +7,7 @@ use gateway_http::{Failed, Transform};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::time::Duration;
-use wasmtime::{Engine, InstancePre, Linker, Module, ModuleExport, Store, Trap};
+use wasmtime::{Engine, InstancePre, Linker, ModuleExport, Store, Trap};
 
 /// Time limit of one instance, in ticks: between 0.9 and 1 s, while nothing else is served.
 const LIMIT_TICKS: u64 = 10;
@@ -29,6 +29,7 @@ pub enum SandboxError {
 
 /// A module, ready to be instantiated for each answer.
 pub struct Sandbox {
+    mode: Mode,
     engine: Engine,
     module: InstancePre<Host>,
     start: ModuleExport,
@@ -39,10 +40,10 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Compiles a module, in the binary or the text format's binary form.
-    pub fn new(mode: Mode, bytes: &[u8]) -> Result<Self, SandboxError> {
-        let engine = Engine::new(&mode.config())?;
-        let module = Module::new(&engine, bytes)?;
+    /// Compiles or loads what [`Mode::prepare`] gave.
+    pub fn new(mode: Mode, prepared: &[u8]) -> Result<Self, SandboxError> {
+        let engine = mode.engine()?;
+        let module = mode.load(&engine, prepared)?;
         let export = |name| {
             module
                 .get_export_index(name)
@@ -54,8 +55,9 @@ impl Sandbox {
         wasi::add_to_linker(&mut linker)?;
         let module = linker.instantiate_pre(&module)?;
         start_clock(&engine).map_err(SandboxError::Clock)?;
-        let description = describe(mode, bytes);
+        let description = describe(mode, prepared);
         Ok(Self {
+            mode,
             engine,
             module,
             start,
@@ -96,7 +98,7 @@ impl Transform for Sandbox {
     }
 
     fn describe(&self) -> String {
-        let compute = match compute::ratio(&self.engine) {
+        let compute = match compute::ratio(self.mode, &self.engine) {
             Ok(ratio) => format!(r#""computeRatio":{ratio:.2}"#),
             Err(_) => r#""computeRatio":null"#.to_owned(),
         };

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gateway-embedded");
@@ -31,9 +31,13 @@ struct Gateway {
 
 impl Gateway {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_with(&module(), arguments)
+    }
+
+    fn start_with(module: &Path, arguments: &[&str]) -> Self {
         let mut child = Command::new(BINARY)
             .args(["--listen", "127.0.0.1:0", "--module"])
-            .arg(module())
+            .arg(module)
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
@@ -147,6 +151,49 @@ fn the_engine_tells_its_mode() {
         // The native side of it is not optimised in a test.
         assert!((0.001..5.0).contains(&ratio), "{engine}");
     }
+}
+
+#[test]
+fn code_that_was_compiled_before_answers_the_same_and_is_not_taken_for_a_module() {
+    let output = std::env::temp_dir().join(format!("wasmbench-{}.cwasm", std::process::id()));
+    for allocator in ["OnDemand", "Pooling"] {
+        let made = Command::new(BINARY)
+            .args(["precompile", allocator])
+            .args([&module(), &output])
+            .status()
+            .unwrap();
+        assert!(made.success());
+        let arguments = ["--engine-compile", "Aot", "--engine-allocator", allocator];
+        let gateway = Gateway::start_with(&output, &arguments);
+        assert_eq!(
+            gateway.get("/"),
+            ("200".to_owned(), "wasm:hello".to_owned())
+        );
+        let (_, engine) = gateway.get("/engine");
+        assert!(engine.contains(r#""compileMode":"Aot""#), "{engine}");
+        assert!(!engine.contains(r#""computeRatio":null"#), "{engine}");
+        // Neither for the other mode nor for the other allocator.
+        let other = if allocator == "Pooling" {
+            "OnDemand"
+        } else {
+            "Pooling"
+        };
+        for wrong in [
+            ["--engine-compile", "Jit", "--engine-allocator", allocator],
+            ["--engine-compile", "Aot", "--engine-allocator", other],
+        ] {
+            let refused = Command::new(BINARY)
+                .arg("--module")
+                .arg(&output)
+                .args(wrong)
+                .output()
+                .unwrap();
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{said}");
+            assert!(said.contains("could not prepare the Wasm module"), "{said}");
+        }
+    }
+    std::fs::remove_file(output).unwrap();
 }
 
 #[test]

@@ -3,16 +3,27 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use gateway_embedded::{Allocator, Memory, Mode, Sandbox, SandboxError};
+use gateway_embedded::{Allocator, Compile, Memory, Mode, Sandbox, SandboxError};
 use gateway_http::Transform;
 
-/// The three modes.
-fn modes() -> [Mode; 3] {
-    [
-        Mode::new(Allocator::OnDemand, Memory::Heap).unwrap(),
-        Mode::new(Allocator::OnDemand, Memory::Mapped).unwrap(),
-        Mode::new(Allocator::Pooling, Memory::Mapped).unwrap(),
-    ]
+/// The three kinds of memory, compiled now and before.
+fn modes() -> [Mode; 6] {
+    [Compile::Jit, Compile::Aot]
+        .map(|compile| {
+            [
+                Mode::new(Allocator::OnDemand, Memory::Heap).unwrap(),
+                Mode::new(Allocator::OnDemand, Memory::Mapped).unwrap(),
+                Mode::new(Allocator::Pooling, Memory::Mapped).unwrap(),
+            ]
+            .map(|mode| mode.compiled(compile))
+        })
+        .concat()
+        .try_into()
+        .unwrap()
+}
+
+fn sandbox(mode: Mode, module: &[u8]) -> Result<Sandbox, SandboxError> {
+    Sandbox::new(mode, &mode.prepare(module)?)
 }
 
 /// A module around the body of `_start`. At 0 is a list of one buffer: 256 bytes at 64.
@@ -57,7 +68,7 @@ fn every_answer_has_a_fresh_instance() {
          (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))",
     );
     for mode in modes() {
-        let mut sandbox = Sandbox::new(mode, &bytes).unwrap();
+        let mut sandbox = sandbox(mode, &bytes).unwrap();
         for _ in 0..50 {
             assert_eq!(apply(&mut sandbox, ""), Ok("2".to_owned()), "{mode:?}");
         }
@@ -75,7 +86,7 @@ fn after_a_trap_the_next_answer_is_right() {
         ),
     );
     for mode in modes() {
-        let mut sandbox = Sandbox::new(mode, &bytes).unwrap();
+        let mut sandbox = sandbox(mode, &bytes).unwrap();
         for _ in 0..20 {
             assert_eq!(apply(&mut sandbox, "abc"), Ok("abc".to_owned()), "{mode:?}");
             let failed = apply(&mut sandbox, "xyz").unwrap_err();
@@ -91,7 +102,7 @@ fn after_a_trap_the_next_answer_is_right() {
 fn memory_out_of_bounds_is_a_trap_in_every_mode() {
     let bytes = module("", "(drop (i32.load (i32.const 0x7fffffff)))");
     for mode in modes() {
-        let failed = apply(&mut Sandbox::new(mode, &bytes).unwrap(), "").unwrap_err();
+        let failed = apply(&mut sandbox(mode, &bytes).unwrap(), "").unwrap_err();
         assert!(failed.contains("out of bounds"), "{mode:?}: {failed}");
     }
 }
@@ -100,7 +111,7 @@ fn memory_out_of_bounds_is_a_trap_in_every_mode() {
 fn endless_recursion_is_a_trap() {
     let bytes = module("(func $again (call $again))", "(call $again)");
     for mode in modes() {
-        let failed = apply(&mut Sandbox::new(mode, &bytes).unwrap(), "").unwrap_err();
+        let failed = apply(&mut sandbox(mode, &bytes).unwrap(), "").unwrap_err();
         assert!(failed.contains("stack exhausted"), "{mode:?}: {failed}");
     }
 }
@@ -127,7 +138,7 @@ fn memory_grows_to_its_bound_and_not_beyond() {
     );
     for mode in modes() {
         assert_eq!(
-            apply(&mut Sandbox::new(mode, &bytes).unwrap(), ""),
+            apply(&mut sandbox(mode, &bytes).unwrap(), ""),
             Ok(String::new())
         );
     }

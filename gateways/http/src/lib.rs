@@ -5,7 +5,8 @@
 //! everything that knows the platform is behind one small private module.
 //!
 //! Reading order: [`Workloads`] (what is answered), `connection` (a client as a pure state
-//! machine), `server` (the loop), `upstream` (forwarding), `net` (sockets and readiness),
+//! machine), `server` (the loop), `upstream` (forwarding), `children`
+//! (answers that a process makes), `net` (sockets and readiness),
 //! [`run`] (what a gateway's `main` calls).
 //!
 //! What it accepts: GET, HEAD and POST in HTTP/1.0 and 1.1, keep-alive (HTTP/1.1), pipelining,
@@ -14,8 +15,10 @@
 //! bodies over 1 MiB (413), late requests (408), ambiguous lengths (400), and so on.
 
 mod buffer;
+mod children;
 mod config;
 mod connection;
+mod guest;
 mod message;
 mod net;
 mod run;
@@ -26,10 +29,12 @@ mod slab;
 mod upstream;
 mod workloads;
 
+pub use children::ChildCommand;
 pub use config::Config;
+pub use guest::guest_facts;
 pub use message::{Method, Request, Status};
 pub use run::{Program, run};
 pub use server::Server;
-pub use service::{Failed, Outcome, Service};
+pub use service::{Failed, Kind, Outcome, Service};
 pub use settings::{Invalid, Settings};
 pub use workloads::{PROFILE, Transform, Unchanged, Workloads, sha256_chain};

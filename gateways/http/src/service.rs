@@ -1,5 +1,6 @@
 //! What a server does with a request: the side of this library that its users implement.
 
+use crate::children::ChildCommand;
 use crate::message::{Request, Status};
 use std::time::Duration;
 
@@ -7,6 +8,11 @@ use std::time::Duration;
 pub trait Service {
     /// Answers a request by filling `body`, which is empty, or has it forwarded to the upstream.
     fn handle(&mut self, request: &Request, body: &mut Vec<u8>) -> Outcome;
+
+    /// The program that makes answers of [`Outcome::Child`], and all forwarded answers then. Asked once.
+    fn child(&self) -> Option<ChildCommand> {
+        None
+    }
 
     /// Changes the body of a forwarded answer of status 2xx that has one. The default leaves it as it is.
     fn change_forwarded(&mut self, body: &mut Vec<u8>) -> Result<(), Failed> {
@@ -24,8 +30,20 @@ pub enum Outcome {
     Json(Status),
     /// With the filled body, as plain text, this long after the request.
     Later(Status, Duration),
+    /// With what a child process of [`Service::child`] makes of the filled body, this long after the
+    /// request at the earliest. Text only can be so late.
+    Child(Kind, Duration),
     /// With what the upstream answers.
     Forward,
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Plain text.
+    Text,
+    /// JSON.
+    Json,
 }
 
 /// An answer could not be made. The sentence is shown to the client with status 500.

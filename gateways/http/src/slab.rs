@@ -3,7 +3,7 @@
 //! One wake of the loop can bring an event for a socket that an earlier event of the same wake
 //! has closed, and whose place is taken again. The generation in the key tells the two apart.
 
-/// A place in a [`Slab`] and the generation of what it held. Fits in 63 bits.
+/// A place in a [`Slab`] and the generation of what it held. Fits in 62 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     index: u32,
@@ -88,8 +88,8 @@ impl<T> Slab<T> {
             return None;
         }
         let value = place.value.take()?;
-        // 31 bits: the highest bit of a token is the owner's.
-        place.generation = place.generation.wrapping_add(1) & (u32::MAX >> 1);
+        // 30 bits: the highest two bits of a token are the owner's.
+        place.generation = place.generation.wrapping_add(1) & (u32::MAX >> 2);
         self.free.push(key.index);
         Some(value)
     }

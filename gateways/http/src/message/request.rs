@@ -39,6 +39,16 @@ pub struct Request {
 }
 
 impl Request {
+    /// A request that another server read. The target is the path with the query.
+    pub fn new(method: Method, target: String, body: Vec<u8>) -> Self {
+        Self {
+            method,
+            target,
+            body,
+            ..Self::default()
+        }
+    }
+
     /// The method.
     pub fn method(&self) -> Method {
         self.method

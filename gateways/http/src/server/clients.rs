@@ -123,6 +123,7 @@ impl<S: Service> Server<S> {
                 self.answer_later(key, status, time);
                 return false;
             }
+            Outcome::Child(kind, delay) => return self.make(key, kind, delay),
             Outcome::Forward => {
                 let request = client.connection.request();
                 let finished = self.pool.forward(key, request, self.now, &self.poller);
@@ -150,10 +151,14 @@ impl<S: Service> Server<S> {
     }
 
     fn answer_forwarded(&mut self, finished: Option<Finished>) {
-        let Some(Finished { client, result }) = finished else {
+        let Some(Finished {
+            client: key,
+            result,
+        }) = finished
+        else {
             return;
         };
-        let Some(client) = self.clients.get_mut(client) else {
+        let Some(client) = self.clients.get_mut(key) else {
             return;
         };
         let failed = |status, body| Answer {
@@ -171,8 +176,12 @@ impl<S: Service> Server<S> {
                 let status = forwarded.status();
                 let has_body =
                     client.connection.request().method() != Method::Head && !status.forbids_body();
-                if status.is_success()
-                    && has_body
+                let is_changed = status.is_success() && has_body;
+                if is_changed && self.children.are_wanted() {
+                    self.make_forwarded(key, forwarded);
+                    return;
+                }
+                if is_changed
                     && let Err(reason) = self.service.change_forwarded(&mut forwarded.body)
                 {
                     let status = Status::INTERNAL_SERVER_ERROR;
@@ -230,6 +239,7 @@ impl<S: Service> Server<S> {
             && client.connection.awaits_answer()
         {
             self.pool.cancel(key);
+            self.children.cancel(key);
         }
     }
 }

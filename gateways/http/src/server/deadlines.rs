@@ -20,7 +20,7 @@ impl<S: Service> Server<S> {
             Wait::RestOfRequest => Some(self.config.read_timeout),
             Wait::Write => Some(self.config.write_timeout),
             Wait::Goodbye => Some(GOODBYE),
-            // The upstream's exchange has a deadline of its own.
+            // The upstream's exchange and a child have a deadline of their own.
             Wait::Answer | Wait::Over => None,
         }
     }
@@ -48,7 +48,9 @@ impl<S: Service> Server<S> {
         while let Some(finished) = self.pool.expire(self.now) {
             self.finish_forwarded(Some(finished));
         }
-        let mut next = self.pool.next_deadline();
+        self.expire_children();
+        let waits = [self.pool.next_deadline(), self.children.next_deadline()];
+        let mut next = waits.into_iter().flatten().min();
         let mut late = Vec::new();
         for (key, client) in self.clients.iter() {
             let Some(limit) = self.limit(client.waiting.0) else {

@@ -24,7 +24,7 @@ impl Sleepers {
         self.due.peek().map(|Reverse((time, _))| *time)
     }
 
-    fn add(&mut self, time: Instant, answer: (Key, Status, Vec<u8>)) {
+    pub fn add(&mut self, time: Instant, answer: (Key, Status, Vec<u8>)) {
         self.count += 1;
         self.due.push(Reverse((time, self.count)));
         self.answers.insert(self.count, answer);

@@ -3,15 +3,18 @@
 //! One thread and no blocking call, so every connection makes progress while another is slow.
 
 mod accept;
+mod children;
 mod clients;
 mod deadlines;
 mod later;
 
+use crate::children::Children;
 use crate::config::Config;
 use crate::net::{Event, Interest, Listener, Poller, raise_descriptor_limit};
 use crate::service::Service;
 use crate::slab::{Key, Slab};
 use crate::upstream::{Authority, Pool};
+use children::Then;
 use clients::Client;
 use later::Sleepers;
 use std::collections::VecDeque;
@@ -24,10 +27,11 @@ use std::time::{Duration, Instant};
 /// load generator opens at once. The kernel cuts it to net.core.somaxconn (4096).
 const BACKLOG: i32 = 4096;
 
-/// The token of the listener, and the bit that marks a token of the upstream's. Both are outside
-/// of what a [`Key`] can be.
+/// The token of the listener, and the bits that mark tokens of the upstream's and of children. All are
+/// outside of what a [`Key`] can be.
 const LISTENER: u64 = u64::MAX;
 const UPSTREAM: u64 = 1 << 63;
+const CHILD: u64 = 1 << 62;
 
 /// A request's body and head rarely fill more; a longer one takes several reads.
 const READ_BYTES: usize = 64 * 1024;
@@ -42,6 +46,7 @@ pub struct Server<S> {
     pool: Pool,
     /// Clients with requests left over when their turn ended.
     again: VecDeque<Key>,
+    children: Children<Then>,
     sleepers: Sleepers,
     /// When accepting goes on after descriptors ran out.
     accept_again: Option<Instant>,
@@ -61,6 +66,7 @@ impl<S: Service> Server<S> {
         poller.add(&listener, LISTENER, Interest::READ)?;
         let authority = config.upstream.as_deref().and_then(Authority::new);
         let pool = Pool::new(authority, config.upstream_timeout, UPSTREAM);
+        let children = Children::new(service.child(), CHILD);
         Ok(Self {
             config,
             service,
@@ -69,6 +75,7 @@ impl<S: Service> Server<S> {
             clients: Slab::new(),
             pool,
             again: VecDeque::new(),
+            children,
             sleepers: Sleepers::default(),
             accept_again: None,
             next_check: None,
@@ -113,6 +120,7 @@ impl<S: Service> Server<S> {
                 let finished = self.pool.ready(key, event, self.now, &self.poller);
                 self.finish_forwarded(finished);
             }
+            token if token & CHILD != 0 => self.child_ready(Key::from_bits(token & !CHILD)),
             token => self.client_ready(Key::from_bits(token), event),
         }
     }

@@ -18,8 +18,9 @@
 mod compute;
 mod orders;
 
+use crate::children::ChildCommand;
 use crate::message::{Request, Status};
-use crate::service::{Failed, Outcome, Service};
+use crate::service::{Failed, Kind, Outcome, Service};
 use compute::{append_hex, blake3_chain, fibonacci};
 use std::io::Write as _;
 use std::ops::RangeInclusive;
@@ -84,6 +85,12 @@ pub trait Transform {
     /// Replaces the body by the transformed one. On failure the body's content is of no interest.
     fn apply(&mut self, body: &mut Vec<u8>) -> Result<(), Failed>;
 
+    /// The program that does it instead, in a process per answer: [`Transform::apply`] is not called
+    /// then.
+    fn child(&self) -> Option<ChildCommand> {
+        None
+    }
+
     /// How this gateway executes, as a JSON object.
     fn describe(&self) -> String;
 }
@@ -106,6 +113,8 @@ impl Transform for Unchanged {
 #[derive(Debug)]
 pub struct Workloads<T> {
     transform: T,
+    /// Whether a child process does the transform's work.
+    in_child: bool,
     // One thread needs no atomic. The study's workload has one, and its cost is the workload.
     counter: AtomicU64,
     /// Requests of `/mixed` so far.
@@ -118,10 +127,26 @@ impl<T: Transform> Workloads<T> {
     /// Workloads whose answers pass through `transform`.
     pub fn new(transform: T) -> Self {
         Self {
+            in_child: transform.child().is_some(),
             transform,
             counter: AtomicU64::new(0),
             drawn: 0,
             orders: (0, b"[]".to_vec()),
+        }
+    }
+
+    fn finished(&mut self, work: Work, body: &mut Vec<u8>) -> Outcome {
+        match work {
+            Work::Done => self.transformed(body),
+            Work::Json => match self.transformed(body) {
+                Outcome::Text(status) if status.is_success() => Outcome::Json(status),
+                failed => failed,
+            },
+            Work::Wait(time) => match self.transformed(body) {
+                Outcome::Text(status) => Outcome::Later(status, time),
+                other => other,
+            },
+            Work::Forward => Outcome::Forward,
         }
     }
 
@@ -151,16 +176,8 @@ impl<T: Transform> Service for Workloads<T> {
             _ => {}
         }
         match self.work(request, body) {
-            Ok(Work::Done) => self.transformed(body),
-            Ok(Work::Json) => match self.transformed(body) {
-                Outcome::Text(status) if status.is_success() => Outcome::Json(status),
-                failed => failed,
-            },
-            Ok(Work::Wait(time)) => match self.transformed(body) {
-                Outcome::Text(status) => Outcome::Later(status, time),
-                other => other,
-            },
-            Ok(Work::Forward) => Outcome::Forward,
+            Ok(work) if self.in_child => for_child(work),
+            Ok(work) => self.finished(work, body),
             Err(sentence) => {
                 body.clear();
                 body.extend_from_slice(sentence.as_bytes());
@@ -169,12 +186,26 @@ impl<T: Transform> Service for Workloads<T> {
         }
     }
 
+    fn child(&self) -> Option<ChildCommand> {
+        self.transform.child()
+    }
+
     fn change_forwarded(&mut self, body: &mut Vec<u8>) -> Result<(), Failed> {
         self.transform.apply(body)
     }
 }
 
+fn for_child(work: Work) -> Outcome {
+    match work {
+        Work::Done => Outcome::Child(Kind::Text, Duration::ZERO),
+        Work::Json => Outcome::Child(Kind::Json, Duration::ZERO),
+        Work::Wait(time) => Outcome::Child(Kind::Text, time),
+        Work::Forward => Outcome::Forward,
+    }
+}
+
 /// What remains to be done with the body of an answer.
+#[derive(Clone, Copy)]
 enum Work {
     Done,
     Json,

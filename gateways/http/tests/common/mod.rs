@@ -3,20 +3,25 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use gateway_http::{Config, Server, Unchanged, Workloads};
-use std::io::{Read, Write};
+use gateway_http::{Config, Server, Service, Unchanged, Workloads};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Starts the workloads with a configuration; the thread ends with the test process.
 pub fn start(config: Config) -> SocketAddr {
+    start_with(config, Workloads::new(Unchanged))
+}
+
+/// The same with another service.
+pub fn start_with(config: Config, service: impl Service + Send + 'static) -> SocketAddr {
     let config = Config {
         listen: "127.0.0.1:0".parse().unwrap(),
         ..config
     };
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let server = Server::bind(config, Workloads::new(Unchanged)).unwrap();
+        let server = Server::bind(config, service).unwrap();
         sender.send(server.local_addr().unwrap()).unwrap();
         server.run()
     });
@@ -92,7 +97,13 @@ impl Client {
 
     fn fill(&mut self) -> usize {
         let mut bytes = [0; 16 * 1024];
-        let count = self.stream.read(&mut bytes).unwrap();
+        // The end of a child process may interrupt any thread.
+        let count = loop {
+            match self.stream.read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read.unwrap(),
+            }
+        };
         self.read.extend_from_slice(&bytes[..count]);
         count
     }

@@ -1,11 +1,38 @@
 //! The engine's configuration, in one place: what is compiled under it must run under it.
 
-use wasmtime::{Config, Engine, Result};
+use std::num::NonZeroUsize;
 
-/// An engine as every container and the precompiler use it: Cranelift, instances on demand (a
-/// container has one).
+use wasmtime::{Config, Engine, PoolingAllocationConfig, Result};
+
+/// Requests at once that a component can answer: the most connections that a load opens.
+const INSTANCES: u32 = 2000;
+/// Memory of a slot that stays mapped for the next request, in bytes: that of a usual component.
+const KEPT_MEMORY: usize = 2 << 20;
+const KEPT_TABLE: usize = 64 << 10;
+
+/// An engine as the precompiler and containers with one instance use it: Cranelift, memory on demand.
 pub fn engine() -> Result<Engine> {
-    let mut config = Config::new();
-    config.wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16));
+    Engine::new(&config())
+}
+
+/// An engine for an instance per request: the same code, in slots that are reserved before.
+pub fn engine_of_requests() -> Result<Engine> {
+    let mut slots = PoolingAllocationConfig::new();
+    slots
+        .total_component_instances(INSTANCES)
+        .total_core_instances(INSTANCES)
+        .total_memories(INSTANCES)
+        .total_tables(INSTANCES)
+        .total_stacks(INSTANCES)
+        .linear_memory_keep_resident(KEPT_MEMORY)
+        .table_keep_resident(KEPT_TABLE);
+    let mut config = config();
+    config.allocation_strategy(slots);
     Engine::new(&config)
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config.wasm_backtrace_max_frames(NonZeroUsize::new(16));
+    config
 }

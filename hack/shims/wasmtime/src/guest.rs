@@ -1,5 +1,5 @@
 //! Runs a guest to its end: a WASI 0.1 module by its exported function, a WASI 0.2 component by
-//! `wasi:cli/run`.
+//! `wasi:cli/run`, and one that handles HTTP requests by serving it.
 
 use anyhow::{Result, anyhow, bail};
 use containerd_shim_wasm::sandbox::context::{RuntimeContext, WasmBinaryType};
@@ -11,11 +11,16 @@ use wasmtime::{Engine, Module, Precompiled, Store, format_err};
 use wasmtime_wasi::p2::bindings::Command;
 use wasmtime_wasi::{I32Exit, WasiCtxBuilder, p1, p2};
 
-use crate::engine::engine;
-use crate::store::{Data, builder};
+use crate::engine::{engine, engine_of_requests};
+use crate::http;
+use crate::store::{CompileMode, Data, Settings};
 
 /// Exit code of a process that SIGTERM ended.
 const TERMINATED: i32 = 128 + 15;
+/// Exit code of a guest that trapped: as of a process that aborts, and as the wasmtime CLI has it.
+const TRAPPED: i32 = 128 + 6;
+/// Exit code of what cannot be executed, as a shell has it.
+const NOT_EXECUTABLE: i32 = 126;
 
 /// What a binary holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,35 +35,85 @@ impl Kind {
         match WasmBinaryType::from_bytes(bytes) {
             Some(WasmBinaryType::Module) => Ok(Self::Module),
             Some(WasmBinaryType::Component) => Ok(Self::Component),
-            None => bail!("neither a Wasm module nor a Wasm component"),
+            None => bail!(
+                "the image holds neither a Wasm module nor a Wasm component: build the program for \
+                 wasm32-wasip1 or wasm32-wasip2"
+            ),
         }
     }
 }
 
 enum Guest {
-    Module { module: Module, function: String },
+    Module {
+        module: Module,
+        function: String,
+    },
     Component(Component),
+    /// A component that is called for each request.
+    Handler(Component),
 }
 
-/// Runs the container's guest and returns its exit code. SIGTERM ends it at once: as process 1 of a
+/// Runs the container's guest and returns its exit code. What went wrong is the last line of the
+/// container's log, where Kubernetes looks for it. SIGTERM ends the guest at once: as process 1 of a
 /// container it would otherwise be ignored.
 pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
     let mut terminated = signal(SignalKind::terminate())?;
-    let engine = engine().map_err(readable)?;
-    let guest = load(&engine, context)?;
-    let wasi = builder(context)?;
+    let prepared = match prepare(context) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            eprintln!("the guest cannot be run: {error:#}");
+            return Ok(NOT_EXECUTABLE);
+        }
+    };
     let (done, outcome) = oneshot::channel();
     // A thread and a loop of its own: sockets that are ready wake the guest without a detour over
     // another thread, and a guest that computes does not keep the signal waiting.
     std::thread::Builder::new()
         .name("guest".to_owned())
         .spawn(move || {
-            let _ = done.send(run_to_end(&engine, guest, wasi));
+            let _ = done.send(run_to_end(prepared));
         })?;
     tokio::select! {
-        outcome = outcome => outcome.map_err(|_| anyhow!("the guest's thread panicked"))?,
+        outcome = outcome => {
+            let outcome = outcome.map_err(|_| anyhow!("the guest's thread panicked"))?;
+            Ok(outcome.unwrap_or_else(|error| {
+                eprintln!("the guest ended: {error:#}");
+                TRAPPED
+            }))
+        }
         _ = terminated.recv() => Ok(TERMINATED),
     }
+}
+
+struct Prepared {
+    engine: Engine,
+    guest: Guest,
+    settings: Settings,
+}
+
+fn prepare(context: &impl RuntimeContext) -> Result<Prepared> {
+    let mut engine = engine().map_err(readable)?;
+    let mut guest = load(&engine, context)?;
+    if let Guest::Component(component) = &guest
+        && http::is_handler(&engine, component)
+    {
+        engine = engine_of_requests().map_err(readable)?;
+        guest = match load(&engine, context)? {
+            Guest::Component(component) => Guest::Handler(component),
+            module @ (Guest::Module { .. } | Guest::Handler(_)) => module,
+        };
+    }
+    let mode = if context.entrypoint().source.is_precompiled()? {
+        CompileMode::Aot
+    } else {
+        CompileMode::Jit
+    };
+    let settings = Settings::new(context, mode);
+    Ok(Prepared {
+        engine,
+        guest,
+        settings,
+    })
 }
 
 fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
@@ -97,18 +152,29 @@ fn readable(error: wasmtime::Error) -> anyhow::Error {
     anyhow!("{error:?}")
 }
 
-fn run_to_end(engine: &Engine, guest: Guest, wasi: WasiCtxBuilder) -> Result<i32> {
+fn run_to_end(prepared: Prepared) -> Result<i32> {
+    let Prepared {
+        engine,
+        guest,
+        settings,
+    } = prepared;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(async {
-        match guest {
-            Guest::Module { module, function } => {
-                run_module(engine, &module, &function, wasi).await
-            }
-            Guest::Component(component) => run_component(engine, &component, wasi).await,
+    let ended = match guest {
+        Guest::Handler(component) => {
+            runtime.block_on(http::serve(&engine, &component, settings))?;
+            return Ok(0);
         }
-    });
+        Guest::Module { module, function } => {
+            let wasi = settings.of_command()?;
+            runtime.block_on(run_module(&engine, &module, &function, wasi))
+        }
+        Guest::Component(component) => {
+            let wasi = settings.of_command()?;
+            runtime.block_on(run_component(&engine, &component, wasi))
+        }
+    };
     match ended {
         Ok(()) => Ok(0),
         // A guest that calls exit(0) unwinds as an error too.
@@ -131,7 +197,12 @@ async fn run_module(
     let instance = linker.instantiate_async(&mut store, module).await?;
     let function = instance
         .get_typed_func::<(), ()>(&mut store, function)
-        .with_context(|| format!("the module's function '{function}'"))?;
+        .with_context(|| {
+            format!(
+                "the module exports no function '{function}' to start: build a program, not a \
+                 library, or name its function after # in the image's entrypoint"
+            )
+        })?;
     function.call_async(&mut store, ()).await
 }
 
@@ -143,7 +214,9 @@ async fn run_component(
     let mut linker = wasmtime::component::Linker::new(engine);
     p2::add_to_linker_async(&mut linker)?;
     let mut store = Store::new(engine, Data::new(wasi.build()));
-    let command = Command::instantiate_async(&mut store, component, &linker).await?;
+    let command = Command::instantiate_async(&mut store, component, &linker)
+        .await
+        .context("the component is no command that this shim can run")?;
     let ended = command.wasi_cli_run().call_run(&mut store).await?;
     ended.map_err(|()| format_err!("the component's run function reports a failure"))
 }

@@ -5,10 +5,12 @@
 //! once per image, its compiled form in containerd's content store.
 //!
 //! Reading order: [`Wasmtime`] (what runwasi asks), `engine` (one configuration for compiling and
-//! running), `guest` (modules and commands), `store` (what a guest may see).
+//! running), `guest` (modules and commands), `http`
+//! (components that handle requests), `store` (what a guest may see).
 
 mod engine;
 mod guest;
+mod http;
 mod precompiler;
 mod store;
 
@@ -48,7 +50,7 @@ impl Sandbox for WasmtimeSandbox {
     async fn run_wasi(&self, context: &impl RuntimeContext) -> Result<i32> {
         guest::run(context)
             .await
-            .inspect_err(|error| eprintln!("the guest ended: {error:#}"))
+            .inspect_err(|error| eprintln!("the shim failed: {error:#}"))
     }
 }
 

@@ -1,7 +1,13 @@
 //! Compiles an image's layers once; runwasi keeps the result in containerd's content store and
 //! hands it to every later container of the image.
+//!
+//! runwasi takes one lease for all that precompiles with an engine, and a second container that
+//! begins meanwhile would not start at all. So only one shim of a node precompiles at a time; the
+//! others compile for themselves.
 
+use std::fs::File;
 use std::hash::Hash;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use containerd_shim_wasm::sandbox::context::WasmLayer;
@@ -10,6 +16,11 @@ use wasmtime::Engine;
 
 use crate::engine::engine;
 use crate::guest::Kind;
+
+/// Locked by the shim that precompiles.
+const LOCK: &str = "/run/containerd-shim-wasmtime.precompile";
+/// How long runwasi may take to store what was compiled.
+const STORING: Duration = Duration::from_secs(5);
 
 /// Compiles for the engine of this shim on this machine.
 pub struct Precompiler(Engine);
@@ -38,9 +49,18 @@ impl Compiler for Precompiler {
     }
 
     async fn compile(&self, layers: &[WasmLayer]) -> Result<Vec<Option<Vec<u8>>>> {
-        layers
+        let lock = File::create(LOCK)?;
+        if lock.try_lock().is_err() {
+            return Ok(vec![None; layers.len()]);
+        }
+        let compiled = layers
             .iter()
             .map(|layer| self.compile_layer(layer))
-            .collect()
+            .collect();
+        tokio::spawn(async move {
+            tokio::time::sleep(STORING).await;
+            drop(lock);
+        });
+        compiled
     }
 }

@@ -5,10 +5,33 @@ use anyhow::{Result, anyhow};
 use containerd_shim_wasm::sandbox::context::RuntimeContext;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+/// The version of wasmtime that this shim is built with; `build.rs` reads it from the lock file.
+const ENGINE_VERSION: &str = env!("WASMTIME_VERSION");
+
+/// When the guest was compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompileMode {
+    /// Before, for the image; containerd kept the result.
+    Aot,
+    /// At the start of this container.
+    Jit,
+}
+
+impl CompileMode {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Aot => "Aot",
+            Self::Jit => "Jit",
+        }
+    }
+}
 
 /// The data of a component's store.
 pub struct Data {
     wasi: WasiCtx,
+    http: WasiHttpCtx,
     table: ResourceTable,
 }
 
@@ -17,6 +40,7 @@ impl Data {
     pub fn new(wasi: WasiCtx) -> Self {
         Self {
             wasi,
+            http: WasiHttpCtx::new(),
             table: ResourceTable::new(),
         }
     }
@@ -31,22 +55,70 @@ impl WasiView for Data {
     }
 }
 
-/// A container's settings as WASI has them, not yet built: modules and components differ in that.
-pub fn builder(context: &impl RuntimeContext) -> Result<WasiCtxBuilder> {
-    let mut builder = WasiCtxBuilder::new();
-    builder
-        .args(context.args())
-        .inherit_stdio()
-        .inherit_network()
-        .allow_tcp(true)
-        .allow_udp(true)
-        .allow_ip_name_lookup(true);
-    for variable in context.envs() {
-        let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
-        builder.env(name, value);
+impl WasiHttpView for Data {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView {
+            ctx: &mut self.http,
+            table: &mut self.table,
+            hooks: Default::default(),
+        }
     }
-    builder
-        .preopened_dir("/", "/", FsPerms::ReadWrite)
-        .map_err(|error| anyhow!("the container's root folder: {error:?}"))?;
-    Ok(builder)
+}
+
+/// A container's settings: what its pod gives, and which engine runs it, and how.
+pub struct Settings {
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Of a container.
+    pub fn new(context: &impl RuntimeContext, mode: CompileMode) -> Self {
+        let told = [
+            ("WASM_HOST_ENGINE", "wasmtime"),
+            ("WASM_HOST_VERSION", ENGINE_VERSION),
+            ("WASM_HOST_COMPILE_MODE", mode.word()),
+        ];
+        let told = told.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own = context.envs().iter().map(|variable| {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
+            (name.to_owned(), value.to_owned())
+        });
+        Self {
+            arguments: context.args().to_vec(),
+            environment: told.into_iter().chain(own).collect(),
+        }
+    }
+
+    /// The value of a variable.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let mut all = self.environment.iter().rev();
+        all.find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// As WASI has them, not yet built: modules and components differ in that.
+    pub fn of_command(&self) -> Result<WasiCtxBuilder> {
+        let mut builder = self.builder();
+        builder
+            .args(&self.arguments)
+            .inherit_network()
+            .allow_tcp(true)
+            .allow_udp(true)
+            .allow_ip_name_lookup(true)
+            .preopened_dir("/", "/", FsPerms::ReadWrite)
+            .map_err(|error| anyhow!("the container's root folder: {error:?}"))?;
+        Ok(builder)
+    }
+
+    /// For the instance of one HTTP request: neither files nor sockets, which are not of its world.
+    pub fn of_request(&self) -> WasiCtx {
+        self.builder().build()
+    }
+
+    fn builder(&self) -> WasiCtxBuilder {
+        let mut builder = WasiCtxBuilder::new();
+        builder.inherit_stdio().envs(&self.environment);
+        builder
+    }
 }

@@ -1,0 +1,100 @@
+//! How fast the runtime computes, as a multiple of the time that the same work takes in native code. The
+//! runtime is called as for an answer, for much work and for none: the difference is the work.
+
+use crate::front::Front;
+use std::hint::black_box;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The binary form of the module.
+pub const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
+const FUNCTION: &str = "chain";
+/// About ten milliseconds of native code: more than the start of a process usually varies, and half a second
+/// of an interpreter.
+const STEPS: u32 = 4_000_000;
+/// The shortest of so many rounds counts: one may be interrupted by others.
+const ROUNDS: usize = 3;
+/// Nobody else is served meanwhile.
+const LIMIT: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// Time in the runtime divided by time in native code.
+pub fn ratio(front: &Front) -> Result<f64, String> {
+    let mut work = Duration::MAX;
+    let mut start = Duration::MAX;
+    let mut in_native_code = Duration::MAX;
+    for _ in 0..ROUNDS {
+        work = work.min(timed(front, STEPS)?);
+        start = start.min(timed(front, 1)?);
+        let began = Instant::now();
+        black_box(native(black_box(STEPS)));
+        in_native_code = in_native_code.min(began.elapsed());
+    }
+    // On a busy node the start may vary by more than the work takes: then it is 0, which no interpreter is.
+    let work = work.saturating_sub(start);
+    Ok(work.as_secs_f64() / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE))
+}
+
+fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
+    let arguments = front.runtime.invoke(&front.compute_module, FUNCTION, steps);
+    let began = Instant::now();
+    let said = output(front, &arguments)?;
+    let took = began.elapsed();
+    // Some print the number as signed.
+    let answer: i64 = said
+        .trim()
+        .parse()
+        .map_err(|_| format!("the runtime said '{}'", said.trim()))?;
+    if answer & i64::from(u32::MAX) == i64::from(native(steps)) {
+        Ok(took)
+    } else {
+        Err("the runtime computes something else".to_owned())
+    }
+}
+
+/// What the runtime prints when it is called in this way.
+pub fn output(front: &Front, arguments: &[impl AsRef<std::ffi::OsStr>]) -> Result<String, String> {
+    let mut child = Command::new(&front.program)
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let began = Instant::now();
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(ended)) => break ended,
+            Ok(None) if began.elapsed() < LIMIT => std::thread::sleep(PAUSE),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err("the runtime did not end".to_owned());
+            }
+        }
+    };
+    let mut said = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        // A line: it is in the pipe, whole.
+        stdout
+            .read_to_string(&mut said)
+            .map_err(|error| error.to_string())?;
+    }
+    if ended.success() {
+        Ok(said)
+    } else {
+        Err(format!("the runtime ended with {ended}"))
+    }
+}
+
+/// A step of xorshift per number, as in the module.
+fn native(steps: u32) -> u32 {
+    (0..steps).fold(2_463_534_242, |mut x: u32, _| {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        x
+    })
+}

@@ -1,0 +1,42 @@
+//! The gateway with each answer passed through a Wasm module by a process of a runtime's command line:
+//! the body is its standard input, its standard output the answer.
+
+mod compute;
+mod front;
+mod runtime;
+
+use front::Front;
+use gateway_http::{Program, Workloads, run};
+use std::io::Write as _;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+  --runtime NAME             wasmtime or wasmedge; must be given
+  --engine-compile NAME      Aot: the module was compiled before; or Interpreter, of wasmedge (Aot)
+  --program FILE             the runtime (/usr/bin/NAME)
+  --module FILE              the WASI command that changes each answer (/transform.cwasm of wasmtime,
+                             /transform-aot.wasm or /transform.wasm of wasmedge)
+  --compute-module FILE      what 'compute-module' of this program wrote, prepared like the module: for
+                             /engine (/compute.cwasm, /compute-aot.wasm or /compute.wasm)
+  --children N               processes at once (twice the number of CPUs)
+  --child-timeout-ms N       for a process to answer, the wait for its turn included (10000)
+";
+
+/// The only argument of the build of an image: writes the module that /engine computes with.
+const COMPUTE_MODULE: &str = "compute-module";
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(COMPUTE_MODULE) {
+        return match std::io::stdout().lock().write_all(compute::MODULE) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    run(
+        Program {
+            name: "cli",
+            help: HELP,
+        },
+        |settings| Front::take(settings).map(Workloads::new),
+    )
+}

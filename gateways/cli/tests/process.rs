@@ -1,0 +1,195 @@
+//! The gateway before a stand-in for a runtime, that answers as one does; the real ones are in the
+//! end-to-end tests.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_gateway-cli");
+
+/// What the module gives after a step for `chain 1`, and after those that /engine asks for.
+const ONE_STEP: &str = "723471715";
+
+struct Gateway {
+    child: Child,
+    address: String,
+    _folder: TempDir,
+}
+
+/// A program of this text, and a module, in a folder of their own.
+fn files(script: &str) -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, module) = (folder.path().join("runtime"), folder.path().join("module"));
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(&module, "code").unwrap();
+    (folder, program, module)
+}
+
+fn options(program: &Path, module: &Path) -> [String; 6] {
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let (program, module) = (text(program), text(module));
+    [
+        "--program".into(),
+        program,
+        "--module".into(),
+        module.clone(),
+        "--compute-module".into(),
+        module,
+    ]
+}
+
+impl Gateway {
+    fn start(script: &str, arguments: &[&str]) -> Self {
+        let (folder, program, module) = files(script);
+        let mut child = Command::new(BINARY)
+            .args(["--listen", "127.0.0.1:0"])
+            .args(options(&program, &module))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        assert!(
+            line.starts_with("wasmbench: cli listening on 127."),
+            "{line}"
+        );
+        Self {
+            child,
+            address: line.trim_end().rsplit(' ').next().unwrap().to_owned(),
+            _folder: folder,
+        }
+    }
+
+    /// Status and body.
+    fn get(&self, target: &str) -> (String, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {target} HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].to_owned(), body.to_owned())
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Answers as wasmtime does, when it is called as wasmtime is.
+const WASMTIME: &str = r#"
+case "$*" in
+  "--version") echo "wasmtime 48.0.8" ;;
+  "run --allow-precompiled /"*/module) printf wasm:; exec cat ;;
+  "run --allow-precompiled --invoke chain /"*/module" 1") echo 723471715 ;;
+  "run --allow-precompiled --invoke chain /"*/module" "*) sleep 0.02; echo "$CHAIN" ;;
+  *) exit 9 ;;
+esac"#;
+
+#[test]
+fn each_answer_of_a_workload_is_made_by_a_process_of_the_runtime() {
+    let gateway = Gateway::start(WASMTIME, &["--runtime", "wasmtime"]);
+    let digest = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";
+    for (target, body) in [
+        ("/", "wasm:hello".to_owned()),
+        ("/state", "wasm:1".to_owned()),
+        ("/state", "wasm:2".to_owned()),
+        ("/compute?iters=1", format!("wasm:{digest}")),
+        ("/health", "ok".to_owned()),
+        ("/sleep?ms=10", "wasm:slept".to_owned()),
+    ] {
+        assert_eq!(gateway.get(target), ("200".to_owned(), body));
+    }
+    assert_eq!(gateway.get("/compute?iters=x").1, "iters is not a number");
+}
+
+#[test]
+fn the_engine_is_told_with_a_ratio_only_if_the_runtime_computes_the_right_number() {
+    // The 4,000,000 steps that /engine asks for, computed here once more.
+    let right = (0..4_000_000).fold(2_463_534_242_u32, |mut x, _| {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^ (x << 5)
+    });
+    for (number, told) in [(right.to_string(), true), (ONE_STEP.to_owned(), false)] {
+        let script = WASMTIME.replace("\"$CHAIN\"", &number);
+        let gateway = Gateway::start(&script, &["--runtime", "wasmtime", "--children", "3"]);
+        let (_, engine) = gateway.get("/engine");
+        for member in [
+            r#""engine":"wasmtime""#,
+            r#""version":"48.0.8""#,
+            r#""frontend":"cli""#,
+            r#""compileMode":"Aot""#,
+            r#""childrenAtOnce":3"#,
+        ] {
+            assert!(engine.contains(member), "{engine}");
+        }
+        let null = engine.contains(r#""computeRatio":null"#);
+        assert_eq!(null, !told, "{engine}");
+    }
+}
+
+#[test]
+fn wasmedge_is_called_in_its_own_way() {
+    let script = r#"case "$*" in /*/module) printf wasm:; exec cat ;; *) exit 9 ;; esac"#;
+    let arguments = ["--runtime", "wasmedge", "--engine-compile", "Interpreter"];
+    let gateway = Gateway::start(script, &arguments);
+    assert_eq!(gateway.get("/").1, "wasm:hello");
+    let (_, engine) = gateway.get("/engine");
+    assert!(
+        engine.contains(r#""compileMode":"Interpreter""#),
+        "{engine}"
+    );
+    assert!(engine.contains(r#""computeRatio":null"#), "{engine}");
+}
+
+#[test]
+fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
+    let arguments = ["--runtime", "wasmtime", "--child-timeout-ms", "200"];
+    let hanging = Gateway::start("exec sleep 60", &arguments);
+    assert_eq!(hanging.get("/").0, "504");
+    let failing = Gateway::start("echo no such module >&2; exit 1", &arguments);
+    let (status, body) = failing.get("/");
+    assert_eq!(status, "500");
+    assert!(body.contains("no such module"), "{body}");
+}
+
+#[test]
+fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
+    let (_folder, program, module) = files("exit 1");
+    for (arguments, sentence) in [
+        (&[][..], "--runtime is missing"),
+        (
+            &["--runtime", "wasmer"],
+            "'wasmer' is not wasmtime or wasmedge",
+        ),
+        (
+            &["--runtime", "wasmtime", "--engine-compile", "Interpreter"],
+            "wasmtime has no interpreter",
+        ),
+        (
+            &["--runtime", "wasmtime", "--children", "0"],
+            "'0' is not a number from 1",
+        ),
+    ] {
+        let output = Command::new(BINARY)
+            .args(options(&program, &module))
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(sentence), "{said}");
+    }
+}

@@ -1,0 +1,114 @@
+//! One request to its end.
+
+use gateway_http::{Failed, Method, Outcome, Request, Service, Transform, Workloads, guest_facts};
+use wasip2::clocks::monotonic_clock::subscribe_duration;
+use wasip2::exports::http::incoming_handler::Guest;
+use wasip2::http::types::{
+    Fields, IncomingRequest, Method as WasiMethod, OutgoingBody, OutgoingResponse, ResponseOutparam,
+};
+
+use crate::{stream, upstream};
+
+const TEXT: &[u8] = b"text/plain; charset=utf-8";
+const JSON: &[u8] = b"application/json";
+
+wasip2::http::proxy::export!(Handler);
+
+struct Handler;
+
+/// Leaves answers as they are, and says what the guest can know of how it is executed.
+struct Unchanged;
+
+impl Transform for Unchanged {
+    fn apply(&mut self, _body: &mut Vec<u8>) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        guest_facts()
+    }
+}
+
+/// What goes out.
+pub struct Answer {
+    pub status: u16,
+    pub content_type: Vec<u8>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// In plain text.
+    pub fn text(status: u16, sentence: &str) -> Self {
+        Self {
+            status,
+            content_type: TEXT.to_vec(),
+            body: sentence.as_bytes().to_vec(),
+        }
+    }
+}
+
+impl Guest for Handler {
+    fn handle(request: IncomingRequest, out: ResponseOutparam) {
+        let head = matches!(request.method(), WasiMethod::Head);
+        send(answer(&request), head, out);
+    }
+}
+
+fn answer(given: &IncomingRequest) -> Answer {
+    let method = match given.method() {
+        WasiMethod::Get => Method::Get,
+        WasiMethod::Head => Method::Head,
+        WasiMethod::Post => Method::Post,
+        _ => return Answer::text(405, "the methods here are GET, HEAD and POST"),
+    };
+    let target = given.path_with_query().unwrap_or_else(|| "/".to_owned());
+    let sent = match given.consume() {
+        Ok(body) if method == Method::Post => match stream::read(body) {
+            Ok(bytes) => bytes,
+            Err(sentence) => return Answer::text(400, sentence),
+        },
+        _ => Vec::new(),
+    };
+    let request = Request::new(method, target, sent);
+    let mut body = Vec::new();
+    let text = |status: u16, body| Answer {
+        status,
+        content_type: TEXT.to_vec(),
+        body,
+    };
+    match Workloads::new(Unchanged).handle(&request, &mut body) {
+        Outcome::Text(status) => text(status.code(), body),
+        Outcome::Json(status) => Answer {
+            content_type: JSON.to_vec(),
+            ..text(status.code(), body)
+        },
+        Outcome::Later(status, time) => {
+            // The host serves others meanwhile: each request has its instance.
+            let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            subscribe_duration(nanoseconds).block();
+            text(status.code(), body)
+        }
+        Outcome::Forward => upstream::forward(given, &request),
+        // Only of transforms that name a program, which `Unchanged` does not.
+        Outcome::Child(..) => text(500, b"a component starts no process".to_vec()),
+    }
+}
+
+fn send(answer: Answer, head: bool, out: ResponseOutparam) {
+    let fields = Fields::new();
+    // Neither name is forbidden, and both values are plain.
+    let _ = fields.set("content-type", &[answer.content_type]);
+    let length = answer.body.len().to_string().into_bytes();
+    let _ = fields.set("content-length", &[length]);
+    let response = OutgoingResponse::new(fields);
+    let _ = response.set_status_code(answer.status);
+    let body = response.body();
+    ResponseOutparam::set(out, Ok(response));
+    // A client that is gone needs no rest of its answer.
+    if let Ok(body) = body {
+        if !head {
+            let _ = stream::write(&body, &answer.body);
+        }
+        let _ = OutgoingBody::finish(body, None);
+    }
+}

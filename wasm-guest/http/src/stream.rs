@@ -1,0 +1,37 @@
+//! Bodies, read and written to their ends.
+
+use wasip2::http::types::{IncomingBody, OutgoingBody};
+use wasip2::io::streams::StreamError;
+
+/// Longest body, as in the other gateways.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// The host takes at most so much in one blocking write.
+const WRITE_BYTES: usize = 4096;
+const READ_BYTES: u64 = 16 * 1024;
+
+/// The whole body, or what is wrong with it.
+pub fn read(body: IncomingBody) -> Result<Vec<u8>, &'static str> {
+    let stream = body.stream().map_err(|()| "the body cannot be read")?;
+    let mut bytes = Vec::new();
+    loop {
+        match stream.blocking_read(READ_BYTES) {
+            Ok(piece) => bytes.extend_from_slice(&piece),
+            Err(StreamError::Closed) => return Ok(bytes),
+            Err(StreamError::LastOperationFailed(_)) => return Err("the body ended early"),
+        }
+        if bytes.len() > MAX_BODY_BYTES {
+            return Err("the body is longer than 1 MiB");
+        }
+    }
+}
+
+/// Writes all of it.
+pub fn write(body: &OutgoingBody, bytes: &[u8]) -> Result<(), StreamError> {
+    let Ok(stream) = body.write() else {
+        return Err(StreamError::Closed);
+    };
+    for piece in bytes.chunks(WRITE_BYTES) {
+        stream.blocking_write_and_flush(piece)?;
+    }
+    Ok(())
+}
