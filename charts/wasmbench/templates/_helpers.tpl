@@ -69,12 +69,15 @@ images:
   probe: {{ include "wasmbench.image" (dict "root" . "name" "probe") | quote }}
   native: {{ include "wasmbench.image" (dict "root" . "name" "native") | quote }}
   embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
+  wasmtimeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-cli") | quote }}
+  wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
+  http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
   pullPolicy: {{ .Values.image.pullPolicy }}
 runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
-meter: {{ .Values.meter.level }}
+meter: {{ ternary "none" "cgroup" (eq .Values.meter.level "none") }}
 limits:
   connections: {{ int .Values.limits.connections }}
   durationSeconds: {{ int .Values.limits.durationSeconds }}
@@ -85,10 +88,14 @@ limits:
 probe:
   cpu: {{ .Values.probe.cpu | quote }}
   memory: {{ .Values.probe.memory | quote }}
+{{- if eq .Values.meter.level "node" }}
+containerdSocket: {{ .Values.meter.containerdSocket | quote }}
+{{- end }}
 {{- if .Values.coldStart.enabled }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 {{- end }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
+duet: {{ .Values.duet.enabled }}
 {{- end -}}
 
 {{/*
@@ -120,13 +127,16 @@ variables.spec.serviceAccountName in ['', 'default'])
 variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
 {{- end -}}
 
+{{/* CEL: the pod does not see the node's processes. */}}
+{{- define "wasmbench.ownProcesses" -}}
+!has(variables.spec.hostPID) || !variables.spec.hostPID
+{{- end -}}
+
 {{/* What every pod of the operator keeps, subjects and probes alike. */}}
 {{- define "wasmbench.podValidations" -}}
-- message: "pods of the wasmbench operator do not share the node's processes or IPC"
+- message: "pods of the wasmbench operator do not share the node's IPC"
   reason: Forbidden
-  expression: >-
-    (!has(variables.spec.hostPID) || !variables.spec.hostPID) &&
-    (!has(variables.spec.hostIPC) || !variables.spec.hostIPC)
+  expression: "!has(variables.spec.hostIPC) || !variables.spec.hostIPC"
 - message: "pods of the wasmbench operator run as non-root under the seccomp profile RuntimeDefault, without sysctls and SELinux options"
   reason: Forbidden
   expression: >-

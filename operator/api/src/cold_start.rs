@@ -56,11 +56,12 @@ pub struct ColdStart {
 pub enum ColdStartClass {
     /// Nothing of the image: it is pulled and unpacked. Not measured yet.
     NodeCold,
-    /// The image, unpacked. The discarded sample of each trial sees to it.
+    /// The image, unpacked. The discarded sample of each trial sees to it. Where the probe level is
+    /// `node`, what a runtime has compiled of it is removed before each sample.
     #[default]
     ImageCached,
-    /// The image and, for runtimes that compile once per image, the compiled module. Not measured
-    /// yet.
+    /// The image and, for runtimes that compile once per image, the compiled module; for all others
+    /// the same as `ImageCached`. Needs the probe level `node`.
     CompileCached,
 }
 

@@ -1,6 +1,7 @@
 //! The wasmbench API, `wasmbench.dev/v1alpha1`: what a user writes and what they read back.
 //!
-//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`] and [`density`] (two of its sweeps), [`status`] (what the operator
+//! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`],
+//! [`open_loop`] and [`density`] (three of its sweeps), [`status`] (what the operator
 //! answers), [`conditions`] (the words it answers with), [`labels`] (how its objects are found).
 //! The doc comments of the types are the text of `kubectl explain`. This crate holds no client,
 //! no clock and no async code, so that anyone can import the types cheaply.
@@ -9,6 +10,7 @@ pub mod cold_start;
 pub mod conditions;
 pub mod density;
 pub mod labels;
+pub mod open_loop;
 pub mod run;
 mod schema;
 pub mod status;

@@ -6,6 +6,7 @@
 )]
 
 mod expectation;
+mod pairing;
 mod placement;
 mod precision;
 mod resources;
@@ -17,11 +18,12 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use expectation::{ExpectedMetric, RatioExpectation};
+pub use pairing::Pairing;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
-pub use variant::{Allocator, Engine, EnvVar, OwnContainer, Preset, Variant};
+pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
 pub use workload::{Expectation, Workload};
 
 use crate::status::BenchmarkRunStatus;
@@ -120,6 +122,9 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::HOST_PORTS_RULE).message(validation::HOST_PORTS_MESSAGE).field_path(".sweeps"),
+    validation = Rule::new(validation::DUET_SWEEPS_RULE).message(validation::DUET_SWEEPS_MESSAGE).field_path(".pairing"),
+    validation = Rule::new(validation::DUET_PARTNER_RULE).message(validation::DUET_PARTNER_MESSAGE).field_path(".pairing"),
+    validation = Rule::new(validation::DUET_PORTS_RULE).message(validation::DUET_PORTS_MESSAGE).field_path(".pairing"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
@@ -166,6 +171,11 @@ pub struct BenchmarkRunSpec {
     /// variants or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<bool>,
+
+    /// How the baseline and a variant stand beside each other in a block: one after the other, or
+    /// loaded at the same moment on mirrored halves of the node's CPUs.
+    #[serde(default, skip_serializing_if = "Pairing::is_default")]
+    pub pairing: Pairing,
 
     /// Which node to measure on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -62,6 +62,12 @@ pub struct BenchmarkRunStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into()]))]
     pub skipped: Vec<SkippedVariant>,
 
+    /// What variants cannot do by their definition. It is never tried: no failure and no number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["variant".into(), "what".into()]))]
+    pub not_applicable: Vec<NotApplicable>,
+
     /// One row per variant and workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256))]
@@ -190,6 +196,23 @@ pub struct SkippedVariant {
     pub message: String,
 }
 
+/// Workloads or sweep points that a variant cannot do by its definition.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct NotApplicable {
+    /// Name of the variant.
+    #[schemars(length(max = 40))]
+    pub variant: String,
+
+    /// What is left out, e.g. `workload state` or `cold-c4, density`.
+    #[schemars(length(max = 256))]
+    pub what: String,
+
+    /// Why the preset cannot do it by its definition.
+    #[schemars(length(max = 256))]
+    pub reason: String,
+}
+
 /// Numbers that are in the report only.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -234,6 +257,12 @@ pub struct SummaryRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<ThroughputSummary>,
 
+    /// Latency at fixed rates, one entry per percentage of the peak.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["percentOfPeak".into()]))]
+    pub open_loop: Vec<OpenLoopPoint>,
+
     /// More and more instances at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<DensityStatus>,
@@ -243,6 +272,61 @@ pub struct SummaryRow {
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
     pub versus_baseline: Vec<Ratio>,
+}
+
+/// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenLoopPoint {
+    /// The rate in percent of the subject's own peak.
+    pub percent_of_peak: u32,
+
+    /// Valid trials behind the numbers.
+    pub trials: u32,
+
+    /// Trials that failed, were skipped or were invalid, and are not part of the numbers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_trials: u32,
+
+    /// Why the point is invalid, as words separated by commas. Absent for a valid point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
+
+    /// Requests per second that were asked for.
+    pub requested_rps: f64,
+
+    /// The smallest part of that rate, in percent, that a valid trial kept; below 98 the point is
+    /// void.
+    pub achieved_percent: f64,
+
+    /// Median latency from the schedule, in microseconds.
+    pub p50_microseconds: f64,
+
+    /// 99th percentile of latency from the schedule, in microseconds.
+    pub p99_microseconds: f64,
+
+    /// 99th percentile of the service time of the same requests, in microseconds: what a closed loop
+    /// would have told.
+    pub service_p99_microseconds: f64,
+
+    /// The p99 from the schedule as a multiple of the baseline's at the same percentage, taken within
+    /// blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+
+    /// Lower end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+
+    /// `Faster`, `Slower`, `Equivalent`, `Inconclusive` or `NotResolvable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 32))]
+    pub verdict: Option<String>,
 }
 
 /// What one more instance costs.
@@ -299,7 +383,13 @@ pub struct ColdStartPoint {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
-    /// Samples of these trials, the discarded ones not counted.
+    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in
+    /// comparisons. Absent for a valid point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
+
+    /// Samples of these trials, without the discarded ones and those of the wrong class.
     pub samples: u32,
 
     /// From the request that creates the pod to the log line by which the service says that it

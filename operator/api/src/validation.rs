@@ -6,7 +6,8 @@ const CELLS: &str = "(self.variants.size() + ((has(self.noiseFloor) ? self.noise
     self.blocks >= 5 && self.variants.size() > 1) ? 1 : 0)) * self.workloads.size() * \
     ((has(self.sweeps.coldStart) ? self.sweeps.coldStart.concurrency.size() : 0) + \
      (has(self.sweeps.warmLatency) ? 1 : 0) + (has(self.sweeps.density) ? 1 : 0) + \
-     (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0))";
+     (has(self.sweeps.throughput) ? self.sweeps.throughput.connections.size() : 0) + \
+     (has(self.sweeps.openLoop) ? self.sweeps.openLoop.ratesPercentOfPeak.size() : 0))";
 
 /// Cells with their ratios take up to 700 bytes of status each. Of 256 of them the status keeps what
 /// fits into 100 kB, and the report all.
@@ -69,6 +70,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
+    has(self.pairing) == has(oldSelf.pairing) && \
+    (!has(self.pairing) || self.pairing == oldSelf.pairing) && \
     has(self.placement) == has(oldSelf.placement) && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
@@ -93,24 +96,25 @@ pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another var
 pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
     (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
     (e.metric != 'warmP50' || has(self.sweeps.warmLatency)) && \
-    (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)))";
+    (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
+    (e.metric != 'openLoopP99' || has(self.sweeps.openLoop)))";
 pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
-    one on warmP50 sweeps.warmLatency, and one on coldStartListening or coldStartAnswer \
-    sweeps.coldStart: add the sweep or remove the expectation";
+    one on warmP50 sweeps.warmLatency, one on coldStartListening or coldStartAnswer \
+    sweeps.coldStart, and one on openLoopP99 sweeps.openLoop: add the sweep or remove the expectation";
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 
-pub const SWEEPS_RULE: &str =
-    "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.density)";
+pub const SWEEPS_RULE: &str = "has(self.coldStart) || has(self.warmLatency) || has(self.throughput) || has(self.openLoop) || \
+     has(self.density)";
 pub const SWEEPS_MESSAGE: &str =
-    "sweeps must hold at least one of coldStart, warmLatency, throughput and density";
+    "sweeps must hold at least one of coldStart, warmLatency, throughput, openLoop and density";
 
 /// Each pod takes half a kilobyte of a record, and a second or two of the node.
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";
 pub const COLD_PODS_MESSAGE: &str =
     "samples x concurrency is more than 1000 pods per trial: lower samples or concurrency";
-pub const COLD_CLASS_RULE: &str = "self == 'ImageCached'";
-pub const COLD_CLASS_MESSAGE: &str = "only cold starts of the class ImageCached are measured yet: set class to ImageCached, or leave it out";
+pub const COLD_CLASS_RULE: &str = "self != 'NodeCold'";
+pub const COLD_CLASS_MESSAGE: &str = "cold starts of the class NodeCold are not measured yet: set class to ImageCached or CompileCached, or leave it out";
 
 pub const HOST_PORTS_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
     self.placement.network != 'Host' || !has(self.sweeps.coldStart) || \
@@ -119,13 +123,32 @@ pub const HOST_PORTS_MESSAGE: &str = "with placement.network Host all pods share
     that cold starts are possible one at a time only: set sweeps.coldStart.concurrency to [1], or \
     network to Pod";
 
+pub const DUET_SWEEPS_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
+    has(self.sweeps.warmLatency) || has(self.sweeps.throughput)";
+pub const DUET_SWEEPS_MESSAGE: &str = "cold starts and density are not measured in pairs, and \
+    pairing Duet has nothing to do here: add sweeps.warmLatency or sweeps.throughput, or set pairing to \
+    Alternating";
+pub const DUET_PARTNER_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
+    self.variants.size() > 1 || (has(self.noiseFloor) && self.noiseFloor)";
+pub const DUET_PARTNER_MESSAGE: &str = "with pairing Duet each variant is measured beside the baseline, \
+    and there is none but the baseline: add a second variant, or set noiseFloor to true";
+/// Variants choose their port each, but those of presets are one, and so are those of a twin.
+pub const DUET_PORTS_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
+    !has(self.placement) || !has(self.placement.network) || self.placement.network != 'Host'";
+pub const DUET_PORTS_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
+    that two of them cannot serve at the same moment: set placement.network to Pod, or pairing to \
+    Alternating";
+
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \
     one of the two and remove the other";
-pub const ENGINE_RULE: &str =
-    "!has(self.engine) || (has(self.preset) && self.preset == 'wasmtime-embedded')";
-pub const ENGINE_MESSAGE: &str =
-    "engine applies to the preset wasmtime-embedded only: remove it from this variant";
+pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
+    (self.preset == 'wasmtime-embedded' ? \
+     (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
+     (self.preset == 'wasmedge-cli' && self.engine.allocator == 'OnDemand' && \
+      (!has(self.engine.compile) || self.engine.compile != 'Jit'))))";
+pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
+    or Aot) and wasmedge-cli (compile Aot or Interpreter) only: correct it or remove it";
 
 pub const TWIN_RULE: &str = "self != 'baseline-twin'";
 pub const TWIN_MESSAGE: &str = "baseline-twin is the baseline measured a second time (noiseFloor): \

@@ -10,6 +10,7 @@ use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::results::table::{Align, Table};
 use wasmbench_core::results::{units, words};
 use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
+use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::MeterLevel;
 
 use crate::args::PlanArgs;
@@ -104,6 +105,14 @@ fn compared(valid: &ValidatedRun) -> String {
         }
         let _ = write!(text, "\n{}", table.plain());
     }
+    for left_out in not_applicable::list(&valid.spec) {
+        let (variant, what) = (left_out.variant, left_out.what);
+        let _ = writeln!(
+            text,
+            "\nNot applicable\n{variant}, {what}: {}",
+            left_out.reason
+        );
+    }
     if let Some(twin) = &compared.twin {
         let _ = writeln!(text, "\nNoise floor\n{twin}");
     }
@@ -139,7 +148,10 @@ fn config() -> OperatorConfig {
             probe: none(),
             native: none(),
             embedded: none(),
+            wasmtime_cli: none(),
+            wasmedge_cli: none(),
             server: none(),
+            http: none(),
             upstream: none(),
             pull_policy: none(),
         },
@@ -148,6 +160,8 @@ fn config() -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        containerd_socket: Some("/run/containerd/containerd.sock".into()),
         host_network: true,
+        duet: true,
     }
 }

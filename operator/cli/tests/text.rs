@@ -202,10 +202,18 @@ fn a_plan_says_what_a_run_will_do() {
 }
 
 #[test]
-fn every_sample_has_a_plan() {
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests/samples");
-    for sample in std::fs::read_dir(samples).unwrap() {
-        let path = sample.unwrap().path();
+fn every_sample_and_every_study_has_a_plan() {
+    let manifests = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests");
+    let folders = ["samples", "studies"].map(|folder| format!("{manifests}/{folder}"));
+    let files = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for file in files {
+        let path = file.unwrap().path();
+        // Figures of documents, and no run.
+        if path.ends_with("published.yaml") {
+            continue;
+        }
         let output = kubectl_wasmbench(&["plan", "-f", path.to_str().unwrap()]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{}: {error}", path.display());

@@ -26,7 +26,8 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
     let started = Instant::now();
     let result = match &run.0 {
         Err(invalid) => report::undecodable(&context, invalid).await,
-        Ok(run) => guarded(run, &context).await,
+        // On the heap: it holds the states of all that a reconcile may do.
+        Ok(run) => Box::pin(guarded(run, &context)).await,
     };
     context.metrics.reconciled(started.elapsed());
     if result.is_ok() {

@@ -19,6 +19,7 @@ use chart::NAMESPACE;
 use kube_cel::{AdmissionRequest, VapEvaluator};
 use policy::{COLD_START, Policy, by};
 use serde_json::{Value, json};
+use wasmbench_core::wire::request::MeterLevel;
 
 /// `object` with `value` at a JSON pointer.
 fn with(object: &Value, pointer: &str, value: Value) -> Value {
@@ -42,7 +43,7 @@ fn ways_out() -> Vec<(&'static str, Value, &'static str)> {
         ("/serviceAccountName", json!("wasmbench"), "no token"),
         ("/hostNetwork", json!(true), "the node's network"),
         ("/hostPID", json!(true), "the node's processes"),
-        ("/hostIPC", json!(true), "the node's processes"),
+        ("/hostIPC", json!(true), "the node's IPC"),
         (
             "/containers/0/ports",
             json!([{ "containerPort": 80, "hostPort": 80 }]),
@@ -287,6 +288,41 @@ fn subjects_share_the_nodes_network_only_where_the_chart_allows_it() {
 }
 
 #[test]
+fn only_probes_of_loads_share_the_nodes_process_ids_and_only_where_the_chart_allows_duets() {
+    let host_pid = |job: &Value| with(job, "/spec/template/spec/hostPID", json!(true));
+    let job = host_pid(&runs::jobs(MeterLevel::Cgroup).remove(0));
+    let off = Policy::named("probes", &[]).refusals(&job, NAMESPACE);
+    assert!(
+        off.iter().any(|m| m.contains("duet.enabled is false")),
+        "{off:#?}"
+    );
+    let set = ["--set", "duet.enabled=true"];
+    let probes = Policy::named("probes", &set);
+    assert_eq!(probes.refusals(&job, NAMESPACE), Vec::<String>::new());
+    let with_token = "/spec/template/spec/automountServiceAccountToken";
+    let refused = [
+        host_pid(&runs::cold_job()),
+        with(&job, with_token, json!(true)),
+    ];
+    for job in refused {
+        let refused = probes.refusals(&job, NAMESPACE);
+        assert!(
+            refused
+                .iter()
+                .any(|m| m.contains("process ids") || m.contains("token")),
+            "{job:#}: {refused:#?}"
+        );
+    }
+    let pod = with(
+        &runs::cold_subjects().remove(0),
+        "/spec/hostPID",
+        json!(true),
+    );
+    let refused = Policy::named("pods", &set).refusals_of(COLD_START, &pod, "team-a");
+    assert!(refused.iter().any(|m| m.contains("the node's processes")));
+}
+
+#[test]
 fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
     let policy = Policy::named("cold-starts", &[]);
     let mine = runs::cold_subjects().remove(0);
@@ -375,6 +411,45 @@ fn the_token_of_cold_starts_is_for_their_probes_only() {
         refused[0].contains("coldStart.enabled is false"),
         "{refused:#?}"
     );
+}
+
+#[test]
+fn the_socket_of_containerd_is_for_probes_of_cold_starts_at_the_level_node_only() {
+    use wasmbench_core::wire::request::MeterLevel;
+    let node = Policy::named("probes", &["--set", "meter.level=node"]);
+    let cgroup = Policy::named("probes", &[]);
+    let job = runs::cold_job_at_level_node();
+    assert_eq!(node.refusals(&job, NAMESPACE), Vec::<String>::new());
+    assert_eq!(
+        node.refusals(&runs::cold_job(), NAMESPACE),
+        Vec::<String>::new()
+    );
+    let density = runs::density_job(MeterLevel::Cgroup);
+    assert_eq!(node.refusals(&density, NAMESPACE), Vec::<String>::new());
+    assert!(!cgroup.refusals(&job, NAMESPACE).is_empty());
+    let other = Policy::named(
+        "probes",
+        &[
+            "--set",
+            "meter.level=node,meter.containerdSocket=/run/k3s/containerd/containerd.sock",
+        ],
+    );
+    assert!(!other.refusals(&job, NAMESPACE).is_empty());
+    let spec = |path: &str| format!("/spec/template/spec{path}");
+    let socket = job["spec"]["template"]["spec"]["volumes"].clone();
+    let mut writable = job["spec"]["template"]["spec"]["containers"][0]["volumeMounts"].clone();
+    writable[0]["readOnly"] = json!(false);
+    let root = json!([{ "name": "root", "hostPath": { "path": "/" } }]);
+    let proc = json!([{ "name": "proc", "hostPath": { "path": "/proc" } }]);
+    let refused = [
+        with(&density, &spec("/volumes"), socket),
+        with(&job, &spec("/volumes"), root),
+        with(&job, &spec("/volumes"), proc),
+        with(&job, &spec("/containers/0/volumeMounts"), writable),
+    ];
+    for job in refused {
+        assert!(!node.refusals(&job, NAMESPACE).is_empty(), "{job:#}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ use wasmbench_core::validate::{ValidatedRun, validate};
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
 fn config() -> OperatorConfig {
-    let text = "operatorNamespace: ops\nimages: {probe: p, native: n, embedded: e, server: s, upstream: u}\n";
+    let text = "operatorNamespace: ops\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, server: s, http: h, upstream: u}\n";
     serde_yaml::from_str(text).unwrap()
 }
 
@@ -202,6 +202,7 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
         trial: valid().order[0].clone(),
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
+        partner: None,
     };
     let calls = vec![(
         "POST",

@@ -88,6 +88,11 @@ fn the_operator_reads_the_configuration_that_the_chart_writes() {
         defaults.probe,
         wasmbench_core::config::ProbeConfig::default()
     );
+    assert_eq!(defaults.containerd_socket, None);
+    let node = config(&render(&["--set", "meter.level=node"]));
+    let socket = node.containerd_socket.as_deref();
+    assert_eq!(socket, Some("/run/containerd/containerd.sock"));
+    assert_eq!(node.meter, defaults.meter);
     let file = folder().join("ci/restricted-values.yaml");
     let restricted = config(&render(&["--values", &file.to_string_lossy()]));
     assert_eq!(
@@ -176,12 +181,16 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 23] = [
+    let cases: [(&[&str], &str); 24] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
         (&["--set", "limits.trials=0"], "minimum"),
         (&["--set", "meter.level=root"], "meter"),
+        (
+            &["--set", "meter.containerdSocket=../containerd.sock"],
+            "meter",
+        ),
         (&["--set", "image.tag=latest"], "'latest' is refused"),
         (
             &["--set", "images.probe=registry.example.com/probe:latest"],

@@ -77,7 +77,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "benchmarkruns/status: patch",
         "benchmarkruns: delete get list watch",
         "configmaps: create get list update",
-        "events: create patch",
+        "events: create list patch",
         "nodes: get list",
         "pods: create delete get list watch",
         "runtimeclasses: get",
@@ -92,7 +92,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
 }
 
 #[test]
-fn probes_of_cold_starts_may_create_pods_and_read_logs_and_no_more() {
+fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() {
     let granted = |objects: &[serde_json::Value]| {
         let roles = of_kind(objects, "ClusterRole").into_iter();
         let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
@@ -106,7 +106,11 @@ fn probes_of_cold_starts_may_create_pods_and_read_logs_and_no_more() {
     };
     assert_eq!(
         granted(&render(&[])),
-        ["pods: create delete list watch", "pods/log: get"]
+        [
+            "pods: create delete list watch",
+            "pods/log: get",
+            "events: list"
+        ]
     );
     let off = render(&["--set", "coldStart.enabled=false"]);
     assert_eq!(granted(&off), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Every sample is legal, and every file in `manifests/invalid` is refused for the reason that its
+//! Every sample and every study is legal, and every file in `manifests/invalid` is refused for the reason that its
 //! first line names. Checked here without a cluster, over the CRD as it is installed;
 //! the same files and the same expectations serve on a real API server.
 
@@ -11,6 +11,7 @@
 #[path = "support/structural.rs"]
 mod structural;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use kube_cel::{Validator, apply_defaults};
@@ -96,7 +97,10 @@ fn config() -> OperatorConfig {
             probe: "registry.example.com/probe:1".into(),
             native: "registry.example.com/native:1".into(),
             embedded: "registry.example.com/embedded:1".into(),
+            wasmtime_cli: "registry.example.com/wasmtime-cli:1".into(),
+            wasmedge_cli: "registry.example.com/wasmedge-cli:1".into(),
             server: "registry.example.com/server:1".into(),
+            http: "registry.example.com/http:1".into(),
             upstream: "registry.example.com/upstream:1".into(),
             pull_policy: "IfNotPresent".into(),
         },
@@ -105,7 +109,9 @@ fn config() -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        containerd_socket: Some("/run/containerd/containerd.sock".into()),
         host_network: true,
+        duet: true,
     }
 }
 
@@ -126,6 +132,65 @@ fn every_sample_passes_the_crd_and_the_operator() {
             Some(name.as_str()),
             "named like its file"
         );
+    }
+}
+
+/// The runs of every study, by file; the published figures are no run.
+fn studies() -> Vec<(String, Vec<Value>)> {
+    let files = manifests("studies").into_iter();
+    let files = files.filter(|(name, _)| name != "published");
+    files.map(|(name, text)| (name, documents(&text))).collect()
+}
+
+#[test]
+fn every_study_passes_the_crd_and_the_operator_and_exists_shortened() {
+    let schema = schema();
+    let studies = studies();
+    assert_eq!(studies.len(), 2 * 4);
+    for (name, runs) in &studies {
+        let mut names = vec![];
+        for document in runs {
+            let refused = refusals(&schema, document, None);
+            assert!(refused.is_empty(), "{name}: {refused:#?}");
+            let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
+            validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+            names.extend(run.metadata.name);
+        }
+        assert!(names.contains(name), "{name}: a run has the file's name");
+        let ours = |run: &String| run.starts_with(name.as_str());
+        assert!(
+            names.iter().all(ours),
+            "{name}: names begin with the file's"
+        );
+        let short = format!("{}-short", name.trim_end_matches("-short"));
+        assert!(studies.iter().any(|(name, _)| *name == short), "no {short}");
+    }
+}
+
+/// How long all runs of a file take, in seconds.
+fn expected_seconds(runs: &[Value]) -> u64 {
+    let seconds = runs.iter().map(|document| {
+        let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
+        let valid = validate(&run, &config()).unwrap();
+        let trials = valid.order.iter();
+        let seconds = trials.map(|trial| expected_trial_seconds(&valid, trial));
+        seconds.sum::<u64>()
+    });
+    seconds.sum()
+}
+
+#[test]
+fn a_shortened_study_takes_minutes_and_less_than_the_whole_one() {
+    let seconds: BTreeMap<String, u64> = studies()
+        .into_iter()
+        .map(|(name, runs)| (name, expected_seconds(&runs)))
+        .collect();
+    for (name, short) in &seconds {
+        if let Some(whole) = name.strip_suffix("-short") {
+            let whole = seconds[whole];
+            assert!(*short <= 10 * 60, "{name}: {short} s");
+            assert!(whole > 4 * short, "{name}: {short} s of {whole} s");
+        }
     }
 }
 

@@ -29,9 +29,16 @@ pub struct OperatorConfig {
     /// administrator does not allow cold starts.
     #[serde(default)]
     pub cold_start_service_account: Option<String>,
+    /// containerd's socket on the nodes, which probes of cold starts are given. Absent: the
+    /// administrator does not allow it.
+    #[serde(default)]
+    pub containerd_socket: Option<String>,
     /// Whether the administrator allows subjects on the node's network.
     #[serde(default)]
     pub host_network: bool,
+    /// Whether the administrator allows duets, whose probes share the node's process ids.
+    #[serde(default)]
+    pub duet: bool,
 }
 
 /// Images by role.
@@ -44,8 +51,14 @@ pub struct Images {
     pub native: String,
     /// Preset `wasmtime-embedded`.
     pub embedded: String,
+    /// Preset `wasmtime-cli`.
+    pub wasmtime_cli: String,
+    /// Preset `wasmedge-cli`.
+    pub wasmedge_cli: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
+    /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.
+    pub http: String,
     /// The echo server behind the proxy workload.
     pub upstream: String,
     /// Pull policy of all of them.

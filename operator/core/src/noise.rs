@@ -17,8 +17,8 @@ const COARSE_NANOSECONDS: u64 = 500_000_000;
 /// How much of the node's CPUs a window did not have. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Used by everything but the subject's pod, its shim, the echo server and the load generator, as a share (0 to
-    /// 1) of all CPUs of the node.
+    /// Used by everything but the subject's pod, its shim, the echo server, the load generator, and the
+    /// same of a duet's other half, as a share (0 to 1) of all CPUs of the node.
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
@@ -83,7 +83,8 @@ pub fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> 
     (available > 0.0).then(|| used / available)
 }
 
-/// The shim is the variant's doing and the echo server the workload's, not a neighbour's.
+/// The shim is the variant's doing, the echo server the workload's and the other half the duet's, not
+/// a neighbour's.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
@@ -91,7 +92,11 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
         .cpu_nanoseconds
         .saturating_add(shim)
         .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
-        .saturating_add(window.generator_cpu_nanoseconds?);
+        .saturating_add(window.generator_cpu_nanoseconds?)
+        .saturating_add(match window.neighbour {
+            Some(neighbour) => neighbour.cpu_nanoseconds?,
+            None => 0,
+        });
     Some(window.node?.busy_nanoseconds.saturating_sub(ours))
 }
 
@@ -103,7 +108,7 @@ pub fn cpus(kernel_list: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::document::{Meter, NodeCpu, Outside};
+    use crate::wire::document::{Meter, Neighbour, NodeCpu, Outside};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -150,6 +155,19 @@ mod tests {
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
         let noise = Noise::of(&window, 2);
         assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
+    }
+
+    #[test]
+    fn the_other_half_of_a_duet_is_no_noise_and_without_its_share_nothing_is_known() {
+        let mut window = window(0.9, 0.0);
+        let half = SECOND * 8 / 10;
+        window.neighbour = Some(Neighbour {
+            cpu_nanoseconds: Some(half),
+        });
+        let noise = Noise::of(&window, 2);
+        assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
+        window.neighbour = Some(Neighbour::default());
+        assert_eq!(Noise::of(&window, 2).others, None);
     }
 
     #[test]

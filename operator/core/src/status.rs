@@ -19,6 +19,7 @@ use crate::results::invalid::noisy_trials;
 use crate::results::precision::Precision;
 use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
 use crate::validate::{Invalid, ValidatedRun};
+use crate::variants::not_applicable;
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
@@ -183,6 +184,7 @@ pub fn status_of(
         precision: conclusion.and_then(|c| c.precision.clone()),
         verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
+        not_applicable: not_applicable::list(&valid.spec),
         harness_floor: conclusion
             .map(|c| c.harness_floor.clone())
             .unwrap_or_default(),

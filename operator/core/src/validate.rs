@@ -4,8 +4,10 @@
 
 mod cold_start;
 mod density;
+mod duet;
 mod expectations;
 mod objects;
+mod open_loop;
 
 use std::collections::BTreeSet;
 
@@ -14,13 +16,16 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{
-    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Workload, share_of,
+    Allocator, BenchmarkRunSpec, Compile, FEWEST_PRECISE_BLOCKS, Network, Preset, TWIN, Variant,
+    Workload, share_of,
 };
 
 use crate::config::OperatorConfig;
+use crate::duet::{is_duet, is_in_others};
 use crate::twin;
-use crate::variants::{self, SubjectSpec};
+use crate::variants::{self, SubjectSpec, not_applicable};
 use crate::wire::record::{Cell, Point, TrialId};
 
 /// The spec cannot be carried out; nothing was started.
@@ -71,6 +76,13 @@ impl ValidatedRun {
             .find(|variant| variant.name == trial.cell.variant)
     }
 
+    /// The baseline, where the trial is a duet.
+    pub fn partner(&self, trial: &TrialId) -> Option<&ValidatedVariant> {
+        let mut variants = self.variants.iter();
+        let baseline = variants.find(|variant| variant.name == self.baseline);
+        baseline.filter(|_| is_duet(&self.spec, trial.cell.point))
+    }
+
     /// The workload of a trial of this run.
     pub fn workload(&self, trial: &TrialId) -> Option<&Workload> {
         self.spec
@@ -92,12 +104,16 @@ impl ValidatedRun {
     }
 }
 
+const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot) and \
+    wasmedge-cli (compile Aot or Interpreter) only: correct it or remove it";
+
 /// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     check_names(&run.spec)?;
     let spec = &twin::with_twin(&run.spec);
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
+    duet::check(spec, config)?;
     check_minimum_effect(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
@@ -108,6 +124,9 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| seed_of(&uid));
     let order = order_of(spec, seed);
+    if order.is_empty() {
+        return Err(nothing_applicable(spec));
+    }
     if order.len() > config.limits.trials as usize {
         return Err(invalid(
             "spec.blocks",
@@ -129,6 +148,17 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
         variants,
         order,
     })
+}
+
+fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {
+    let first = not_applicable::list(spec).into_iter().next();
+    let why = first.map_or_else(String::new, |first| {
+        format!(" ({}: {})", first.variant, first.reason)
+    });
+    let message = format!(
+        "no variant can do any of the run's workloads and sweeps{why}: change them or the variants"
+    );
+    invalid("spec.variants", message)
 }
 
 /// The network of the subjects.
@@ -213,11 +243,12 @@ fn is_dns_label(name: &str) -> bool {
 
 fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
     let sweeps = &spec.sweeps;
-    let loads = sweeps.warm_latency.is_some() || sweeps.throughput.is_some();
+    let loads =
+        sweeps.warm_latency.is_some() || sweeps.throughput.is_some() || sweeps.open_loop.is_some();
     if !loads && sweeps.cold_start.is_none() && sweeps.density.is_none() {
         return Err(invalid(
             "spec.sweeps",
-            "set at least one of coldStart, warmLatency, throughput and density",
+            "set at least one of coldStart, warmLatency, throughput, openLoop and density",
         ));
     }
     if let Some(sweep) = &sweeps.cold_start {
@@ -225,6 +256,9 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
     }
     if let Some(sweep) = &sweeps.density {
         density::check(spec, sweep, config)?;
+    }
+    if let Some(sweep) = &sweeps.open_loop {
+        open_loop::check(sweep, config)?;
     }
     let Some(throughput) = &spec.sweeps.throughput else {
         return Ok(());
@@ -331,7 +365,7 @@ fn resolve_variants(
     spec: &BenchmarkRunSpec,
     config: &OperatorConfig,
 ) -> Result<Vec<ValidatedVariant>, Invalid> {
-    let resolve = |(index, variant): (usize, &wasmbench_api::run::Variant)| {
+    let resolve = |(index, variant): (usize, &Variant)| {
         let field = format!("spec.variants[{index}]");
         if variant.container.is_some() && !config.limits.own_containers {
             return Err(invalid(
@@ -342,6 +376,9 @@ fn resolve_variants(
         if variant.preset.is_some() == variant.container.is_some() {
             return Err(invalid(field, "set either preset or container"));
         }
+        if !engine_fits(variant) {
+            return Err(invalid(format!("{field}.engine"), ENGINE_MESSAGE));
+        }
         let subject = variants::subject(variant, config)
             .ok_or_else(|| invalid(field, "set either preset or container"))?;
         Ok(ValidatedVariant {
@@ -350,6 +387,27 @@ fn resolve_variants(
         })
     };
     spec.variants.iter().enumerate().map(resolve).collect()
+}
+
+/// The CRD's rule again.
+fn engine_fits(variant: &Variant) -> bool {
+    let Some(engine) = variant.engine else {
+        return true;
+    };
+    match variant.preset {
+        Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
+        Some(Preset::WasmedgeCli) => {
+            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Jit)
+        }
+        Some(
+            Preset::Native
+            | Preset::NativeHostNetwork
+            | Preset::WasmtimeCli
+            | Preset::WasmtimeShim
+            | Preset::WasmtimeShimHttp,
+        )
+        | None => false,
+    }
 }
 
 fn baseline_of(spec: &BenchmarkRunSpec) -> Result<String, Invalid> {
@@ -387,25 +445,35 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .throughput
         .iter()
         .flat_map(|sweep| &sweep.connections);
+    let open = spec.sweeps.open_loop.iter().flat_map(OpenLoop::percents);
     cold.chain(warm)
         .chain(connections.map(|&connections| Point::Throughput { connections }))
+        .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
 }
 
-/// Every cell of a block, unshuffled.
+/// Every cell of a block that has trials of its own, unshuffled. In a duet run the loads of the
+/// baseline are in those of the others. What a variant cannot do is no cell.
 pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
     let points = points_of(spec);
+    let first = spec.variants.first().map(|variant| &variant.name);
+    let baseline = spec.baseline.as_ref().or(first);
+    let baseline = baseline.map(String::as_str).unwrap_or_default();
     let mut cells = vec![];
     for variant in &spec.variants {
         for workload in &spec.workloads {
-            cells.extend(points.iter().map(|&point| Cell {
+            let applicable = points
+                .iter()
+                .filter(|point| not_applicable::reason(variant, workload, **point).is_none());
+            cells.extend(applicable.map(|&point| Cell {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),
                 point,
             }));
         }
     }
+    cells.retain(|cell| !is_in_others(spec, baseline, cell));
     cells
 }
 

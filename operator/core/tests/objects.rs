@@ -15,9 +15,10 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::subject_pod::{partner_pod, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
+use wasmbench_core::plan::PodAddress;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
@@ -55,6 +56,7 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
+        partner: None,
     };
     let job = |trial: &TrialId| {
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
@@ -64,6 +66,30 @@ fn probes_of_both_sweeps() {
     let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
     insta::assert_yaml_snapshot!("probe-warm", job(&warm));
     insta::assert_yaml_snapshot!("probe-throughput", job(&loaded));
+}
+
+#[test]
+fn the_pods_and_the_probe_of_a_duet() {
+    let (run, config) = (common::validated_duet(), common::duet_config());
+    let trial = trial("hare", "greet", Point::WarmLatency);
+    let partner = partner_pod(&run, &trial, "bench-1", None).unwrap();
+    let name = partner.metadata.name.clone();
+    assert_ne!(name, subject_of(&run, &trial, None).metadata.name);
+    insta::assert_yaml_snapshot!("subject-beside-a-variant", partner);
+    let address = PodAddress {
+        uid: "0a0a0a0a-0000-4000-8000-000000000003".into(),
+        address: "10.0.0.9".parse().unwrap(),
+    };
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+        partner: Some(&address),
+    };
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let job = probe_job(&run, variant, workload, &trial, target, &config);
+    insta::assert_yaml_snapshot!("probe-duet", job);
 }
 
 #[test]
@@ -87,6 +113,36 @@ fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
     assert_eq!(container.args.as_ref().unwrap()[1], "$$(HOSTNAME)");
     insta::assert_yaml_snapshot!("probe-cold-start", job);
     insta::assert_yaml_snapshot!("cold-start-request", request);
+}
+
+#[test]
+fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
+    let (run, mut config) = (common::validated_cold(), common::config());
+    config.containerd_socket = Some("/run/containerd/containerd.sock".into());
+    let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let upstream = Some("10.0.0.9:8080");
+    let job = cold_start_job(
+        &run, variant, workload, &trial, "bench-1", upstream, &config,
+    );
+    let pod = job.spec.unwrap().template.spec.unwrap();
+    let volumes = pod.volumes.unwrap();
+    let socket = volumes[0].host_path.as_ref().unwrap();
+    assert_eq!(
+        (socket.path.as_str(), socket.type_.as_deref(), volumes.len()),
+        ("/run/containerd/containerd.sock", Some("Socket"), 1)
+    );
+    let mounts = pod.containers[0].volume_mounts.as_ref().unwrap();
+    assert_eq!((mounts.len(), mounts[0].read_only), (1, Some(true)));
+    let security = pod.security_context.unwrap();
+    assert_eq!(security.supplemental_groups, Some(vec![0]));
+    assert_eq!(security.run_as_non_root, Some(true));
+    let request = pod.containers[0].env.as_ref().unwrap()[0].value.clone();
+    let request = request.unwrap().replace("$$", "$");
+    let request: ColdStartRequest = serde_json::from_str(&request).unwrap();
+    assert!(request.containerd);
+    // The subject itself gets nothing of it.
+    assert_eq!(request.pod.spec.unwrap().volumes, None);
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn comparison(ratios: &[f64]) -> Comparison {
         metric: Metric::WarmP50,
         sweep: Sweep::WarmLatency,
         connections: 1,
+        percent_of_peak: None,
         ratio: found.estimate.exp(),
         low: found.low().map(f64::exp),
         high: found.high().map(f64::exp),

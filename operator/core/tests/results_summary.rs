@@ -674,7 +674,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
     fn window(record: &mut Record) -> &mut TimedWindow {
         record.document.as_mut().unwrap().timed.as_mut().unwrap()
     }
-    let plants: [(Reason, Plant); 4] = [
+    let plants: [(Reason, Plant); 5] = [
         (Reason::NodeNoisy, |record| {
             let window = window(record);
             window.node.as_mut().unwrap().busy_nanoseconds = 3 * window.duration_nanoseconds;
@@ -686,6 +686,12 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
             let window = window(record);
             window.generator_cpu_limit = Some(0.5);
             window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
+        }),
+        (Reason::ClockTooCoarse, |record| {
+            let histogram = &mut window(record).fortio["DurationHistogram"];
+            let all =
+                json!({ "Start": 0.0, "End": 0.01, "Count": histogram["Count"], "Percent": 100 });
+            histogram["Data"] = json!([all]);
         }),
         (Reason::EnvironmentDrifted, |record| {
             if record.trial.block == 3 {

@@ -142,10 +142,17 @@ impl World {
                 self.seen.upstream = Some(self.new_pod("echo"));
             }
             Step::RemoveUpstream { .. } => self.seen.upstream = None,
-            Step::DeploySubject(trial) => self.deploy(trial),
+            Step::DeploySubject(trial) => self.deploy(run, trial),
             Step::LaunchProbe {
-                trial, subject_uid, ..
-            } => self.launch(trial, subject_uid),
+                trial,
+                subject_uid,
+                partner,
+                ..
+            } => {
+                assert_eq!(partner.is_some(), run.partner(trial).is_some(), "{trial}");
+                let partner = partner.as_ref().map_or("", |pod| pod.uid.as_str());
+                self.launch(trial, subject_uid, partner);
+            }
             Step::LaunchColdStart(trial) => self.launch_cold_start(trial),
             Step::CollectRecord { trial, .. } => {
                 let probe = self
@@ -191,21 +198,34 @@ impl World {
         }
     }
 
-    fn deploy(&mut self, trial: &TrialId) {
-        let taken = self
-            .seen
-            .subjects
-            .iter()
-            .any(|subject| subject.trial == *trial);
-        assert!(!taken, "a second subject for {trial}");
-        let pod = self.new_pod(&trial.to_string());
-        self.seen.subjects.push(SubjectSeen {
-            trial: trial.clone(),
-            pod,
-        });
+    fn deploy(&mut self, run: &ValidatedRun, trial: &TrialId) {
+        let is_there = |world: &Self, is_partner: bool| {
+            let mut subjects = world.seen.subjects.iter();
+            subjects.any(|one| one.trial == *trial && one.is_partner == is_partner)
+        };
+        let needs_partner = run.partner(trial).is_some();
+        assert!(
+            !is_there(self, false) || (needs_partner && !is_there(self, true)),
+            "a second subject for {trial}"
+        );
+        for is_partner in [false, true] {
+            if is_there(self, is_partner) || (is_partner && !needs_partner) {
+                continue;
+            }
+            let pod = self.new_pod(&format!("{trial}-{is_partner}"));
+            self.seen.subjects.push(SubjectSeen {
+                trial: trial.clone(),
+                is_partner,
+                pod,
+            });
+            // The operator may die between the pods of a duet.
+            if self.happens(self.hostility.operator_dies) {
+                return;
+            }
+        }
     }
 
-    fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
+    fn launch(&mut self, trial: &TrialId, subject_uid: &str, partner_uid: &str) {
         let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
         let probes = self
             .seen
@@ -224,6 +244,12 @@ impl World {
                 "another subject lives beside {trial}"
             );
             assert_eq!(subject.pod.state, PodState::Running);
+            let uid = if subject.is_partner {
+                partner_uid
+            } else {
+                subject_uid
+            };
+            assert_eq!(subject.pod.uid, uid, "{trial} is pointed at another pod");
         }
         assert!(
             !self.stored.contains_key(trial),
@@ -234,6 +260,7 @@ impl World {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
             subject_uid: subject_uid.to_owned(),
+            partner_uid: partner_uid.to_owned(),
             deleting: false,
             failed: None,
             pod,
@@ -263,6 +290,7 @@ impl World {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
             subject_uid: String::new(),
+            partner_uid: String::new(),
             deleting: false,
             failed: None,
             pod,
@@ -283,7 +311,11 @@ impl World {
             if state == Some(PodState::Running) && self.happens(50) {
                 let name = format!("{trial}-{}", self.next_uid);
                 let pod = self.new_pod(&name);
-                let cold = SubjectSeen { trial, pod };
+                let cold = SubjectSeen {
+                    trial,
+                    is_partner: false,
+                    pod,
+                };
                 self.seen.cold_subjects.push(cold);
             } else if state == Some(ended(0)) {
                 self.seen.cold_subjects.retain(|cold| cold.trial != trial);
@@ -481,6 +513,43 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
+fn in_a_duet_run_every_trial_of_a_load_has_both_pods_and_the_baseline_has_none_of_its_own() {
+    let mut run = common::validated_duet();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert!(
+        world
+            .seen
+            .records
+            .values()
+            .all(|ended| *ended == Ended::Measured)
+    );
+    let of_baseline = |trial: &&TrialId| trial.cell.variant == run.baseline;
+    let own: Vec<&TrialId> = world.seen.records.keys().filter(of_baseline).collect();
+    assert!(!own.is_empty());
+    assert!(
+        own.iter()
+            .all(|trial| trial.cell.point.probe_creates_pods())
+    );
+}
+
+#[test]
+fn where_the_baselines_runtime_is_missing_no_duet_is_tried() {
+    let mut run = common::validated_duet();
+    run.baseline = "mine".into();
+    run.order.retain(|trial| trial.cell.variant != "mine");
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    for (trial, ended) in &world.seen.records {
+        let skipped = Ended::Skipped("RuntimeClassNotFound".into());
+        let is_duet = !trial.cell.point.probe_creates_pods();
+        assert_eq!(*ended == skipped, is_duet, "{trial}");
+    }
+}
+
+#[test]
 fn a_precise_run_has_the_blocks_that_its_records_ask_for_wherever_the_operator_dies() {
     let hostility = Hostility {
         operator_dies: 40,
@@ -552,7 +621,11 @@ fn the_contents_of_records_are_asked_for_between_blocks_only() {
 
 #[test]
 fn a_plan_that_waits_says_what_for() {
-    for run in [common::validated(), common::validated_cold()] {
+    for run in [
+        common::validated(),
+        common::validated_cold(),
+        common::validated_duet(),
+    ] {
         waits_for_something(run);
     }
 }
@@ -589,16 +662,17 @@ proptest! {
         image_missing in 0u32..10,
         probe_fails in 0u32..40,
         suspends in 0u32..5,
-        cold in any::<bool>(),
+        kind in 0..3,
         precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
         };
-        let mut run = match (cold, precise) {
-            (true, _) => common::validated_cold(),
-            (false, None) => common::validated(),
-            (false, Some(most)) => common::validated_precise(i64::from(most), most),
+        let mut run = match (kind, precise) {
+            (0, _) => common::validated_cold(),
+            (1, _) => common::validated_duet(),
+            (_, None) => common::validated(),
+            (_, Some(most)) => common::validated_precise(i64::from(most), most),
         };
         let mut world = World::new(&run, seed, hostility);
         simulate(&mut run, &mut world);

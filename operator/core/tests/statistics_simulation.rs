@@ -264,3 +264,87 @@ fn a_variant_at_the_edge_of_the_minimum_effect_is_seldom_called_equivalent() {
     });
     assert!(wrong <= 0.05, "{wrong}");
 }
+
+/// How far the logarithms of the blocks' ratios scatter when what disturbs the node is the same for
+/// both trials of a block to this share, in the mean of many runs.
+fn ratio_deviation(common: f64, own: f64, together: bool) -> f64 {
+    let mut chance = Chance::new(23);
+    let blocks = 4000;
+    let logs: Vec<f64> = (0..blocks)
+        .map(|_| {
+            let weather = common * chance.normal();
+            // One after the other, each trial has a weather of its own.
+            let later = if together {
+                weather
+            } else {
+                common * chance.normal()
+            };
+            let (base, value) = (own * chance.normal(), own * chance.normal());
+            (later + value) - (weather + base)
+        })
+        .collect();
+    let squares: f64 = logs.iter().map(|log| log * log).sum();
+    (squares / f64::from(blocks)).sqrt()
+}
+
+/// What a duet is for: noise that both halves feel cancels, and noise of their own does not.
+#[test]
+fn noise_that_hits_both_halves_of_a_duet_cancels_and_noise_of_their_own_does_not() {
+    for (common, own, gain) in [(0.08, 0.02, 3.5), (0.05, 0.05, 1.2), (0.0, 0.08, 0.95)] {
+        let duet = ratio_deviation(common, own, true);
+        let alternating = ratio_deviation(common, own, false);
+        let expected = (common * common + own * own).sqrt() / own;
+        let found = alternating / duet;
+        println!(
+            "selftest: ratios of equals with {:.0} % common and {:.0} % own noise: {:.1} % alternating, {:.1} % \
+             in duets ({expected:.1} times less)",
+            100.0 * common,
+            100.0 * own,
+            100.0 * alternating,
+            100.0 * duet,
+        );
+        assert!(found > gain, "{found}");
+        assert!(
+            (found / expected - 1.0).abs() < 0.1,
+            "{found}, not {expected}"
+        );
+    }
+}
+
+/// Common noise that would drown a slowdown of 10 % in trials one after the other.
+#[test]
+fn a_slowdown_of_10_percent_is_found_in_5_duets_where_the_node_swings_by_10_percent() {
+    let found_in = |together: bool| {
+        let mut chance = Chance::new(29);
+        let truth = 1.1_f64.ln();
+        let found = (0..500).filter(|_| {
+            let mut ratio = || {
+                let weather = 0.10 * chance.normal();
+                let later = if together {
+                    weather
+                } else {
+                    0.10 * chance.normal()
+                };
+                let (base, value) = (0.02 * chance.normal(), 0.02 * chance.normal());
+                (truth + later + value - weather - base).exp()
+            };
+            let ratios: Vec<f64> = (0..5).map(|_| ratio()).collect();
+            let interval = LogInterval::of(&ratios).expect("numbers");
+            interval.p_value <= 0.05 && interval.estimate > 0.0
+        });
+        found.count() as f64 / 500.0
+    };
+    let (duet, alternating) = (found_in(true), found_in(false));
+    found(
+        "a slowdown of 10 % found in 5 duets on a node that swings by 10 %",
+        duet,
+        "at least 95 %",
+    );
+    found(
+        "the same one after the other",
+        alternating,
+        "no more than half",
+    );
+    assert!(duet >= 0.95, "{duet}");
+    assert!(alternating <= 0.5, "{alternating}");
+}

@@ -109,6 +109,25 @@ fn longest_curves() {
 }
 
 #[test]
+fn most_rates() {
+    let variants: Vec<_> = (0..7)
+        .map(|i| json!({"name": name("v", i), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..4).map(|i| json!({"name": name("w", i)})).collect();
+    let status = status(json!({
+        "blocks": 2,
+        "noiseFloor": true,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"openLoop": {"ratesPercentOfPeak": [11, 22, 33, 44, 55, 66, 77, 88]}},
+    }));
+    assert!(bytes(&status) < LIMIT, "{}", bytes(&status));
+    assert_eq!(status.summary.len(), 28);
+    let told = status.summary.iter().map(|row| row.open_loop.len());
+    assert!(told.clone().all(|points| points > 0), "{told:?}");
+}
+
+#[test]
 fn an_ordinary_run_is_told_in_full() {
     let names = ["native", "embedded", "mine", "yours"];
     let variants: Vec<_> = names

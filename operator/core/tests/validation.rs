@@ -14,7 +14,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Network;
-use wasmbench_core::validate::{Invalid, cells_of, validate};
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::validate::{Invalid, ValidatedRun, cells_of, validate};
+use wasmbench_core::wire::request::MeterLevel;
 
 fn refused(change: impl Fn(&mut wasmbench_api::BenchmarkRun)) -> Invalid {
     let mut run = common::parse(common::RUN);
@@ -251,6 +253,23 @@ fn rules_of_the_crd_on_cold_starts_are_checked_again() {
 }
 
 #[test]
+fn the_class_compile_cached_needs_containerds_socket() {
+    use wasmbench_api::cold_start::ColdStartClass;
+    let compiled = |run: &mut BenchmarkRun| {
+        let sweep = run.spec.sweeps.cold_start.as_mut().unwrap();
+        sweep.class = ColdStartClass::CompileCached;
+    };
+    let invalid = cold_refused(|run, _| compiled(run));
+    assert_eq!(invalid.field, "spec.sweeps.coldStart.class");
+    assert!(invalid.message.contains("meter.level"), "{invalid}");
+    let mut run = common::cold();
+    compiled(&mut run);
+    let mut config = common::config();
+    config.containerd_socket = Some("/run/containerd/containerd.sock".into());
+    assert_eq!(validate(&run, &config).err(), None);
+}
+
+#[test]
 fn a_container_too_large_for_the_request_of_a_cold_start_is_refused() {
     let invalid = cold_refused(|run, _| {
         let own = run.spec.variants[2].container.as_mut().unwrap();
@@ -412,4 +431,77 @@ proptest! {
         let trial = TrialId { cell: Cell { variant, workload, point }, block };
         prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
     }
+}
+
+#[test]
+fn a_duet_needs_a_load_a_second_subject_its_own_network_and_the_administrators_leave() {
+    let refused = |change: &dyn Fn(&mut BenchmarkRun, &mut OperatorConfig)| {
+        let (mut run, mut config) = (common::duet(), common::duet_config());
+        change(&mut run, &mut config);
+        let invalid = validate(&run, &config).expect_err("the run is wrong");
+        assert_eq!(invalid.field, "spec.pairing", "{invalid}");
+        invalid.message
+    };
+    assert!(refused(&|run, _| run.spec.sweeps.warm_latency = None).contains("in pairs"));
+    assert!(refused(&|run, _| run.spec.variants.truncate(1)).contains("noiseFloor"));
+    assert!(refused(&|_, config| config.duet = false).contains("duet.enabled"));
+    assert!(refused(&|_, config| config.meter = MeterLevel::None).contains("meter.level"));
+    let on_host = |run: &mut BenchmarkRun, config: &mut OperatorConfig| {
+        let placement = run.spec.placement.as_mut().unwrap();
+        placement.network = Network::Host;
+        config.host_network = true;
+        run.spec.sweeps.cold_start = None;
+    };
+    assert!(refused(&on_host).contains("spec.placement.network"));
+}
+
+#[test]
+fn a_single_variant_makes_duets_with_its_twin() {
+    let mut run = common::duet();
+    run.spec.variants.truncate(1);
+    run.spec.noise_floor = Some(true);
+    let valid = validate(&run, &common::duet_config()).unwrap();
+    let loads = valid.order.iter();
+    let mut loads = loads.filter(|trial| !trial.cell.point.probe_creates_pods());
+    assert!(loads.all(|trial| trial.cell.variant == "baseline-twin"));
+}
+
+#[test]
+fn in_a_duet_run_the_baseline_has_cold_starts_and_no_loads_of_its_own() {
+    let (duets, alternating) = (common::validated_duet(), common::validated_cold());
+    let of = |run: &ValidatedRun, variant: &str, cold: bool| {
+        let trials = run.order.iter().filter(|trial| {
+            trial.cell.variant == variant && trial.cell.point.probe_creates_pods() == cold
+        });
+        trials.count()
+    };
+    assert_eq!(of(&duets, "tortoise", false), 0);
+    for (variant, cold) in [("tortoise", true), ("hare", true), ("hare", false)] {
+        assert_eq!(of(&duets, variant, cold), of(&alternating, variant, cold));
+    }
+}
+
+#[test]
+fn an_open_loop_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+    use wasmbench_api::open_loop::OpenLoop;
+    let wrong = |change: &dyn Fn(&mut OpenLoop)| {
+        let mut sweep: OpenLoop = serde_json::from_value(serde_json::json!({})).unwrap();
+        change(&mut sweep);
+        let field = cold_refused(|run, config| {
+            run.spec.sweeps.open_loop = Some(sweep.clone());
+            run.spec.sweeps.cold_start = None;
+            config.limits.connections = 60;
+            config.limits.duration_seconds = 20;
+        });
+        field.to_string()
+    };
+    for rates in [&[][..], &[0, 50], &[50, 100]] {
+        let message = wrong(&|sweep| sweep.rates_percent_of_peak = rates.to_vec());
+        assert!(message.contains("from 1 to 99"), "{message}");
+    }
+    assert!(wrong(&|sweep| sweep.rates_percent_of_peak = vec![50, 50]).contains("twice"));
+    assert!(wrong(&|sweep| sweep.connections = 61).contains("allows 60"));
+    assert!(wrong(&|sweep| sweep.connections = 0).contains("1 or more"));
+    assert!(wrong(&|sweep| sweep.duration_seconds = 21).contains("allows 20 s"));
+    assert!(wrong(&|sweep| sweep.peak_seconds = 21).contains("allows 20 s"));
 }

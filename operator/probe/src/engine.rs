@@ -6,6 +6,7 @@ use wasmbench_core::wire::instrument::EngineFacts;
 
 use crate::http;
 use crate::output::progress;
+use crate::pace;
 use crate::target::Target;
 
 /// More members are none of an engine's.
@@ -19,7 +20,11 @@ pub fn ask(subject: &Target, path: &str) -> EngineFacts {
     let answer = target.map_err(|error| error.to_string());
     let answer = answer.and_then(|target| http::get(&target).map_err(|error| error.to_string()));
     match answer {
-        Ok(response) if response.status == 200 => facts(&response.body),
+        Ok(response) if response.status == 200 => {
+            let mut facts = facts(&response.body);
+            pace::compare(&mut facts);
+            facts
+        }
         Ok(response) => {
             progress(&format!(
                 "no word of the engine: status {}",

@@ -71,7 +71,8 @@ fn without_load(document: &LoadDocument, size: usize) -> String {
         reason: ProbeFailureReason::LoadFailed,
         message,
     });
-    if let Some(timed) = &mut document.timed {
+    let baseline = document.duet.as_mut().map(|duet| &mut duet.baseline.timed);
+    for timed in baseline.into_iter().chain([&mut document.timed]).flatten() {
         timed.fortio = Value::Null;
     }
     serde_json::to_string(&document).unwrap_or_default() + "\n"

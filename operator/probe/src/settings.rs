@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use wasmbench_core::wire::request::{CGROUP_MOUNT, PROC_MOUNT, REQUEST_ENV};
+use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
 
 /// Where fortio lies in the probe's image.
 const FORTIO: &str = "/fortio";
@@ -18,6 +18,8 @@ pub struct Settings {
     pub cgroup: PathBuf,
     /// The node's `/proc`.
     pub proc: PathBuf,
+    /// containerd's socket.
+    pub containerd: PathBuf,
     /// `/sys` of any container: what is read there is not namespaced.
     pub sys: PathBuf,
 }
@@ -36,6 +38,7 @@ impl Settings {
         Self {
             fortio: path("WASMBENCH_FORTIO", FORTIO),
             cgroup: path("WASMBENCH_CGROUP_ROOT", CGROUP_MOUNT),
+            containerd: path("WASMBENCH_CONTAINERD_SOCKET", CONTAINERD_MOUNT),
             proc,
             sys: PathBuf::from("/sys"),
         }

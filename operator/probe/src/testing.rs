@@ -18,5 +18,6 @@ pub fn document() -> LoadDocument {
         generator_ceiling: None,
         engine: None,
         environment: Environment::default(),
+        duet: None,
     }
 }

@@ -68,4 +68,7 @@ pub enum ExpectedMetric {
     /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep,
     /// whose fewest pods at once count.
     ColdStartAnswer,
+    /// 99th percentile of latency from the schedule; needs the open-loop sweep, whose highest rate
+    /// counts.
+    OpenLoopP99,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cold_start::ColdStart;
 use crate::density::Density;
+use crate::open_loop::OpenLoop;
 use crate::validation;
 
 /// What is measured. At least one sweep.
@@ -25,6 +26,10 @@ pub struct Sweeps {
     /// Rate and latency of a loaded subject, one point per number of connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
+
+    /// Latency at fixed rates, counted from when each request was due, one point per rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoop>,
 
     /// Memory of one more instance, and what idle instances do to one that works. One point, whose
     /// trials climb the whole ladder.

@@ -26,7 +26,7 @@ pub struct Variant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
 
-    /// Settings of the Wasm engine, for presets that embed one.
+    /// Settings of the Wasm engine, for presets that have a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
 
@@ -54,21 +54,50 @@ pub struct Variant {
 pub enum Preset {
     /// The gateway as a static binary under the node's default runtime (runc).
     Native,
+    /// The same on the node's network instead of a network of its own: the nearest to a bare process that a
+    /// pod can be. Only where the administrator allows it (`hostNetwork.enabled` in the chart).
+    NativeHostNetwork,
     /// The same gateway with each answer passed through a Wasm module in-process: compiled once,
     /// a fresh instance per request.
     WasmtimeEmbedded,
+    /// The same gateway with each answer passed through the same module by a process of its own: `wasmtime run`
+    /// of precompiled code, standard input to standard output.
+    WasmtimeCli,
+    /// The same with `wasmedge`: code that was compiled before, or its interpreter (`engine.compile`).
+    WasmedgeCli,
     /// The gateway itself compiled to a WASI 0.2 component, in a pod of the `RuntimeClass` of the
     /// wasmtime shim.
     WasmtimeShim,
+    /// The workloads as a `wasi:http` component under the same shim, which reads requests and sends
+    /// answers itself: an instance per request.
+    WasmtimeShimHttp,
 }
 
-/// Settings of an embedded Wasm engine.
+/// Settings of a Wasm engine.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Engine {
-    /// How instances get their memory.
+    /// How instances get their memory: a choice of `wasmtime-embedded` alone.
     #[serde(default)]
     pub allocator: Allocator,
+
+    /// When the module is compiled, if at all. Of `wasmtime-embedded` `Jit` (the default) or `Aot`, of
+    /// `wasmedge-cli` `Aot` (the default) or `Interpreter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile: Option<Compile>,
+}
+
+/// When a Wasm module is compiled.
+#[derive(
+    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
+)]
+pub enum Compile {
+    /// When the service starts, for the node's processor: part of its cold start.
+    Jit,
+    /// When the image was built, for any processor of the architecture.
+    Aot,
+    /// Never: the runtime goes from instruction to instruction.
+    Interpreter,
 }
 
 /// How Wasm instances get their memory.

@@ -14,14 +14,14 @@ use wasmbench_core::observed::PodState;
 use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended};
-use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::validate::{ValidatedRun, ValidatedVariant};
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::failed;
 use crate::context::Context;
 use crate::error::Error;
-use crate::observe::{belongs_to, pod_seen};
+use crate::observe::{belongs_to, pod_seen, with_event};
 
 /// More than any document of a probe; the rest of a longer log is not read.
 const LOG_BYTES: i64 = 2 * 1024 * 1024;
@@ -34,14 +34,14 @@ const LOG_PAUSES: [Duration; 3] = [
 /// Two writers that meet try again so many times.
 const ATTEMPTS: usize = 5;
 
-/// Stores what the probe of `trial` printed.
+/// Stores what the probe of `trial` printed. The pods are the variant's and, in a duet, the baseline's.
 pub async fn collect(
     context: &Context,
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
     probe_pod: &str,
-    subject_pod: Option<&str>,
+    [subject_pod, partner_pod]: [Option<&str>; 2],
 ) -> Result<(), Error> {
     let probes: Api<Pod> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
@@ -51,6 +51,7 @@ pub async fn collect(
     if let Point::ColdStart { .. } = trial.cell.point {
         let (document, outcome) =
             result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
+        let outcome = told_by_node(context, run, trial, outcome).await;
         let mut record = record(run, trial, outcome, None, None);
         let pods = document.iter().flat_map(|document| &document.samples);
         let last = pods.flat_map(|sample| &sample.pods).last();
@@ -62,6 +63,7 @@ pub async fn collect(
     if trial.cell.point == Point::Density {
         let (document, outcome) =
             result(&probes, probe_pod, &probe_state, outcome::read_density).await?;
+        let outcome = told_by_node(context, run, trial, outcome).await;
         let mut record = record(run, trial, outcome, None, None);
         let image = document.as_ref().map(|document| document.image_id.clone());
         let last = image.map(|image| (names::cold_subject(run, trial), image));
@@ -69,20 +71,21 @@ pub async fn collect(
         record.density = document;
         return store_all(context, run, node, vec![record]).await;
     }
-    let subject = subject(context, run, node, trial, subject_pod).await?;
-    let state = subject.as_ref().map(|(_, state)| state);
+    let own = subject(context, run, node, run.variant(trial), subject_pod).await?;
+    let partner = subject(context, run, node, run.partner(trial), partner_pod).await?;
+    let state = |found: &Option<(SubjectFacts, PodState)>| {
+        let state = found.as_ref().map(|(_, state)| state);
+        state.cloned()
+    };
+    let states = [state(&own), state(&partner)];
     let (document, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
-        outcome::read(log, probe, state)
+        outcome::read(log, probe, states[0].as_ref(), states[1].as_ref())
     })
     .await?;
-    let facts = subject.map(|(facts, _)| facts);
-    store_all(
-        context,
-        run,
-        node,
-        vec![record(run, trial, outcome, facts, document)],
-    )
-    .await
+    let facts = own.map(|(facts, _)| facts);
+    let mut record = record(run, trial, outcome, facts, document);
+    record.duet_subject = partner.map(|(facts, _)| facts);
+    store_all(context, run, node, vec![record]).await
 }
 
 /// What the probe printed, as `read` understands it.
@@ -116,6 +119,21 @@ async fn result<D>(
     }
 }
 
+/// `outcome` of a trial whose pods the probe made and removed, with what the kubelet said about them.
+async fn told_by_node(
+    context: &Context,
+    run: &ValidatedRun,
+    trial: &TrialId,
+    outcome: Outcome,
+) -> Outcome {
+    let Outcome::Failed { reason, message } = outcome else {
+        return outcome;
+    };
+    let failure = Failure { reason, message };
+    let pods = names::cold_subject(run, trial);
+    outcome::failed(with_event(context, &run.namespace, &pods, failure).await)
+}
+
 /// Stores why `trial` has no measurement.
 pub async fn failure(
     context: &Context,
@@ -125,8 +143,13 @@ pub async fn failure(
     failure: &Failure,
     subject_pod: Option<&str>,
 ) -> Result<(), Error> {
-    let subject = subject(context, run, node, trial, subject_pod).await?;
-    let outcome = outcome::failed(failure.clone());
+    let subject = subject(context, run, node, run.variant(trial), subject_pod).await?;
+    let failure = failure.clone();
+    let failure = match subject_pod {
+        Some(pod) => with_event(context, &run.namespace, pod, failure).await,
+        None => failure,
+    };
+    let outcome = outcome::failed(failure);
     let facts = subject.map(|(facts, _)| facts);
     store_all(
         context,
@@ -178,6 +201,7 @@ fn record(
         operator_version: OPERATOR_VERSION.into(),
         recorded_at: Timestamp::now(),
         subject,
+        duet_subject: None,
         document,
         cold_start: None,
         density: None,
@@ -218,7 +242,7 @@ async fn subject(
     context: &Context,
     run: &ValidatedRun,
     node: &str,
-    trial: &TrialId,
+    variant: Option<&ValidatedVariant>,
     pod: Option<&str>,
 ) -> Result<Option<(SubjectFacts, PodState)>, Error> {
     let Some(name) = pod else { return Ok(None) };
@@ -237,7 +261,6 @@ async fn subject(
     let image_id = statuses
         .and_then(|all| all.first())
         .map(|c| c.image_id.clone());
-    let variant = run.variant(trial);
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,

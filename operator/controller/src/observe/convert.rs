@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::labels;
-use wasmbench_core::build::probe_job::SUBJECT_UID;
+use wasmbench_core::build::probe_job::{PARTNER_UID, SUBJECT_UID};
 use wasmbench_core::observed::{
     LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
 };
@@ -55,6 +55,8 @@ pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
 fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
     Some(SubjectSeen {
         trial: trial_of(&pod.metadata)?,
+        is_partner: pod.labels().get(labels::DUET).map(String::as_str)
+            == Some(labels::DUET_BASELINE),
         pod: pod_seen(pod)?,
     })
 }
@@ -84,13 +86,11 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
     let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
     let from_job = |job: &Job| {
         let name = job.name_any();
+        let annotation = |key| job.annotations().get(key).cloned().unwrap_or_default();
         Some(ProbeSeen {
             trial: trial_of(&job.metadata)?,
-            subject_uid: job
-                .annotations()
-                .get(SUBJECT_UID)
-                .cloned()
-                .unwrap_or_default(),
+            subject_uid: annotation(SUBJECT_UID),
+            partner_uid: annotation(PARTNER_UID),
             deleting: job.metadata.deletion_timestamp.is_some(),
             failed: failure_of(job),
             pod: pods
@@ -111,6 +111,7 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             trial,
             job,
             subject_uid,
+            partner_uid: String::new(),
             deleting: true,
             failed,
             pod: pod_seen(pod),
@@ -189,7 +190,7 @@ fn ended(container: &ContainerStatus) -> Option<PodState> {
     Some(PodState::Ended {
         exit_code: Some(terminated.exit_code),
         reason: terminated.reason.clone().unwrap_or_else(|| "Error".into()),
-        message: quote(terminated.message.as_deref()),
+        message: quote_end(terminated.message.as_deref()),
     })
 }
 
@@ -263,11 +264,38 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
 
 /// Other people's text, cut and on one line.
 fn quote(text: Option<&str>) -> String {
-    let line: String = text
-        .unwrap_or_default()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(QUOTE)
-        .collect();
+    let line: String = one_line(text).take(QUOTE).collect();
     line.trim().to_owned()
+}
+
+/// The same of the end of a log, or of an error with its causes: what it came from stands there.
+pub fn quote_end(text: Option<&str>) -> String {
+    let line: Vec<char> = one_line(text).collect();
+    let from = line.len().saturating_sub(QUOTE);
+    let end: String = line.iter().skip(from).collect();
+    let cut = if from > 0 { "... " } else { "" };
+    format!("{cut}{}", end.trim())
+}
+
+fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
+    let text = text.unwrap_or_default().trim();
+    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_log_the_end_is_quoted_and_of_other_text_the_beginning() {
+        let log = format!("{}\nthe cause\n", "x".repeat(QUOTE));
+        let quoted = quote_end(Some(&log));
+        assert!(
+            quoted.starts_with("... xx") && quoted.ends_with("xx the cause"),
+            "{quoted}"
+        );
+        assert_eq!(quote_end(Some("short\n")), "short");
+        assert_eq!(quote_end(None), "");
+        assert_eq!(quote(Some(&log)), "x".repeat(QUOTE));
+    }
 }

@@ -2,6 +2,7 @@
 //! stale view could measure a trial twice.
 
 mod convert;
+mod events;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use crate::context::Context;
 use crate::error::Error;
 
 pub use convert::{belongs_to, pod_seen};
+pub use events::with_event;
 pub use records::{input_of, read_summary};
 
 /// Looks at everything that matters for `run`.

@@ -24,7 +24,10 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             probe: image("probe"),
             native: image("native"),
             embedded: image("embedded"),
+            wasmtime_cli: image("wasmtime-cli"),
+            wasmedge_cli: image("wasmedge-cli"),
             server: image("server"),
+            http: image("http"),
             upstream: image("upstream"),
             pull_policy: "IfNotPresent".into(),
         },
@@ -33,7 +36,9 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),
+        containerd_socket: None,
         host_network: true,
+        duet: true,
     }
 }
 
@@ -100,6 +105,19 @@ pub fn cold_job() -> Value {
     serde_json::to_value(job).unwrap()
 }
 
+/// A probe of cold starts that is given containerd's socket.
+pub fn cold_job_at_level_node() -> Value {
+    let config = OperatorConfig {
+        containerd_socket: Some("/run/containerd/containerd.sock".into()),
+        ..config(MeterLevel::Cgroup)
+    };
+    let run = cold_sample(&config);
+    let trial = &run.order[0];
+    let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+    let job = cold_start_job(&run, variant, workload, trial, "node-1", None, &config);
+    serde_json::to_value(job).unwrap()
+}
+
 /// A probe of density at this level.
 pub fn density_job(meter: MeterLevel) -> Value {
     let config = config(meter);
@@ -132,6 +150,7 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 subject_uid: "uid",
                 address,
                 upstream_uid: None,
+                partner: None,
             };
             let job = probe_job(&run, variant, workload, trial, target, &config);
             found.push(serde_json::to_value(job).unwrap());

@@ -3,7 +3,9 @@
 //! that of an account which may do no more than this.
 
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use k8s_openapi::api::core::v1::{
+    Container, HostPathVolumeSource, Pod, PodSecurityContext, PodSpec, Volume, VolumeMount,
+};
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
 
@@ -14,8 +16,9 @@ use crate::config::OperatorConfig;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants;
-use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
+use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS, with_refills};
 use crate::wire::record::{Point, TrialId};
+use crate::wire::request::CONTAINERD_MOUNT;
 
 /// Time for the start of the probe and for its connections.
 const MARGIN_SECONDS: u32 = 60;
@@ -33,19 +36,53 @@ pub fn cold_start_job(
 ) -> Job {
     let pod = cold_subject(run, variant, trial, node, upstream);
     let mut request = request(run, variant, workload, trial, pod);
+    request.containerd = config.containerd_socket.is_some();
     if has_floor(run, trial) {
         request.floor = Some(Box::new(floor(run, trial, node, &request, config)));
     }
     let deadline = deadline(&request);
     let text = serde_json::to_string(&request).unwrap_or_default();
     let placement = run.spec.placement.clone().unwrap_or_default();
+    let (volumes, mounts) = containerd(config).unzip();
+    let restricted = pod::restricted(node, &placement);
+    let security = PodSecurityContext {
+        // The socket is its group's, and that group is root's; the user is not.
+        supplemental_groups: volumes.is_some().then(|| vec![0]),
+        ..restricted.security_context.clone().unwrap_or_default()
+    };
     let spec = PodSpec {
-        containers: vec![probe_job::container(COLD_START_COMMAND, &text, config)],
+        containers: vec![Container {
+            volume_mounts: mounts.map(|mount| vec![mount]),
+            ..probe_job::container(COLD_START_COMMAND, &text, config)
+        }],
+        volumes: volumes.map(|volume| vec![volume]),
+        security_context: Some(security),
         service_account_name: config.cold_start_service_account.clone(),
         automount_service_account_token: Some(true),
-        ..pod::restricted(node, &placement)
+        ..restricted
     };
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
+}
+
+/// containerd's socket, where the administrator allows it. Whoever speaks to it is root on the node;
+/// that the mount is read-only keeps the socket itself from being replaced.
+fn containerd(config: &OperatorConfig) -> Option<(Volume, VolumeMount)> {
+    let name = "containerd";
+    let volume = Volume {
+        name: name.into(),
+        host_path: Some(HostPathVolumeSource {
+            path: config.containerd_socket.clone()?,
+            type_: Some("Socket".into()),
+        }),
+        ..Volume::default()
+    };
+    let mount = VolumeMount {
+        name: name.into(),
+        mount_path: CONTAINERD_MOUNT.into(),
+        read_only: Some(true),
+        ..VolumeMount::default()
+    };
+    Some((volume, mount))
 }
 
 /// How a pod of `trial` is created and asked.
@@ -59,18 +96,25 @@ pub(super) fn request(
     let sweep = run.spec.sweeps.cold_start.as_ref();
     let concurrency = match trial.cell.point {
         Point::ColdStart { concurrency } => concurrency,
-        Point::WarmLatency | Point::Throughput { .. } | Point::Density => 1,
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } | Point::Density => {
+            1
+        }
     };
     ColdStartRequest {
         pod,
         selector: component_selector(&run.uid, labels::COMPONENT_COLD_SUBJECT),
         samples: sweep.map_or(1, |sweep| sweep.samples),
+        // Density starts pods in the same way, and does not time them.
+        class: sweep
+            .filter(|_| matches!(trial.cell.point, Point::ColdStart { .. }))
+            .map(|sweep| sweep.class),
         concurrency,
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
         path: workload.path.clone(),
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
+        containerd: false,
         listening_line: variant.subject.listening_line.clone(),
         floor: None,
     }
@@ -88,12 +132,14 @@ fn floor(
     ColdStartRequest {
         selector: measured.selector.clone(),
         samples: FLOOR_SAMPLES,
+        class: None,
         concurrency: measured.concurrency,
         timeout_seconds: measured.timeout_seconds,
         port: subject.port,
         path: "/".into(),
         expect: Expectation::default(),
         body_prefix: subject.body_prefix.to_owned(),
+        containerd: measured.containerd,
         listening_line: subject.listening_line.clone(),
         pod: floor_subject(run, subject, trial, node),
         floor: None,
@@ -104,5 +150,5 @@ fn floor(
 fn deadline(request: &ColdStartRequest) -> u32 {
     let sample = request.timeout_seconds + REMOVAL_SECONDS;
     let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
-    (request.samples + 1 + floor) * sample + MARGIN_SECONDS
+    (with_refills(request.samples) + 1 + floor) * sample + MARGIN_SECONDS
 }

@@ -10,16 +10,23 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use wasmbench_api::labels;
-use wasmbench_api::run::{CpuAndMemory, Workload};
+use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::run::{CpuAndMemory, Sweeps, Workload};
 
 use super::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
+use crate::duet::side_of_variant;
+use crate::plan::PodAddress;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::wire::record::{Point, TrialId};
-use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
+use crate::wire::request::{
+    CGROUP_MOUNT, DuetRequest, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
+};
 
 /// Annotation of the Job: uid of the pod that it measures.
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
+/// Annotation of the Job: uid of the baseline's pod in a duet.
+pub const PARTNER_UID: &str = "wasmbench.dev/partner-uid";
 /// The probe's command for loads.
 const LOAD_COMMAND: &str = "load";
 /// The probe's command for cold starts; the admission policies give a token to this one and the next only.
@@ -44,6 +51,8 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, where the workload has one.
     pub upstream_uid: Option<&'a str>,
+    /// The baseline's pod, where the trial is a duet.
+    pub partner: Option<&'a PodAddress>,
 }
 
 /// The probe Job of `trial`.
@@ -57,9 +66,11 @@ pub fn probe_job(
 ) -> Job {
     let request = request(run, variant, workload, trial, target, config.meter);
     let mut meta = meta(run, trial, config);
-    meta.annotations
-        .get_or_insert_default()
-        .insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
+    let annotations = meta.annotations.get_or_insert_default();
+    annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
+    if let Some(partner) = target.partner {
+        annotations.insert(PARTNER_UID.into(), partner.uid.clone());
+    }
     let spec = pod_spec(run, target.node, &request, config);
     job(meta, deadline(&request), spec)
 }
@@ -122,6 +133,7 @@ fn request(
                 warmup_seconds: throughput.map_or(0, |sweep| sweep.warmup_seconds),
             },
         ),
+        Point::OpenLoop { percent_of_peak } => open_loop(sweeps, percent_of_peak),
     };
     LoadRequest {
         address: target.address,
@@ -133,9 +145,10 @@ fn request(
         upstream_uid: target.upstream_uid.map(str::to_owned),
         connections,
         connection_reuse: match trial.cell.point {
-            Point::WarmLatency | Point::ColdStart { .. } | Point::Density => {
-                wasmbench_api::run::ConnectionReuse::KeepAlive
-            }
+            Point::WarmLatency
+            | Point::OpenLoop { .. }
+            | Point::ColdStart { .. }
+            | Point::Density => wasmbench_api::run::ConnectionReuse::KeepAlive,
             Point::Throughput { .. } => throughput
                 .map(|sweep| sweep.connection_reuse)
                 .unwrap_or_default(),
@@ -145,13 +158,40 @@ fn request(
         meter,
         calibrate_generator: calibrates(trial),
         engine_path: variant.subject.engine_path.map(str::to_owned),
+        duet: duet(run, trial, target),
     }
+}
+
+/// The other half, where the trial is a duet.
+fn duet(run: &ValidatedRun, trial: &TrialId, target: Target<'_>) -> Option<DuetRequest> {
+    let (baseline, pod) = (run.partner(trial)?, target.partner?);
+    Some(DuetRequest {
+        side: side_of_variant(run.seed, trial),
+        address: pod.address,
+        port: baseline.subject.port,
+        body_prefix: baseline.subject.body_prefix.to_owned(),
+        pod_uid: pod.uid.clone(),
+        engine_path: baseline.subject.engine_path.map(str::to_owned),
+    })
 }
 
 /// The ceiling is the node's and not the variant's: the first block tells it often enough, and the
 /// others are no longer for it. A warm trial does not load the generator.
-fn calibrates(trial: &TrialId) -> bool {
+pub fn calibrates(trial: &TrialId) -> bool {
     matches!(trial.cell.point, Point::Throughput { .. }) && trial.block == 1
+}
+
+/// Connections and load of a trial at a rate; it exists only when its sweep does.
+fn open_loop(sweeps: &Sweeps, percent_of_peak: u32) -> (u32, Load) {
+    let sweep = sweeps.open_loop.as_ref();
+    let of = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
+    let load = Load::OpenLoop {
+        percent_of_peak,
+        peak_seconds: of(|sweep| sweep.peak_seconds),
+        seconds: of(|sweep| sweep.duration_seconds),
+        warmup_seconds: of(|sweep| sweep.warmup_seconds),
+    };
+    (of(|sweep| sweep.connections), load)
 }
 
 /// A warm trial exists only when its sweep does; this keeps the builder total.
@@ -173,6 +213,14 @@ fn deadline(request: &LoadRequest) -> u32 {
             seconds,
             warmup_seconds,
         } => 3 * (seconds + warmup_seconds),
+        // Its resolution never needs a repeat, but a subject that cannot keep up takes longer: the
+        // probe gives it twice the time.
+        Load::OpenLoop {
+            peak_seconds,
+            seconds,
+            warmup_seconds,
+            ..
+        } => 3 * warmup_seconds + peak_seconds + 4 * seconds,
     };
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }
@@ -192,6 +240,8 @@ fn pod_spec(
             ..container(LOAD_COMMAND, &text, config)
         }],
         volumes,
+        // Without it the probe could read of the subjects' processes, but not name them to the kernel.
+        host_pid: request.duet.is_some().then_some(true),
         ..pod::restricted(node, &placement)
     }
 }

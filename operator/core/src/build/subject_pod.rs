@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, Pod, PodSpec, ResourceRequirements,
 };
 use wasmbench_api::labels;
-use wasmbench_api::run::{CpuAndMemory, Network, SubjectResources};
+use wasmbench_api::run::{CpuAndMemory, Network, Placement, SubjectResources};
 
 use super::{names, owned_meta, pod, with_trial};
 use crate::validate::{ValidatedRun, ValidatedVariant};
@@ -31,11 +31,32 @@ pub fn subject_pod(
         spec: Some(PodSpec {
             containers: vec![container(run, variant, upstream)],
             runtime_class_name: variant.subject.runtime_class.clone(),
-            host_network: (placement.network == Network::Host).then_some(true),
+            host_network: on_host(&placement, variant).then_some(true),
             ..pod::restricted(node, &placement)
         }),
         status: None,
     }
+}
+
+/// The baseline's pod in `trial`, which is a duet; nothing in others.
+pub fn partner_pod(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    node: &str,
+    upstream: Option<&str>,
+) -> Option<Pod> {
+    let baseline = run.partner(trial)?;
+    let mut pod = subject_pod(run, baseline, trial, node, upstream);
+    pod.metadata.name = Some(names::partner(run, trial));
+    let own = pod.metadata.labels.get_or_insert_default();
+    own.insert(labels::VARIANT.into(), baseline.name.clone());
+    own.insert(labels::DUET.into(), labels::DUET_BASELINE.into());
+    Some(pod)
+}
+
+/// A variant may ask for the node's network for itself; the run may ask for it for all.
+fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
+    placement.network == Network::Host || variant.subject.host_network
 }
 
 /// What a cold start creates: the subject of `trial` under a name to which a number is added. The
@@ -96,6 +117,8 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
         resources: Some(resources(run.spec.resources.as_ref())),
         // Our own images never write; images of the user's own may need to.
         security_context: Some(pod::locked_down(subject.pull_policy.is_some())),
+        // A trap or a panic is told in the log, and nowhere else.
+        termination_message_policy: Some("FallbackToLogsOnError".into()),
         ..Container::default()
     }
 }

@@ -1,6 +1,7 @@
 //! How long a run will take. A guess for people, from the spec alone.
 
 use super::{FLOOR_SAMPLES, has_floor};
+use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
@@ -10,10 +11,15 @@ const OVERHEAD_SECONDS: u64 = 2;
 /// A warm-latency window is over before one looks; services slower than 1 ms take longer.
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
 
+/// What a duet takes besides: a second pod, and a warm-latency window of a second or more.
+const DUET_SECONDS: u64 = 2;
 /// A pod of a cold start comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
 /// A step of density: pods that come up together, and a short load; each pod adds a second in all.
 const STEP_SECONDS: u64 = 4;
+
+/// The load generator's own ceiling is measured for this long, where it is.
+const CALIBRATION_SECONDS: u64 = 1;
 
 /// A probe looks for the histogram's resolution before its window, and its pod may start slowly.
 const QUIET_MARGIN_SECONDS: u64 = 3;
@@ -44,10 +50,23 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             u64::from(sweep.requests + sweep.warmup_requests).div_ceil(WARM_REQUESTS_PER_SECOND)
         }),
         Point::Throughput { .. } => sweeps.throughput.as_ref().map_or(0, |sweep| {
-            u64::from(sweep.duration_seconds) + u64::from(sweep.warmup_seconds)
+            let calibration = if calibrates(trial) {
+                CALIBRATION_SECONDS
+            } else {
+                0
+            };
+            u64::from(sweep.duration_seconds) + u64::from(sweep.warmup_seconds) + calibration
+        }),
+        Point::OpenLoop { .. } => sweeps.open_loop.as_ref().map_or(0, |sweep| {
+            u64::from(sweep.duration_seconds + sweep.warmup_seconds + sweep.peak_seconds)
         }),
     };
-    load + OVERHEAD_SECONDS
+    let duet = if run.partner(trial).is_some() {
+        DUET_SECONDS
+    } else {
+        0
+    };
+    load + duet + OVERHEAD_SECONDS
 }
 
 /// Seconds for which the operator opens no watch after it started the probe of `trial`: until the

@@ -27,10 +27,19 @@ pub struct Exclusion {
 
 /// The next group of trials to skip, if any.
 pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
-    missing_runtime_class(run, seen)
+    not_allowed(run, seen)
+        .or_else(|| missing_runtime_class(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
+        .or_else(|| by_scope(run, seen, Scope::Duets))
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| by_strikes(run, seen))
+}
+
+fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    run.variants.iter().find_map(|variant| {
+        let failure = Failure::new(FailureReason::NotAllowed, variant.subject.not_allowed?);
+        whole_variant(run, seen, &variant.name, failure)
+    })
 }
 
 fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
@@ -44,15 +53,20 @@ fn missing_runtime_class(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
              runtimeClassName"
         );
         let failure = Failure::new(FailureReason::RuntimeClassNotFound, message);
-        let belongs = |trial: &TrialId| trial.cell.variant == variant.name;
-        exclusion(
-            run,
-            seen,
-            format!("variant {}", variant.name),
-            failure,
-            belongs,
-        )
+        whole_variant(run, seen, &variant.name, failure)
     })
+}
+
+fn whole_variant(
+    run: &ValidatedRun,
+    seen: &Observed,
+    variant: &str,
+    failure: Failure,
+) -> Option<Exclusion> {
+    // A duet has two variants.
+    let partner = |trial: &TrialId| run.partner(trial).is_some_and(|one| one.name == variant);
+    let belongs = |trial: &TrialId| trial.cell.variant == variant || partner(trial);
+    exclusion(run, seen, format!("variant {variant}"), failure, belongs)
 }
 
 fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclusion> {
@@ -62,11 +76,14 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
             let variant = &trial.cell.variant;
             let what = match wanted {
                 Scope::Run => "the rest of the run".to_owned(),
-                _ => format!("variant {variant}"),
+                Scope::Duets => "all duets".to_owned(),
+                Scope::Variant | Scope::Trial => format!("variant {variant}"),
             };
             let failure = because(trial, reason);
-            exclusion(run, seen, what, failure, |other| {
-                wanted == Scope::Run || other.cell.variant == *variant
+            exclusion(run, seen, what, failure, |other| match wanted {
+                Scope::Run => true,
+                Scope::Duets => run.partner(other).is_some(),
+                Scope::Variant | Scope::Trial => other.cell.variant == *variant,
             })
         })
 }

@@ -1,6 +1,8 @@
 //! Why a trial has no measurement, in the operator's words. The probe has words of its own
 //! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
 
+use crate::wire::document::ProbeFailureReason;
+
 /// Why a trial has no measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -17,6 +19,8 @@ pub enum FailureReason {
     ImageUnavailable,
     /// The `RuntimeClass` does not exist.
     RuntimeClassNotFound,
+    /// The administrator's settings forbid what the variant needs.
+    NotAllowed,
     /// The API server refuses the pod: policy, quota, security level.
     PodRejected,
     /// The pod does not fit the node.
@@ -42,6 +46,8 @@ pub enum FailureReason {
 pub enum Scope {
     /// The whole run: no trial can work.
     Run,
+    /// All duets of the run: the node is too small for any.
+    Duets,
     /// The variant: its pod cannot work under any workload.
     Variant,
     /// The trial, and after a second failure its variant under this workload.
@@ -61,10 +67,17 @@ impl Failure {
 /// How far a failure with this reason reaches.
 pub fn scope(reason: &str) -> Scope {
     use FailureReason as R;
+    if reason.parse() == Ok(ProbeFailureReason::TooFewCpus) {
+        return Scope::Duets;
+    }
     match reason.parse::<FailureReason>() {
         Ok(R::ProbeNotStarted) => Scope::Run,
         Ok(
-            R::ImageUnavailable | R::RuntimeClassNotFound | R::PodRejected | R::SubjectNotStarted,
+            R::ImageUnavailable
+            | R::RuntimeClassNotFound
+            | R::NotAllowed
+            | R::PodRejected
+            | R::SubjectNotStarted,
         ) => Scope::Variant,
         Ok(
             R::Unschedulable

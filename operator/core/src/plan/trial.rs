@@ -4,7 +4,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Failure, FailureReason};
-use super::{Stage, Step, Wake, cold_start};
+use super::pods::{Pods, of_baseline, of_half};
+use super::{PodAddress, Stage, Step, Wake, cold_start};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
@@ -121,57 +122,82 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     if trial.cell.point.probe_creates_pods() {
         return cold_start::current(seen, trial, probe, now);
     }
-    match (subject_of(seen, trial), probe) {
-        (None, None) => (
+    let pods = Pods::of(seen, trial);
+    if let Some(probe) = probe {
+        return under_probe(trial, pods, probe, now);
+    }
+    if pods.all().any(|subject| subject.pod.deleting) {
+        let message = format!("waiting for an earlier pod of {trial} to go");
+        return (None, message, Wake::OnChange);
+    }
+    match (pods.subject, pods.partner, run.partner(trial)) {
+        (None, ..) | (_, None, Some(_)) => (
             Some(Step::DeploySubject(trial.clone())),
             format!("preparing {trial}"),
             Wake::At(later(now, ready_timeout(run))),
         ),
-        (subject, Some(probe)) => under_probe(trial, subject, probe, now),
-        (Some(subject), None) if subject.pod.deleting => (
-            None,
-            format!("waiting for an earlier pod of {trial} to go"),
-            Wake::OnChange,
-        ),
-        (Some(subject), None) => before_probe(run, seen, trial, subject, now),
+        (Some(subject), ..) => before_probe(run, seen, (trial, subject, pods), now),
     }
 }
 
 fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
-    seen.subjects.iter().find(|subject| subject.trial == *trial)
+    Pods::of(seen, trial).subject
 }
 
-/// The subject is there and nothing measures it yet.
+/// The subject or subjects are there and nothing measures them yet.
 fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
-    trial: &TrialId,
-    subject: &SubjectSeen,
+    (trial, subject, pods): (&TrialId, &SubjectSeen, Pods<'_>),
     now: Timestamp,
 ) -> Next {
-    let pod = &subject.pod;
+    let address = |subject: &SubjectSeen| match (&subject.pod.state, subject.pod.ip) {
+        (PodState::Running, Some(address)) => Some(PodAddress {
+            uid: subject.pod.uid.clone(),
+            address,
+        }),
+        _ => None,
+    };
+    if let Some(late) = pods.all().find(|subject| address(subject).is_none()) {
+        return not_yet(run, trial, pods, late, now);
+    }
+    if others_work(seen, trial) {
+        let wake = cold_start::wake(seen, now);
+        return (None, format!("preparing {trial}"), wake);
+    }
+    let Some(PodAddress { uid, address: ip }) = address(subject) else {
+        return not_yet(run, trial, pods, subject, now);
+    };
+    let step = Step::LaunchProbe {
+        trial: trial.clone(),
+        subject_uid: uid,
+        address: ip,
+        partner: pods.partner.and_then(address),
+    };
+    (Some(step), format!("measuring {trial}"), Wake::OnChange)
+}
+
+/// One of the trial's pods does not run: is it on its way, or will it never?
+fn not_yet(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    pods: Pods<'_>,
+    late: &SubjectSeen,
+    now: Timestamp,
+) -> Next {
+    let pod = &late.pod;
     let deadline = since(pod.created, ready_timeout(run));
-    match (&pod.state, pod.ip) {
-        (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
-        (PodState::Running, Some(address)) => {
-            if others_work(seen, trial) {
-                let wake = cold_start::wake(seen, now);
-                return (None, format!("preparing {trial}"), wake);
-            }
-            let subject_uid = pod.uid.clone();
-            let step = Step::LaunchProbe {
-                trial: trial.clone(),
-                subject_uid,
-                address,
-            };
-            (Some(step), format!("measuring {trial}"), Wake::OnChange)
-        }
-        (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
-            Some(Verdict::Fail(failure)) => fail(trial, failure, Some(subject)),
+    let fail = |failure| fail(trial, of_half(late, failure), pods.subject);
+    match &pod.state {
+        PodState::Ended { .. } => fail(crashed(&pod.state)),
+        PodState::Pending(Some(waiting)) => match hopeless(waiting, pod.created, now) {
+            Some(Verdict::Fail(failure)) => fail(failure),
             Some(Verdict::At(time)) => (None, format!("preparing {trial}"), Wake::At(time)),
-            None => until_deadline(trial, subject, deadline, now),
+            None => until_deadline(trial, pods, late, deadline, now),
         },
-        _ => until_deadline(trial, subject, deadline, now),
+        PodState::Pending(None) | PodState::Running => {
+            until_deadline(trial, pods, late, deadline, now)
+        }
     }
 }
 
@@ -190,28 +216,26 @@ fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
 
 fn until_deadline(
     trial: &TrialId,
-    subject: &SubjectSeen,
+    pods: Pods<'_>,
+    late: &SubjectSeen,
     deadline: Timestamp,
     now: Timestamp,
 ) -> Next {
     if now < deadline {
         return (None, format!("preparing {trial}"), Wake::At(deadline));
     }
-    if let PodState::Pending(Some(Waiting { reason, message })) = &subject.pod.state
+    let fail = |failure| fail(trial, of_half(late, failure), pods.subject);
+    if let PodState::Pending(Some(Waiting { reason, message })) = &late.pod.state
         && reason == "ErrImagePull"
     {
-        return fail(trial, no_image(reason, message), Some(subject));
+        return fail(no_image(reason, message));
     }
     let message = format!(
         "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
          and whether the node's container runtime knows the RuntimeClass",
-        because(&subject.pod.state)
+        because(&late.pod.state)
     );
-    fail(
-        trial,
-        Failure::new(FailureReason::SubjectNotStarted, message),
-        Some(subject),
-    )
+    fail(Failure::new(FailureReason::SubjectNotStarted, message))
 }
 
 enum Verdict {
@@ -256,12 +280,7 @@ fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Ver
 }
 
 /// A probe is there: it has the word as long as it can.
-fn under_probe(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-    now: Timestamp,
-) -> Next {
+fn under_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen, now: Timestamp) -> Next {
     if probe.deleting {
         return (
             None,
@@ -269,46 +288,44 @@ fn under_probe(
             Wake::OnChange,
         );
     }
-    if let Some(next) = ended_probe(trial, subject, probe) {
+    if let Some(next) = ended_probe(trial, pods, probe) {
         return next;
     }
-    match subject {
-        None => {
-            let message = "the pod under test was deleted or evicted while it was measured";
-            fail(
-                trial,
-                Failure::new(FailureReason::SubjectLost, message),
-                None,
-            )
-        }
-        // The probe was made for another pod of the same name: its target is gone.
-        Some(subject) if subject.pod.uid != probe.subject_uid || subject.pod.deleting => {
-            let message = "the pod under test was replaced while it was measured";
-            fail(
-                trial,
-                Failure::new(FailureReason::SubjectLost, message),
-                Some(subject),
-            )
-        }
-        Some(subject) if matches!(subject.pod.state, PodState::Ended { .. }) => {
-            fail(trial, crashed(&subject.pod.state), Some(subject))
-        }
-        Some(_) => probe_running(trial, subject, probe, now),
+    let variant = gone(pods.subject, &probe.subject_uid);
+    let baseline = || match probe.partner_uid.as_str() {
+        "" => None,
+        uid => gone(pods.partner, uid).map(of_baseline),
+    };
+    match variant.or_else(baseline) {
+        Some(failure) => fail(trial, failure, pods.subject),
+        None => probe_running(trial, pods.subject, probe, now),
     }
 }
 
+/// Why the pod that a probe was made for is there no more.
+fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
+    let lost = |message| Some(Failure::new(FailureReason::SubjectLost, message));
+    let Some(subject) = subject else {
+        return lost("the pod under test was deleted or evicted while it was measured");
+    };
+    // The probe was made for another pod of the same name: its target is gone.
+    if subject.pod.uid != uid || subject.pod.deleting {
+        return lost("the pod under test was replaced while it was measured");
+    }
+    let ended = matches!(subject.pod.state, PodState::Ended { .. });
+    ended.then(|| crashed(&subject.pod.state))
+}
+
 /// What follows from a probe that has ended: a record.
-pub(super) fn ended_probe(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-) -> Option<Next> {
+pub(super) fn ended_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen) -> Option<Next> {
     let stopped = probe.failed.as_deref() == Some(DEADLINE);
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
+        let name = |subject: &SubjectSeen| subject.pod.name.clone();
         let step = Step::CollectRecord {
             trial: trial.clone(),
             probe_pod: pod.name.clone(),
-            subject_pod: subject.map(|subject| subject.pod.name.clone()),
+            subject_pod: pods.subject.map(name),
+            partner_pod: pods.partner.map(name),
         };
         return Some((Some(step), format!("recording {trial}"), Wake::Now));
     }
@@ -320,7 +337,7 @@ pub(super) fn ended_probe(
         let message = format!("the probe's Job failed ({reason}) and its pod is gone");
         Failure::new(FailureReason::ProbeFailed, message)
     };
-    Some(fail(trial, failure, subject))
+    Some(fail(trial, failure, pods.subject))
 }
 
 pub(super) fn probe_running(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::collect::Observation;
+use super::collect::{Observation, halves};
 use crate::wire::document::{Answer, LoadDocument};
 use crate::wire::record::TrialId;
 
@@ -81,14 +81,13 @@ fn answers_of(
     workload: &str,
     observations: &BTreeMap<TrialId, Observation>,
 ) -> Bodies {
-    let of_both = |(trial, _): &(&TrialId, &Observation)| {
-        trial.cell.variant == variant && trial.cell.workload == workload
+    let of_both = |(name, trial, seen): &(&str, &TrialId, &Observation)| {
+        *name == variant && trial.cell.workload == workload && seen.is_measured()
     };
-    let measured = observations
-        .iter()
-        .filter(of_both)
-        .filter(|(_, seen)| seen.is_measured());
-    measured.flat_map(|(_, seen)| seen.bodies.clone()).collect()
+    let measured = halves(observations).filter(of_both);
+    measured
+        .flat_map(|(.., seen)| seen.bodies.clone())
+        .collect()
 }
 
 fn contradiction(

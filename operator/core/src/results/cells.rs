@@ -5,20 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::ceiling;
-use super::collect::{Ended, Observation};
+use super::collect::{Ended, Observation, halves};
+use super::duet;
+use super::open_loop;
 use super::quality::Reason;
 use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Sweep, TrialCounts};
 use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
+use crate::duet::is_in_others;
+use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 
-/// Sweep and connections of every point of the run, the warm one first and then by connections.
-pub fn points(spec: &BenchmarkRunSpec) -> Vec<(Sweep, u32)> {
-    let warm = spec
-        .sweeps
-        .warm_latency
-        .iter()
-        .map(|w| (Sweep::WarmLatency, w.connections));
+/// Sweep and connections of every point of the run that is a load: the warm one first, then by
+/// connections, then by rate.
+fn points(spec: &BenchmarkRunSpec) -> Vec<(Point, Sweep, u32)> {
+    let warm = spec.sweeps.warm_latency.iter();
+    let warm = warm.map(|w| (Point::WarmLatency, Sweep::WarmLatency, w.connections));
     let mut connections: Vec<u32> = spec
         .sweeps
         .throughput
@@ -27,8 +29,16 @@ pub fn points(spec: &BenchmarkRunSpec) -> Vec<(Sweep, u32)> {
         .collect();
     connections.sort_unstable();
     connections.dedup();
-    warm.chain(connections.into_iter().map(|c| (Sweep::Throughput, c)))
-        .collect()
+    let loaded = connections.into_iter().map(|connections| {
+        let point = Point::Throughput { connections };
+        (point, Sweep::Throughput, connections)
+    });
+    let open = spec.sweeps.open_loop.iter().flat_map(|sweep| {
+        let point = |percent_of_peak| Point::OpenLoop { percent_of_peak };
+        let percents = sweep.percents().into_iter();
+        percents.map(move |percent| (point(percent), Sweep::OpenLoop, sweep.connections))
+    });
+    warm.chain(loaded).chain(open).collect()
 }
 
 /// Variants that ran in another mode than they claim, and how their first such trial showed it.
@@ -36,9 +46,9 @@ pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One trial in a wrong mode is enough: the others had the same pod.
 pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
-    let wrong = observations.iter().filter_map(|(trial, seen)| {
+    let wrong = halves(observations).filter_map(|(variant, _, seen)| {
         let contradiction = seen.engine_contradiction.as_deref()?;
-        Some((trial.cell.variant.as_str(), contradiction))
+        Some((variant, contradiction))
     });
     let mut found = WrongEngines::new();
     for (variant, contradiction) in wrong {
@@ -55,6 +65,9 @@ pub fn cells(
     engines: &WrongEngines<'_>,
 ) -> Vec<CellSummary> {
     let ceilings = ceiling::ceilings(observations);
+    let first = spec.variants.first().map(|variant| &variant.name);
+    let baseline = spec.baseline.as_ref().or(first);
+    let baseline = baseline.map(String::as_str).unwrap_or_default();
     let mut cells = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
@@ -63,22 +76,26 @@ pub fn cells(
             let wrong = answers
                 .then_some(Reason::ResponseMismatch)
                 .or(engine.then_some(Reason::EngineModeMismatch));
-            for (sweep, connections) in points(spec) {
-                let point = match sweep {
-                    Sweep::WarmLatency => Point::WarmLatency,
-                    Sweep::Throughput => Point::Throughput { connections },
-                };
+            for (point, sweep, connections) in points(spec) {
+                if not_applicable::reason(variant, workload, point).is_some() {
+                    continue;
+                }
                 let (variant, workload) = (variant.name.clone(), workload.name.clone());
                 let cell = Cell {
                     variant,
                     workload,
                     point,
                 };
-                let trials = trials_of(&cell, spec.blocks, observations, wrong);
+                let (trials, planned) = if is_in_others(spec, baseline, &cell) {
+                    duet::halves_of_baseline(spec, &cell, observations, wrong)
+                } else {
+                    let trials = trials_of(&cell, spec.blocks, baseline, observations, wrong);
+                    (trials, spec.blocks)
+                };
                 let ceiling = ceilings.get(&(cell.workload.as_str(), connections));
                 let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
                 let at = (sweep, connections);
-                let summary = summarise(cell, at, spec.blocks, trials, wrong);
+                let summary = summarise(cell, at, planned, trials, wrong);
                 cells.push(CellSummary {
                     generator_ceiling_rps: ceiling,
                     ..summary
@@ -92,6 +109,7 @@ pub fn cells(
 fn trials_of(
     cell: &Cell,
     blocks: u32,
+    baseline: &str,
     observations: &BTreeMap<TrialId, Observation>,
     wrong: Option<Reason>,
 ) -> Vec<Trial> {
@@ -100,26 +118,40 @@ fn trials_of(
             cell: cell.clone(),
             block,
         })?;
-        let (state, reason) = match &seen.ended {
-            Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
-            Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
-            Ended::Measured => {
-                let errors = (seen.metrics.errors > 0).then_some(Reason::ErrorsInLoad);
-                let noise = seen.metrics.noise().is_over_limit();
-                let noise = noise.then_some(Reason::NodeNoisy);
-                let first = wrong.or(errors).or(noise);
-                first.map_or((TrialState::Valid, None), invalid)
-            }
-        };
-        Some(Trial {
-            block,
-            position: seen.position,
-            state,
-            reason,
-            metrics: seen.metrics.clone(),
-        })
+        let beside = seen.partner.is_some().then_some(baseline);
+        Some(trial_of(seen, block, beside, wrong))
     };
     (1..=blocks).filter_map(trial).collect()
+}
+
+/// What was observed as a trial of its cell.
+pub(super) fn trial_of(
+    seen: &Observation,
+    block: u32,
+    beside: Option<&str>,
+    wrong: Option<Reason>,
+) -> Trial {
+    let (state, reason) = match &seen.ended {
+        Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
+        Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
+        Ended::Measured => {
+            let errors = (seen.metrics.errors > 0).then_some(Reason::ErrorsInLoad);
+            let noise = seen.metrics.noise().is_over_limit();
+            let noise = noise.then_some(Reason::NodeNoisy);
+            let coarse = seen.metrics.clock_too_coarse;
+            let coarse = coarse.then_some(Reason::ClockTooCoarse);
+            let first = wrong.or(errors).or(coarse).or(noise);
+            first.map_or((TrialState::Valid, None), invalid)
+        }
+    };
+    Trial {
+        block,
+        position: seen.position,
+        beside: beside.map(str::to_owned),
+        state,
+        reason,
+        metrics: seen.metrics.clone(),
+    }
 }
 
 /// Any failed request makes a trial invalid: requests that fail cost less or more than the ones
@@ -132,11 +164,11 @@ fn invalid(reason: Reason) -> (TrialState, Option<String>) {
 fn summarise(
     cell: Cell,
     (sweep, connections): (Sweep, u32),
-    blocks: u32,
+    planned: u32,
     trials: Vec<Trial>,
     wrong: Option<Reason>,
 ) -> CellSummary {
-    let counts = count(&trials, blocks);
+    let counts = count(&trials, planned);
     // A point without a valid trial is never ranked; what was measured is shown all the same.
     let shown = if counts.valid > 0 {
         TrialState::Valid
@@ -147,6 +179,13 @@ fn summarise(
         let shown = trials.iter().filter(|trial| trial.state == shown);
         Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
+    };
+    let percent_of_peak = match cell.point {
+        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),
+        Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::ColdStart { .. }
+        | Point::Density => None,
     };
     let invalid_because = invalid_because(&trials, wrong);
     let fewest_requests = valid_trials(&trials)
@@ -161,6 +200,7 @@ fn summarise(
         workload: cell.workload,
         sweep,
         connections,
+        percent_of_peak,
         ranked: counts.valid > 0 && invalid_because.is_empty(),
         invalid_because,
         counts,
@@ -173,6 +213,7 @@ fn summarise(
         p99_microseconds: spread(|m| m.p99),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
+        open_loop: open_loop::summary(&trials, shown),
         generator_ceiling_rps: None,
         generator_cpu_share_max: extremes(&trials, |m| m.generator_cpu_share).map(|(_, max)| max),
         others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
@@ -201,10 +242,10 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
     })
 }
 
-fn count(trials: &[Trial], blocks: u32) -> TrialCounts {
+fn count(trials: &[Trial], planned: u32) -> TrialCounts {
     let mut counts = TrialCounts {
-        planned: blocks,
-        missing: blocks,
+        planned,
+        missing: planned,
         ..TrialCounts::default()
     };
     for trial in trials {

@@ -11,15 +11,16 @@ use super::coldstart::{self, ColdStartCell, ColdTrial};
 use super::compare::Comparisons;
 use super::density::{self, DensityCell, DensityTrial};
 use super::doubts::{self, Evidence};
-use super::environment::{self, Facts};
+use super::environment::{self, Drift, Facts};
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::trial::{self, Metrics};
 use super::{
-    ceiling, cells, compare, expectations, failures, invalid, outside, precision, quality, sandbox,
-    verdict, words,
+    ceiling, cells, compare, duet, expectations, failures, invalid, outside, precision, quality,
+    sandbox, verdict, words,
 };
 use crate::twin;
-use crate::variants::engine;
+use crate::variants::{engine, not_applicable};
+use crate::wire::document::LoadDocument;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
 
 /// The run that records belong to.
@@ -113,6 +114,29 @@ pub struct Observation {
     pub bodies: Bodies,
     /// Index of the facts of node and subject among those of the collector.
     pub facts: usize,
+    /// The baseline, which was loaded at the same moment; in duets, as far as it was measured or failed
+    /// by itself.
+    pub partner: Option<Box<Partner>>,
+}
+
+/// The other half of a duet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partner {
+    /// Name of the baseline.
+    pub variant: String,
+    /// What is needed of it.
+    pub seen: Observation,
+}
+
+/// All that was observed, by variant: of a duet both halves.
+pub fn halves(
+    observations: &BTreeMap<TrialId, Observation>,
+) -> impl Iterator<Item = (&str, &TrialId, &Observation)> {
+    observations.iter().flat_map(|(trial, seen)| {
+        let partner = seen.partner.as_deref();
+        let partner = partner.map(|half| (half.variant.as_str(), trial, &half.seen));
+        std::iter::once((trial.cell.variant.as_str(), trial, seen)).chain(partner)
+    })
 }
 
 impl Observation {
@@ -164,24 +188,36 @@ impl Collector {
         if is_later || *block > self.run.spec.most_blocks() {
             return;
         }
-        let facts = Facts::of(record);
-        let index = self
-            .facts
-            .iter()
-            .position(|known| *known == facts)
-            .unwrap_or_else(|| {
-                self.facts.push(facts);
-                self.facts.len() - 1
-            });
-        let mut observation = observe(record, workload.expect.status, index);
-        observation.engine_contradiction = self.engine_contradiction(record);
+        let status = workload.expect.status;
+        let facts = self.index_of(Facts::of(record));
+        let mut observation = observe(record, status, facts);
+        let document = record.document.as_ref();
+        observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
+        if let Some(mut half) = duet::partner(record, status) {
+            let baseline = self.run.baseline().to_owned();
+            half.facts = self.index_of(Facts::of_partner(record));
+            let document = duet::document(record);
+            half.engine_contradiction = self.engine_contradiction(&baseline, document);
+            observation.partner = Some(Box::new(Partner {
+                variant: baseline,
+                seen: half,
+            }));
+        }
         self.observations.insert(record.trial.clone(), observation);
     }
 
-    fn engine_contradiction(&self, record: &Record) -> Option<String> {
+    fn index_of(&mut self, facts: Facts) -> usize {
+        let known = self.facts.iter().position(|known| *known == facts);
+        known.unwrap_or_else(|| {
+            self.facts.push(facts);
+            self.facts.len() - 1
+        })
+    }
+
+    fn engine_contradiction(&self, name: &str, document: Option<&LoadDocument>) -> Option<String> {
         let mut variants = self.measured.variants.iter();
-        let variant = variants.find(|variant| variant.name == record.trial.cell.variant)?;
-        engine::contradiction(variant, record.document.as_ref()?.engine.as_ref()?)
+        let variant = variants.find(|variant| variant.name == name)?;
+        engine::contradiction(variant, document?.engine.as_ref()?)
     }
 
     /// The summary of the records so far.
@@ -208,11 +244,12 @@ impl Collector {
         let mut cells = cells::cells(measured, observations, &wrong, &engines);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
-        let (cold_starts, density, compared) = self.compared(measured, &cells, &wrong);
+        let drift = &environment.drift;
+        let (cold_starts, density, compared) = self.compared(measured, &cells, &wrong, drift);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
             let mut cells = cells::cells(spec, observations, &wrong, &engines);
             invalid::mark(&mut cells, &environment.drift);
-            let (cold_starts, _, compared) = self.compared(spec, &cells, &wrong);
+            let (cold_starts, _, compared) = self.compared(spec, &cells, &wrong, drift);
             precision::widths(&compared.with_baseline, &cold_starts)
         });
         let evidence = Evidence {
@@ -230,7 +267,10 @@ impl Collector {
         let mut trials = TrialCounts::default();
         let cold_counts = cold_starts.iter().map(|cell| cell.counts);
         let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
-        for counts in cells.iter().map(|cell| cell.counts).chain(others) {
+        let own = cells
+            .iter()
+            .filter(|cell| !duet::is_in_others(asked, &baseline, cell));
+        for counts in own.map(|cell| cell.counts).chain(others) {
             trials.add(counts);
         }
         let (failures, failures_not_listed) = failures::failures(measured, observations);
@@ -257,6 +297,7 @@ impl Collector {
             cold_starts,
             harness_floors: coldstart::floors(observations),
             density,
+            not_applicable: not_applicable::list(measured),
             failures,
             failures_not_listed,
             environment,
@@ -277,9 +318,12 @@ impl Collector {
         spec: &BenchmarkRunSpec,
         cells: &[CellSummary],
         wrong: &BTreeSet<(String, String)>,
+        drift: &[Drift],
     ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
         let baseline = self.run.baseline();
-        let cold_starts = coldstart::cells(spec, &self.observations, wrong);
+        let minimum_effect = compare::minimum_effect(spec);
+        let mut cold_starts = coldstart::cells(spec, &self.observations, wrong);
+        coldstart::mark(&mut cold_starts, drift, minimum_effect);
         let found = coldstart::unjudged(&cold_starts, baseline);
         let density = density::cells(spec, &self.observations, wrong);
         let found_density = density::unjudged(&density, baseline);
@@ -287,7 +331,6 @@ impl Collector {
         let of_cold_starts = p_values.len();
         p_values.extend(density::p_values(&found_density));
         let compared = compare::comparisons(spec, baseline, cells, &p_values);
-        let minimum_effect = compare::minimum_effect(spec);
         let adjusted = &compared.others_adjusted;
         let (cold, dense) = adjusted.split_at(of_cold_starts.min(adjusted.len()));
         let cold_starts = coldstart::judged(cold_starts, &found, cold, minimum_effect);
@@ -312,10 +355,17 @@ fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
     if record.trial.cell.point == Point::Density {
         return observe_density(record, expected_status, facts);
     }
-    let metrics = record
-        .document
-        .as_ref()
-        .map(|document| trial::metrics(document, expected_status));
+    observe_load(record, record.document.as_ref(), expected_status, facts)
+}
+
+/// Of a trial of a load, or of a half of one.
+pub(super) fn observe_load(
+    record: &Record,
+    document: Option<&LoadDocument>,
+    expected_status: u16,
+    facts: usize,
+) -> Observation {
+    let metrics = document.map(|document| trial::metrics(document, expected_status));
     let ended = match (&record.outcome, &metrics) {
         (Outcome::Failed { reason, message }, _) => failed(reason, message),
         (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
@@ -334,19 +384,14 @@ fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
         recorded_at: record.recorded_at,
         ended,
         metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
-        bodies: record
-            .document
-            .as_ref()
-            .map(answers::bodies)
-            .unwrap_or_default(),
-        generator_ceiling: record
-            .document
-            .as_ref()
+        bodies: document.map(answers::bodies).unwrap_or_default(),
+        generator_ceiling: document
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
         cold_start: None,
         density: None,
         facts,
+        partner: None,
     }
 }
 
@@ -359,7 +404,7 @@ fn observe_cold_start(record: &Record, facts: usize) -> Observation {
             reason: reason.clone(),
             message: message.clone(),
         },
-        Outcome::Measured if cold_start.as_ref().is_some_and(|cold| cold.pods > 0) => {
+        Outcome::Measured if cold_start.as_ref().is_some_and(ColdTrial::is_measured) => {
             Ended::Measured
         }
         Outcome::Measured => failed(
@@ -378,6 +423,7 @@ fn observe_cold_start(record: &Record, facts: usize) -> Observation {
         generator_ceiling: None,
         engine_contradiction: None,
         facts,
+        partner: None,
     }
 }
 
@@ -409,10 +455,11 @@ fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Obser
         density: numbers,
         bodies: document.map(density::bodies).unwrap_or_default(),
         facts,
+        partner: None,
     }
 }
 
-fn failed(reason: &str, message: &str) -> Ended {
+pub(super) fn failed(reason: &str, message: &str) -> Ended {
     Ended::Failed {
         reason: reason.to_owned(),
         message: message.to_owned(),

@@ -11,7 +11,7 @@ use super::judge::{Thresholds, Verdict, judge};
 use super::noise_floor::NoiseFloor;
 use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
-use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
+use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState};
 
 /// Digits of p-values: the third says nothing any more.
 pub(super) const P_DIGITS: usize = 2;
@@ -35,6 +35,10 @@ pub enum Metric {
     ColdStartListening,
     /// From the creation of a pod until its first correct answer: less is better.
     ColdStartAnswer,
+    /// Median latency from the schedule at a percentage of the peak: less is better.
+    OpenLoopP50,
+    /// 99th percentile of it: less is better.
+    OpenLoopP99,
 }
 
 impl From<ExpectedMetric> for Metric {
@@ -46,6 +50,7 @@ impl From<ExpectedMetric> for Metric {
             ExpectedMetric::Memory => Self::Memory,
             ExpectedMetric::ColdStartListening => Self::ColdStartListening,
             ExpectedMetric::ColdStartAnswer => Self::ColdStartAnswer,
+            ExpectedMetric::OpenLoopP99 => Self::OpenLoopP99,
         }
     }
 }
@@ -60,7 +65,18 @@ impl Metric {
             Self::Memory => "memory",
             Self::ColdStartListening => "cold start to listening",
             Self::ColdStartAnswer => "cold start to first answer",
+            Self::OpenLoopP50 => "p50 from the schedule",
+            Self::OpenLoopP99 => "p99 from the schedule",
         }
+    }
+
+    /// The metric as a noun, with the rate where it has one.
+    pub fn at(self, percent_of_peak: Option<u32>) -> String {
+        let noun = self.noun();
+        percent_of_peak.map_or_else(
+            || noun.to_owned(),
+            |percent| format!("{noun} at {percent} % of the peak"),
+        )
     }
 
     fn of(self, metrics: &Metrics) -> Option<f64> {
@@ -69,6 +85,8 @@ impl Metric {
             Self::WarmP50 => metrics.p50,
             Self::CpuPerRequest => metrics.cpu,
             Self::Memory => metrics.memory.map(|bytes| bytes as f64),
+            Self::OpenLoopP50 => metrics.open_loop.map(|times| times.p50_microseconds),
+            Self::OpenLoopP99 => metrics.open_loop.map(|times| times.p99_microseconds),
             // No number of a load: coldstart::compare has them.
             Self::ColdStartListening | Self::ColdStartAnswer => None,
         }
@@ -89,6 +107,10 @@ pub struct Comparison {
     pub sweep: Sweep,
     /// Connections at which it is compared: in the throughput sweep those of the baseline's knee.
     pub connections: u32,
+    /// The rate at which it is compared, in percent of each variant's own peak; only in the open-loop
+    /// sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_of_peak: Option<u32>,
     /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by a eighth at each end.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent with one block.
@@ -112,6 +134,14 @@ pub struct Comparison {
     pub per_block: Vec<f64>,
 }
 
+impl Comparison {
+    /// What is compared, and where a metric is compared at several points: `p99 from the schedule at 90 %
+    /// of the peak`.
+    pub fn what(&self) -> String {
+        self.metric.at(self.percent_of_peak)
+    }
+}
+
 /// What was compared in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparisons {
@@ -130,7 +160,8 @@ pub struct Comparisons {
 /// comparing each at its own peak would compare different loads and would let the noisiest variant
 /// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
 /// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
-/// well, or in the warm-latency sweep when there is no throughput.
+/// well, or in the warm-latency sweep when there is no throughput. Latency from the schedule is compared
+/// at equal percentages of each variant's own peak.
 ///
 /// `others` are the p-values of the run's comparisons that are no loads: what is looked at together
 /// is adjusted together.
@@ -188,7 +219,9 @@ pub struct Measured<'a> {
 
 impl Measured<'_> {
     fn is_of(&self, other: &Self) -> bool {
-        self.metric == other.metric && self.base.workload == other.base.workload
+        self.metric == other.metric
+            && self.base.workload == other.base.workload
+            && self.base.percent_of_peak == other.base.percent_of_peak
     }
 
     fn judged(self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
@@ -200,6 +233,7 @@ impl Measured<'_> {
             metric: self.metric,
             sweep: self.base.sweep,
             connections: self.base.connections,
+            percent_of_peak: self.base.percent_of_peak,
             ratio: ratio(self.interval.estimate),
             low: self.interval.low().map(ratio),
             high: self.interval.high().map(ratio),
@@ -233,12 +267,23 @@ fn measured<'a>(
         (Metric::CpuPerRequest, resources),
         (Metric::Memory, resources),
     ];
+    let loads = metrics
+        .into_iter()
+        .filter_map(|(metric, base)| Some((metric, base?)));
+    let rates = cells.iter().filter(|c| {
+        c.ranked && c.sweep == Sweep::OpenLoop && c.variant == baseline && c.workload == workload
+    });
+    let rates = rates.flat_map(|base| {
+        let p99 = base.p99_carried.then_some((Metric::OpenLoopP99, base));
+        std::iter::once((Metric::OpenLoopP50, base)).chain(p99)
+    });
+    let bases: Vec<(Metric, &CellSummary)> = loads.chain(rates).collect();
     let others = spec.variants.iter().filter(|v| v.name != baseline);
     others
         .flat_map(|variant| {
-            metrics
+            bases
                 .iter()
-                .filter_map(|(metric, base)| compare(*metric, base.as_ref()?, &variant.name, cells))
+                .filter_map(|(metric, base)| compare(*metric, base, &variant.name, cells))
         })
         .collect()
 }
@@ -260,9 +305,20 @@ fn compare<'a>(
     variant: &'a str,
     cells: &[CellSummary],
 ) -> Option<Measured<'a>> {
-    let same_point = |c: &CellSummary| c.sweep == base.sweep && c.connections == base.connections;
+    let point = |c: &CellSummary| (c.sweep, c.connections, c.percent_of_peak);
+    let same_point = |c: &CellSummary| point(c) == point(base);
     let cell = find(cells, variant, &base.workload, same_point)?;
-    let ratios = paired_ratios(&by_block(metric, cell), &by_block(metric, base));
+    // In duets the baseline has a trial beside each variant.
+    let beside = |trial: &Trial| {
+        let other = trial.beside.as_deref();
+        other.is_none_or(|name| name == variant)
+    };
+    let base_by_block = numbers(metric, base.trials.iter().filter(|trial| beside(trial)));
+    // A p99 of too few requests is made of single ones.
+    if metric == Metric::OpenLoopP99 && !cell.p99_carried {
+        return None;
+    }
+    let ratios = paired_ratios(&by_block(metric, cell), &base_by_block.collect());
     Some(Measured {
         variant,
         base,
@@ -272,13 +328,32 @@ fn compare<'a>(
     })
 }
 
-/// The number of each valid trial of a load, by block.
+/// The number of a load in each block: that of its valid trial. A baseline of duets has several in a
+/// block, and the geometric mean stands for them.
 pub fn by_block(metric: Metric, cell: &CellSummary) -> BTreeMap<u32, f64> {
-    let valid = cell
-        .trials
-        .iter()
-        .filter(|trial| trial.state == TrialState::Valid);
-    valid
-        .filter_map(|trial| Some((trial.block, metric.of(&trial.metrics)?)))
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, number) in numbers(metric, cell.trials.iter()) {
+        blocks.entry(block).or_default().push(number);
+    }
+    let one = |numbers: Vec<f64>| match numbers.as_slice() {
+        [number] => *number,
+        several => {
+            let logs = several.iter().map(|number| libm::log(*number));
+            libm::exp(logs.sum::<f64>() / several.len() as f64)
+        }
+    };
+    blocks
+        .into_iter()
+        .map(|(block, numbers)| (block, one(numbers)))
         .collect()
+}
+
+/// The number of each valid trial, with its block.
+fn numbers<'a>(
+    metric: Metric,
+    trials: impl Iterator<Item = &'a Trial>,
+) -> impl Iterator<Item = (u32, f64)> {
+    trials
+        .filter(|trial| trial.state == TrialState::Valid)
+        .filter_map(move |trial| Some((trial.block, metric.of(&trial.metrics)?)))
 }

@@ -2,6 +2,7 @@
 //! the headers; a number that could not be measured is an empty field.
 
 use super::cells::extremes;
+use super::open_loop::OpenLoopSummary;
 use super::statistics::Spread;
 use super::summary::{CellSummary, Summary};
 use super::trial::Metrics;
@@ -45,6 +46,29 @@ const NUMBERS: [Column; 6] = [
     ),
 ];
 
+/// A number of a load on a schedule: its name, and where it stands.
+type Scheduled = (&'static str, fn(&OpenLoopSummary) -> Option<Spread>);
+
+const SCHEDULED: [Scheduled; 6] = [
+    ("peak_requests_per_second", |found| Some(found.peak_rps)),
+    ("requested_requests_per_second", |found| {
+        Some(found.requested_rps)
+    }),
+    ("schedule_p50_microseconds", |found| {
+        Some(found.p50_microseconds)
+    }),
+    ("schedule_p99_microseconds", |found| {
+        Some(found.p99_microseconds)
+    }),
+    ("schedule_p999_microseconds", |found| {
+        found.p999_microseconds
+    }),
+    ("generator_late_p99_microseconds", |found| {
+        Some(found.generator_p99_microseconds)
+    }),
+];
+const OF_SCHEDULED: [&str; 3] = ["median", "low", "high"];
+
 /// The table as RFC 4180 text with `\n` line ends.
 pub fn summary_csv(summary: &Summary) -> String {
     let mut text = header().join(",") + "\n";
@@ -79,10 +103,15 @@ fn header() -> Vec<String> {
     let numbers = NUMBERS
         .iter()
         .flat_map(|(name, ..)| OF_NUMBER.map(|which| format!("{name}_{which}")));
+    let scheduled = SCHEDULED
+        .iter()
+        .flat_map(|(name, _)| OF_SCHEDULED.map(|which| format!("{name}_{which}")));
     fixed
         .iter()
         .map(ToString::to_string)
         .chain(numbers)
+        .chain(["percent_of_peak", "achieved_share_min"].map(str::to_owned))
+        .chain(scheduled)
         .collect()
 }
 
@@ -123,7 +152,20 @@ fn row(cell: &CellSummary) -> Vec<String> {
             None => [const { String::new() }; OF_NUMBER.len()],
         }
     });
-    fixed.into_iter().chain(numbers).collect()
+    let found = cell.open_loop.as_ref();
+    let rate = [
+        cell.percent_of_peak
+            .map_or_else(String::new, |percent| percent.to_string()),
+        found.map_or_else(String::new, |found| found.achieved_share_min.to_string()),
+    ];
+    let scheduled = SCHEDULED
+        .iter()
+        .flat_map(|(_, of)| match found.and_then(of) {
+            Some(Spread { median, low, high }) => [median, low, high].map(|v| v.to_string()),
+            None => [const { String::new() }; OF_SCHEDULED.len()],
+        });
+    let columns = fixed.into_iter().chain(numbers);
+    columns.chain(rate).chain(scheduled).collect()
 }
 
 /// The API allows no comma or quote in names, but a record is read from outside.

@@ -1,6 +1,7 @@
 //! The rules that raise doubts: each looks at what was found and says what and where, and what to
 //! do. The thresholds are named constants with their reasons.
 
+mod coarse_clock;
 mod high_variance;
 mod littles_law;
 mod noisy;
@@ -16,6 +17,7 @@ use super::cells::WrongEngines;
 use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
 use super::environment::Drift;
+use super::open_loop;
 use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
 use super::trial::{TrialState, carries};
@@ -25,7 +27,7 @@ use super::words::cut;
 /// a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 /// Places that a message lists before it only counts.
-const MAX_PLACES: usize = 4;
+pub const MAX_PLACES: usize = 4;
 /// Differing facts or answers that are listed.
 const MAX_ITEMS: usize = 6;
 /// Longest single item in a message, in characters.
@@ -65,8 +67,11 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         noisy::doubt(evidence),
         noisy::repeats(evidence),
         saturation::doubt(evidence),
+        open_loop::doubt_rate(evidence),
         drifted(evidence),
+        coarse_clock::doubt(evidence),
         littles_law::doubt(evidence),
+        open_loop::doubt_late(evidence),
         not_settled::doubt(evidence),
         high_variance::doubt(evidence),
     ];
@@ -267,7 +272,11 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 /// The first `limit` items, and how many more there are; `None` without any.
-fn listed(items: impl Iterator<Item = String>, limit: usize, between: &str) -> Option<String> {
+pub(super) fn listed(
+    items: impl Iterator<Item = String>,
+    limit: usize,
+    between: &str,
+) -> Option<String> {
     let all: Vec<String> = items.collect();
     let shown: Vec<String> = all
         .iter()

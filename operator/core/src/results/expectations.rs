@@ -52,9 +52,11 @@ pub fn decisions(
     comparisons: &[Comparison],
     cold_starts: &[ColdStartCell],
 ) -> Vec<Decision> {
+    let open = spec.sweeps.open_loop.as_ref();
+    let highest = open.and_then(|sweep| sweep.percents().last().copied());
     spec.expectations
         .iter()
-        .map(|expectation| decision(expectation, comparisons, cold_starts))
+        .map(|expectation| decision(highest, expectation, comparisons, cold_starts))
         .collect()
 }
 
@@ -89,7 +91,10 @@ impl From<&ColdRatio> for Found {
     }
 }
 
+/// `highest` is the highest rate of the open-loop sweep, in percent of the peak: of several rates it
+/// counts, even when it is void. Other metrics are compared at one point.
 fn decision(
+    highest: Option<u32>,
     expectation: &RatioExpectation,
     comparisons: &[Comparison],
     cold_starts: &[ColdStartCell],
@@ -101,9 +106,10 @@ fn decision(
         ..
     } = expectation;
     let metric = Metric::from(expectation.metric);
-    let loaded = comparisons
-        .iter()
-        .find(|c| c.metric == metric && c.variant == *variant && c.workload == *workload);
+    let loaded = comparisons.iter().find(|c| {
+        let at_point = c.percent_of_peak.is_none() || c.percent_of_peak == highest;
+        c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
+    });
     let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
     let found = loaded.map(Found::from).or_else(cold);
     let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
@@ -113,7 +119,7 @@ fn decision(
         outcome,
         message: format!(
             "{} of {variant} on {workload} must be {}: {seen}",
-            metric.noun(),
+            metric.at(loaded.and_then(|comparison| comparison.percent_of_peak)),
             bounds(expectation)
         ),
     }
@@ -173,12 +179,18 @@ mod tests {
         for (field, value) in bounds.as_object().unwrap() {
             expectation[field] = value.clone();
         }
-        let found = Comparison {
+        let expectation = serde_json::from_value(expectation).unwrap();
+        decision(None, &expectation, &[found(interval)], &[]).outcome
+    }
+
+    fn found(interval: Option<(f64, f64)>) -> Comparison {
+        Comparison {
             variant: "one".into(),
             workload: "hello".into(),
             metric: Metric::Memory,
             sweep: Sweep::WarmLatency,
             connections: 1,
+            percent_of_peak: None,
             ratio: 1.0,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
@@ -188,8 +200,7 @@ mod tests {
             verdict: Verdict::Inconclusive,
             blocks: 5,
             per_block: vec![],
-        };
-        decision(&serde_json::from_value(expectation).unwrap(), &[found], &[]).outcome
+        }
     }
 
     #[test]
@@ -216,6 +227,26 @@ mod tests {
         );
         let other = json!({"atMost": "9", "variant": "other"});
         assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Outcome::Undecided);
+    }
+
+    #[test]
+    fn of_several_rates_the_highest_decides_even_when_it_is_void() {
+        let expectation = json!({
+            "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
+            "atMost": "1.2",
+        });
+        let expectation = serde_json::from_value(expectation).unwrap();
+        let at = |percent, ends| Comparison {
+            metric: Metric::OpenLoopP99,
+            sweep: Sweep::OpenLoop,
+            percent_of_peak: Some(percent),
+            ..found(Some(ends))
+        };
+        let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
+        let of = |comparisons| decision(Some(90), &expectation, comparisons, &[]);
+        assert_eq!(of(&both).outcome, Outcome::NotMet);
+        assert!(of(&both).message.contains("at 90 % of the peak"));
+        assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
     }
 
     #[test]

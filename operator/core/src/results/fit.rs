@@ -81,6 +81,15 @@ fn leave_points(rows: &mut [SummaryRow], baseline: &str) -> u32 {
         row.cold_start
             .retain(|point| ends.contains(&Some(point.concurrency)));
         left_out += all - row.cold_start.len();
+        let rates = row.open_loop.len();
+        let highest = row
+            .open_loop
+            .iter()
+            .map(|point| point.percent_of_peak)
+            .max();
+        row.open_loop
+            .retain(|point| Some(point.percent_of_peak) == highest);
+        left_out += rates - row.open_loop.len();
     }
     count(left_out)
 }
@@ -91,7 +100,8 @@ fn leave_numbers(row: &mut SummaryRow) -> u32 {
     let points = curve.map_or(0, |curve| curve.points.len());
     let warm = usize::from(row.warm_latency.take().is_some());
     let cold = std::mem::take(&mut row.cold_start).len();
-    count(points + warm + cold)
+    let open = std::mem::take(&mut row.open_loop).len();
+    count(points + warm + cold + open)
 }
 
 fn count(number: usize) -> u32 {
@@ -121,6 +131,7 @@ mod tests {
             variant: variant.into(),
             workload: "hello".into(),
             cold_start: [1, 2, 4].map(cold).into(),
+            open_loop: vec![],
             density: None,
             warm_latency: Some(point(1)),
             throughput: Some(ThroughputSummary {

@@ -53,6 +53,15 @@ impl Histogram {
         last
     }
 
+    /// How wide the bucket is from which that percentile is taken, in microseconds.
+    pub fn width_at(&self, share: f64) -> Option<f64> {
+        let value = self.percentile(share)?;
+        let holds = |b: &&Bucket| b.count > 0 && b.start <= value && value <= b.end;
+        // On an edge both neighbours hold it, and neither is wrong about it.
+        let widths = self.buckets.iter().filter(holds).map(|b| b.end - b.start);
+        widths.reduce(f64::min)
+    }
+
     /// This histogram without the requests of `other`, which must be a part of it. The outermost
     /// buckets of a part are narrower, because fortio cuts them at the smallest and the largest
     /// value: a bucket is therefore found by its middle.
@@ -92,6 +101,14 @@ mod tests {
         assert_eq!(histogram.percentile(0.25), Some(5.0));
         assert_eq!(histogram.percentile(0.75), Some(20.0));
         assert_eq!(histogram.percentile(1.0), Some(30.0));
+    }
+
+    #[test]
+    fn the_width_is_that_of_the_bucket_that_holds_the_percentile() {
+        let histogram = histogram(&[(0.0, 10.0, 4), (10.0, 20.0, 0), (20.0, 60.0, 6)]);
+        assert_eq!(histogram.width_at(0.25), Some(10.0));
+        assert_eq!(histogram.width_at(0.75), Some(40.0));
+        assert_eq!(Histogram::default().width_at(0.5), None);
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
                 Reason::LoadGeneratorSaturated,
                 saturation::is_saturated(cell),
             ),
+            (
+                Reason::RateNotAchieved,
+                cell.open_loop.is_some_and(|found| found.lost_the_rate()),
+            ),
             (Reason::EnvironmentDrifted, has_drifted(cell, drift)),
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);

@@ -104,7 +104,9 @@ fn direction(metric: Metric, more: bool) -> Verdict {
             Metric::WarmP50
             | Metric::CpuPerRequest
             | Metric::ColdStartListening
-            | Metric::ColdStartAnswer,
+            | Metric::ColdStartAnswer
+            | Metric::OpenLoopP50
+            | Metric::OpenLoopP99,
             more,
         ) => {
             if more {

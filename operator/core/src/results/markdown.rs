@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::coldstart;
 use super::density;
 use super::expectations::Decision;
+use super::open_loop;
 use super::outside;
 use super::quality::Doubt;
 use super::sandbox;
@@ -22,6 +23,11 @@ const MAX_FAILURE_CHARS: usize = 256;
 const MAX_NOTE_BYTES: usize = 200;
 const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 
+const DUET_NOTE: &str = "\nMeasured in duets: each variant was loaded at the same moment as the \
+    baseline, each on its half of the CPUs. The ratios are those of the two halves of a duet. Rates, \
+    latencies and costs by themselves are those of a service with a busy neighbour on half a node: they \
+    do not compare with those of runs without duets.\n";
+
 /// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
 /// can achieve that.
 pub fn report_md(summary: &Summary, room: usize) -> String {
@@ -32,9 +38,11 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         compared(summary),
         results(summary),
         coldstart::section(summary),
+        open_loop::section(summary),
         density::section(summary),
         sandbox::section(summary),
         outside::section(summary),
+        not_applicable(summary),
         failures(summary),
         node::section(summary),
     ];
@@ -157,6 +165,9 @@ fn results(summary: &Summary) -> String {
         "## Results\n\nEach number is the median over valid trials, with its 95 % interval. The \
                     smallest and the largest trial are in summary.csv.\n"
             .to_owned();
+    if !summary.environment.duet_sides.is_empty() {
+        text.push_str(DUET_NOTE);
+    }
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
@@ -186,6 +197,17 @@ fn results(summary: &Summary) -> String {
         );
     }
     text
+}
+
+fn not_applicable(summary: &Summary) -> String {
+    let table = tables::not_applicable(summary);
+    if table.is_empty() {
+        return String::new();
+    }
+    format!(
+        "## Not applicable\n\nLeft out by definition: not tried, not a failure.\n\n{}",
+        table.markdown()
+    )
 }
 
 fn failures(summary: &Summary) -> String {

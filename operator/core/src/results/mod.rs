@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`precision`],
-//! [`coldstart`], [`density`], [`expectations`],
+//! [`duet`], [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`precision`],
+//! [`coldstart`], [`open_loop`], [`density`], [`expectations`],
 //! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
 //! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
@@ -14,6 +14,7 @@ pub mod across;
 pub mod answers;
 pub mod ceiling;
 mod cells;
+mod clock;
 pub mod coldstart;
 pub mod collect;
 pub mod columns;
@@ -22,6 +23,7 @@ pub mod csv;
 pub mod curve;
 pub mod density;
 pub mod doubts;
+mod duet;
 pub mod environment;
 pub mod expectations;
 pub mod failures;
@@ -34,6 +36,7 @@ pub mod json;
 pub mod judge;
 pub mod markdown;
 pub mod noise_floor;
+pub mod open_loop;
 pub mod outside;
 pub mod precision;
 pub mod quality;

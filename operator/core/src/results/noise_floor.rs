@@ -19,6 +19,9 @@ pub struct NoiseFloor {
     pub sweep: Sweep,
     /// Connections at which it is compared.
     pub connections: u32,
+    /// The rate at which it is compared, in percent of the peak; only in the open-loop sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_of_peak: Option<u32>,
     /// The twin as a multiple of the baseline.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent with one block.
@@ -47,6 +50,7 @@ impl NoiseFloor {
             metric: twin.metric,
             sweep: twin.base.sweep,
             connections: twin.base.connections,
+            percent_of_peak: twin.base.percent_of_peak,
             ratio: ratio(twin.interval.estimate),
             low: twin.interval.low().map(ratio),
             high: twin.interval.high().map(ratio),

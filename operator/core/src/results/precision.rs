@@ -83,7 +83,7 @@ impl Width {
         Self {
             variant: variant.clone(),
             workload: workload.clone(),
-            what: format!("{} of {variant} on {workload}", comparison.metric.noun()),
+            what: format!("{} of {variant} on {workload}", comparison.what()),
             relative: comparison.low.zip(comparison.high).map(reach),
         }
     }

@@ -29,6 +29,8 @@ pub enum Reason {
     ResponseMismatch,
     /// A variant ran in another mode than it claims.
     EngineModeMismatch,
+    /// Pods of a cold start found something else on the node than the class says.
+    CacheClassViolated,
     /// Requests of a timed window failed.
     ErrorsInLoad,
     /// Points rest on fewer trials than planned, or on none.
@@ -45,10 +47,16 @@ pub enum Reason {
     NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,
+    /// Less was asked of the subject than the point says: it could not keep up.
+    RateNotAchieved,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
+    /// Time was not told finely enough for what is measured.
+    ClockTooCoarse,
     /// Connections, rate and latency of a closed loop do not fit together.
     LittlesLaw,
+    /// The load generator kept its schedule so badly that the tail may be of its making.
+    LoadGeneratorLate,
     /// The rate still moved when the timed window began.
     WarmupNotSettled,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
@@ -62,6 +70,7 @@ impl Reason {
             "ResponseMismatch" | "WrongAnswer" | "AnswerChanged" => Some(Self::ResponseMismatch),
             "EngineModeMismatch" => Some(Self::EngineModeMismatch),
             "ErrorsInLoad" | "NoSuccessfulRequest" => Some(Self::ErrorsInLoad),
+            "ClockTooCoarse" => Some(Self::ClockTooCoarse),
             _ => None,
         }
     }

@@ -6,6 +6,8 @@ use wasmbench_api::status::{
 
 use super::compare::Comparison;
 use super::curve::{knee, peak};
+use super::open_loop;
+use super::quality::Reason;
 use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};
@@ -35,12 +37,15 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
             {
                 continue;
             }
+            // Those at several rates stand at their points.
             let ratios = summary.comparisons.iter();
-            let ratios = ratios.filter(|c| of_both(&c.variant, &c.workload));
+            let ratios =
+                ratios.filter(|c| of_both(&c.variant, &c.workload) && c.percent_of_peak.is_none());
             rows.push(SummaryRow {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),
                 cold_start: vec![],
+                open_loop: open_loop::rows(summary, &cells),
                 density: None,
                 warm_latency: cells
                     .iter()
@@ -99,8 +104,6 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
 
 fn point(cell: &CellSummary) -> Option<PointSummary> {
     let median = |spread: Option<Spread>| spread.map(|spread| status_number(spread.median));
-    let unused = |trial: &&Trial| trial.state != TrialState::Valid;
-    let failed_trials = cell.trials.iter().filter(unused).count();
     #[expect(
         clippy::cast_possible_truncation,
         reason = "bytes of memory are below 2^53"
@@ -109,8 +112,8 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
     Some(PointSummary {
         connections: cell.connections,
         trials: cell.counts.valid,
-        failed_trials: u32::try_from(failed_trials).unwrap_or(u32::MAX),
-        invalid: invalid(cell),
+        failed_trials: unused(cell),
+        invalid: invalid(&cell.invalid_because),
         rps: median(cell.rps)?,
         p50_microseconds: median(cell.p50_microseconds)?,
         p90_microseconds: median(cell.p90_microseconds)?,
@@ -120,8 +123,15 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
     })
 }
 
-fn invalid(cell: &CellSummary) -> Option<String> {
-    let reasons = cell.invalid_because.iter();
+/// Trials that are not part of a point's numbers.
+pub(super) fn unused(cell: &CellSummary) -> u32 {
+    let unused = |trial: &&Trial| trial.state != TrialState::Valid;
+    u32::try_from(cell.trials.iter().filter(unused).count()).unwrap_or(u32::MAX)
+}
+
+/// Why a point is invalid, in one text.
+pub(super) fn invalid(reasons: &[Reason]) -> Option<String> {
+    let reasons = reasons.iter();
     let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
     (!reasons.is_empty()).then(|| cut(&reasons.join(", "), MAX_REASONS_CHARS))
 }
@@ -138,6 +148,7 @@ fn ratio(comparison: &Comparison) -> Ratio {
     }
 }
 
-fn status_number(value: f64) -> f64 {
+/// A number as the status has it.
+pub(super) fn status_number(value: f64) -> f64 {
     round_significant(value, STATUS_DIGITS)
 }

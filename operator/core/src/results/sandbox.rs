@@ -192,6 +192,8 @@ mod tests {
             resolution_seconds: 0.1,
             repeats: 0,
             discarded: None,
+            neighbour: None,
+            open_loop: None,
             fortio: serde_json::Value::Null,
             subject,
             upstream_cpu_nanoseconds: None,

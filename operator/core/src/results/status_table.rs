@@ -9,6 +9,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 
 use super::coldstart;
 use super::density;
+use super::open_loop;
 use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, judged_ratio};
 use super::{trial, units};
@@ -34,6 +35,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
                 text.push_str(&numbers(&rows, baseline, &run.spec).plain());
             }
             text.push_str(&coldstart::terminal(&rows, baseline, &status.harness_floor));
+            text.push_str(&open_loop::terminal(&rows, baseline));
             text.push_str(&density::terminal(&rows, baseline));
             let ratios = ratios(&rows, baseline);
             if !ratios.is_empty() {
@@ -55,6 +57,11 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             "\nNot measured: {variant} ({reason}): {}\n",
             ascii(&skipped.message)
         );
+    }
+    for left_out in &status.not_applicable {
+        let (variant, what) = (ascii(&left_out.variant), ascii(&left_out.what));
+        let reason = ascii(&left_out.reason);
+        let _ = write!(text, "\nNot applicable: {variant}, {what}: {reason}\n");
     }
     if let Some(precision) = &status.precision {
         let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::NotApplicable;
 
 use super::coldstart::{ColdStartCell, HarnessFloor};
 use super::compare::Comparison;
@@ -10,6 +11,7 @@ use super::density::DensityCell;
 use super::environment::Environment;
 use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
+use super::open_loop::OpenLoopSummary;
 use super::outside::ShimSummary;
 use super::precision::Precision;
 use super::quality::{Doubt, Reason};
@@ -69,6 +71,9 @@ pub struct Summary {
     /// Density: one entry per variant and workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub density: Vec<DensityCell>,
+    /// What variants cannot do by their definition: not planned, so that there is no cell for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<NotApplicable>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
     /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.
@@ -128,7 +133,7 @@ impl TrialCounts {
     }
 }
 
-/// The two sweeps.
+/// The sweeps that load a subject.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
@@ -139,6 +144,8 @@ pub enum Sweep {
     WarmLatency,
     /// As many requests as the subject answers in a fixed time.
     Throughput,
+    /// Requests at a fixed rate for a fixed time, whatever the answers do.
+    OpenLoop,
 }
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
@@ -155,6 +162,9 @@ pub struct CellSummary {
     pub sweep: Sweep,
     /// Connections that carried the load.
     pub connections: u32,
+    /// The rate in percent of the subject's own peak; only of the open-loop sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_of_peak: Option<u32>,
     /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
     /// in `invalidBecause`.
     pub ranked: bool,
@@ -181,6 +191,10 @@ pub struct CellSummary {
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
     pub memory_bytes: Option<Spread>,
+    /// Latencies from the schedule; only of the open-loop sweep, where the latencies above are service
+    /// times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoopSummary>,
     /// Requests per second that the load generator would reach here if answers cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling_rps: Option<f64>,
@@ -221,6 +235,10 @@ impl CellSummary {
         match self.sweep {
             Sweep::WarmLatency => format!("{variant} on {workload} (warm latency)"),
             Sweep::Throughput => format!("{variant} on {workload} at {connections} connections"),
+            Sweep::OpenLoop => {
+                let percent = self.percent_of_peak.unwrap_or_default();
+                format!("{variant} on {workload} at {percent} % of its peak")
+            }
         }
     }
 }

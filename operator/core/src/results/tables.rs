@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use wasmbench_api::status::NotApplicable;
+
 use super::compare::{Comparison, Metric};
 use super::curve::knee;
 use super::statistics::Spread;
@@ -13,6 +15,24 @@ use super::units;
 
 /// What stands where there is no number.
 pub const NOTHING: &str = "-";
+
+/// What variants cannot do by their definition.
+pub fn not_applicable(summary: &Summary) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("What", Align::Left),
+        ("Because", Align::Left),
+    ]);
+    for left_out in &summary.not_applicable {
+        let NotApplicable {
+            variant,
+            what,
+            reason,
+        } = left_out.clone();
+        table.row(&[variant, what, reason]);
+    }
+    table
+}
 
 /// The variants with what ran as each.
 pub fn variants(summary: &Summary) -> Table {
@@ -71,7 +91,9 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         ("Blocks", Align::Right),
     ]);
     for variant in &summary.compared.variants {
-        let of_both = |c: &&Comparison| c.variant == variant.name && c.workload == workload;
+        let of_both = |c: &&Comparison| {
+            c.variant == variant.name && c.workload == workload && c.percent_of_peak.is_none()
+        };
         let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
         if found.is_empty() {
             continue;
@@ -114,7 +136,7 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
             format!("{low}-{high}")
         });
         table.row(&[
-            floor.metric.noun().to_owned(),
+            floor.metric.at(floor.percent_of_peak),
             units::ratio(floor.ratio),
             interval.unwrap_or_else(|| NOTHING.to_owned()),
             floor
@@ -169,7 +191,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
     for cell in summary
         .cells
         .iter()
-        .filter(|cell| cell.workload == workload)
+        .filter(|cell| cell.workload == workload && cell.sweep != Sweep::OpenLoop)
     {
         let knee = knee(&summary.cells, &cell.variant, workload);
         table.row(&point(cell, knee));
@@ -251,6 +273,7 @@ pub fn sweep_name(sweep: Sweep) -> &'static str {
     match sweep {
         Sweep::WarmLatency => "warm",
         Sweep::Throughput => "throughput",
+        Sweep::OpenLoop => "open loop",
     }
 }
 
@@ -259,6 +282,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
     let mut table = Table::new(&[
         ("Trial", Align::Left),
         ("Order", Align::Right),
+        ("Beside", Align::Left),
         ("State", Align::Left),
         ("Requests", Align::Right),
         ("Failed", Align::Right),
@@ -266,6 +290,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
         ("p50", Align::Right),
         ("p90", Align::Right),
         ("p99", Align::Right),
+        ("From schedule", Align::Right),
         ("CPU/request", Align::Right),
         ("Memory", Align::Right),
         ("Generator CPU", Align::Right),
@@ -291,6 +316,7 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
     let point = match cell.sweep {
         Sweep::WarmLatency => "warm".to_owned(),
         Sweep::Throughput => format!("c{}", cell.connections),
+        Sweep::OpenLoop => format!("open-p{}", cell.percent_of_peak.unwrap_or_default()),
     };
     let state = match (&trial.reason, trial.state) {
         (_, TrialState::Valid) | (None, _) => <&str>::from(trial.state).to_owned(),
@@ -302,6 +328,7 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
             cell.variant, cell.workload, trial.block
         ),
         (trial.position + 1).to_string(),
+        trial.beside.clone().unwrap_or_else(|| NOTHING.to_owned()),
         state,
         m.requests.to_string(),
         m.errors.to_string(),
@@ -309,6 +336,10 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
         number(m.p50, units::micros),
         number(m.p90, units::micros),
         number(m.p99, units::micros),
+        number(
+            m.open_loop.map(|times| times.p99_microseconds),
+            units::micros,
+        ),
         number(m.cpu, units::micros),
         number(m.memory.map(|bytes| bytes as f64), units::bytes),
         number(m.generator_cpu_share, units::percent),

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock;
 use super::fortio;
+use super::open_loop::{self, OpenLoopTrial};
 use super::outside::{ShimUse, shim_use};
 use super::sandbox::{SandboxUse, sandbox_use};
 use super::statistics::round_significant;
@@ -50,6 +52,8 @@ pub struct Trial {
     pub block: u32,
     /// Position in the run's shuffled order, counted from 0.
     pub position: u32,
+    /// Name of the variant that was loaded at the same moment; only in duets.
+    pub beside: Option<String>,
     /// What became of it.
     pub state: TrialState,
     /// Why it failed, was skipped or is invalid, as one word.
@@ -73,6 +77,8 @@ pub struct Metrics {
     pub p90: Option<f64>,
     /// 99th percentile of their latency, in microseconds.
     pub p99: Option<f64>,
+    /// Whether latencies were told apart so badly that the median is a guess.
+    pub clock_too_coarse: bool,
     /// CPU time of the subject's pod per request of the window, in microseconds.
     pub cpu: Option<f64>,
     /// Memory of the subject's pod, in bytes; see [`MemorySource`].
@@ -98,6 +104,8 @@ pub struct Metrics {
     pub shim: Option<ShimUse>,
     /// What else is known of the pod.
     pub sandbox: Option<SandboxUse>,
+    /// Latencies from the schedule, where the load had one. `p50` to `p99` are service times then.
+    pub open_loop: Option<OpenLoopTrial>,
 }
 
 impl Metrics {
@@ -158,7 +166,8 @@ pub fn metrics(
     let load = fortio::parse(&window.fortio, expected_status)?;
     let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
     let round_time = |value: f64| round_significant(value, TIME_DIGITS);
-    let latency = |share| load.latency.percentile(share).map(round_time);
+    let exact = window.open_loop.map(|window| window.service);
+    let latency = |share: f64| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
     let (memory, memory_source) = meter.map(memory).unzip();
     let any_success = load.succeeded > 0;
@@ -169,9 +178,25 @@ pub fn metrics(
         requests: load.succeeded,
         errors: load.failed,
         rps: any_success.then(|| round(load.succeeded as f64 / load.seconds)),
-        p50: latency(0.50).filter(|_| any_success),
-        p90: latency(0.90).filter(|_| any_success),
-        p99: latency(0.99).filter(|_| any_success),
+        p50: exact
+            .map_or_else(
+                || latency(0.50),
+                |exact| Some(round_time(exact.p50_microseconds)),
+            )
+            .filter(|_| any_success),
+        p90: exact
+            .map_or_else(
+                || latency(0.90),
+                |exact| Some(round_time(exact.p90_microseconds)),
+            )
+            .filter(|_| any_success),
+        p99: exact
+            .map_or_else(
+                || latency(0.99),
+                |exact| Some(round_time(exact.p99_microseconds)),
+            )
+            .filter(|_| any_success),
+        clock_too_coarse: clock::is_too_coarse(&load.latency, &document.environment),
         cpu: meter
             .and_then(|meter| cpu_per_request(meter, &load))
             .map(round_time),
@@ -188,6 +213,7 @@ pub fn metrics(
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
+        open_loop: window.open_loop.as_ref().map(open_loop::of_window),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use super::compare::{Comparison, Metric};
 use super::curve::peak;
+use super::open_loop;
 use super::rows;
 use super::summary::{Summary, Sweep};
 use super::units;
@@ -26,14 +27,14 @@ pub fn verdict(summary: &Summary) -> String {
     fit(&statements, &skipped)
 }
 
-/// The metric that a run is about: throughput if it was swept, else warm latency.
+/// The metric that a run is about: throughput if it was swept, else warm latency, else latency from the
+/// schedule.
 fn headline(summary: &Summary) -> Metric {
-    let throughput = summary
-        .cells
-        .iter()
-        .any(|cell| cell.sweep == Sweep::Throughput);
-    if throughput {
+    let has = |sweep| summary.cells.iter().any(|cell| cell.sweep == sweep);
+    if has(Sweep::Throughput) {
         Metric::ThroughputRps
+    } else if has(Sweep::OpenLoop) && !has(Sweep::WarmLatency) {
+        Metric::OpenLoopP99
     } else {
         Metric::WarmP50
     }
@@ -45,8 +46,13 @@ fn comparisons(summary: &Summary) -> Vec<String> {
     let metric = headline(summary);
     let mut statements: Vec<String> = vec![];
     let mut named = false;
+    // Of several rates the highest tells most.
+    let highest = summary.cells.iter().map(|cell| cell.percent_of_peak).max();
+    let is_told =
+        |c: &Comparison| c.percent_of_peak.is_none() || Some(c.percent_of_peak) == highest;
     for workload in &summary.compared.workloads {
-        let of_workload = |c: &&Comparison| c.metric == metric && c.workload == workload.name;
+        let of_workload =
+            |c: &&Comparison| c.metric == metric && c.workload == workload.name && is_told(c);
         for comparison in summary.comparisons.iter().filter(of_workload) {
             statements.push(if named {
                 short(comparison)
@@ -63,7 +69,6 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
     let Comparison {
         variant,
         workload,
-        metric,
         ratio,
         verdict,
         ..
@@ -79,7 +84,7 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
         "{variant}: {} {}'s {} on {workload} ({interval}), {}",
         units::ratio(*ratio),
         summary.baseline,
-        metric.noun(),
+        comparison.what(),
         verdict.words()
     )
 }
@@ -117,7 +122,14 @@ fn absolutes(summary: &Summary) -> Vec<String> {
             });
             let p50 = warm.and_then(|cell| cell.p50_microseconds);
             let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
-            let found: Vec<String> = rps.into_iter().chain(p50).collect();
+            let open = summary.cells.iter().rfind(|c| {
+                c.ranked
+                    && c.sweep == Sweep::OpenLoop
+                    && c.variant == variant
+                    && c.workload == workload
+            });
+            let open = open.and_then(open_loop::statement);
+            let found: Vec<String> = rps.into_iter().chain(p50).chain(open).collect();
             if !found.is_empty() {
                 statements.push(format!("{variant} on {workload}: {}", found.join(", ")));
             }

@@ -1,10 +1,11 @@
 //! The spec in words, for people who read a report without the run beside it.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Expectation, TWIN, Variant, Workload, share_of};
+use wasmbench_api::run::{Expectation, Pairing, Preset, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
 use super::density;
+use super::open_loop;
 use super::summary::{Compared, Named};
 use crate::validate::network_of;
 
@@ -45,6 +46,12 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             connections.join(", ")
         )
     });
+    let duet = (spec.pairing == Pairing::Duet).then(|| {
+        "in duets: each variant under load at the same moment as the baseline, each on its half of \
+         the node's CPUs"
+            .to_owned()
+    });
+    let open = spec.sweeps.open_loop.as_ref().map(open_loop::sweep);
     Compared {
         variants: spec
             .variants
@@ -66,7 +73,9 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .into_iter()
             .chain(warm)
             .chain(throughput)
+            .chain(open)
             .chain(dense)
+            .chain(duet)
             .collect(),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),
@@ -79,7 +88,14 @@ fn variant_words(variant: &Variant) -> String {
         .map(|preset| format!("preset {}", <&str>::from(preset)));
     let engine = variant.engine.map(|engine| {
         let allocator: &str = engine.allocator.into();
-        format!(", allocator {allocator}")
+        let allocator = (variant.preset == Some(Preset::WasmtimeEmbedded))
+            .then(|| format!(", allocator {allocator}"));
+        let compile = engine.compile.map(<&str>::from);
+        let compile = compile.map(|compile| format!(", {compile}"));
+        [allocator, compile]
+            .into_iter()
+            .flatten()
+            .collect::<String>()
     });
     let own = variant.container.as_ref().map(|own| {
         let class = own

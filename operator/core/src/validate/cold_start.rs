@@ -29,15 +29,25 @@ pub(super) fn check(
              set in the chart",
         ));
     }
-    if sweep.class != ColdStartClass::ImageCached {
-        return Err(invalid(
-            "spec.sweeps.coldStart.class",
-            "only ImageCached is measured yet: set it, or leave class out",
-        ));
-    }
+    class(sweep, config)?;
     concurrency(sweep, config.limits.cold_start_concurrency)?;
     host_ports(spec, sweep)?;
     sizes(spec)
+}
+
+/// What a class needs of the probe.
+fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
+    let refused = |message| Err(invalid("spec.sweeps.coldStart.class", message));
+    match sweep.class {
+        ColdStartClass::CompileCached if config.containerd_socket.is_none() => refused(
+            "CompileCached needs probes that see containerd's content, and the administrator does not allow \
+             it: set ImageCached, or have meter.level set to node in the chart",
+        ),
+        ColdStartClass::NodeCold => refused(
+            "NodeCold is not measured yet: set ImageCached or CompileCached, or leave class out",
+        ),
+        ColdStartClass::ImageCached | ColdStartClass::CompileCached => Ok(()),
+    }
 }
 
 /// Pods on the node's network cannot listen on the same port.

@@ -2,7 +2,9 @@
 
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
 
-use super::{Invalid, invalid, unique};
+use super::{Invalid, invalid, points_of, unique};
+use crate::variants;
+use crate::wire::record::Point;
 
 /// Checks that every expectation is about something that the run compares.
 pub fn check(spec: &BenchmarkRunSpec, baseline: &str) -> Result<(), Invalid> {
@@ -59,11 +61,17 @@ fn check_one(
         ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer => {
             spec.sweeps.cold_start.is_some()
         }
+        ExpectedMetric::OpenLoopP99 => spec.sweeps.open_loop.is_some(),
     };
     if !swept {
         let metric: &str = metric.into();
         return refused(format!(
             "the run has no sweep that measures {metric}: add one"
+        ));
+    }
+    if let Some(reason) = not_applicable(spec, expectation, baseline) {
+        return refused(format!(
+            "there will be no such number, because {reason}: remove it"
         ));
     }
     let mut bounds = expectation
@@ -78,5 +86,46 @@ fn check_one(
     match bounds.find(|bound| !is_ratio(bound)) {
         Some(bound) => refused(format!("'{bound}' is no ratio: write a number such as 0.8")),
         None => Ok(()),
+    }
+}
+
+/// Why neither side, or one of them, has the number.
+fn not_applicable(
+    spec: &BenchmarkRunSpec,
+    expectation: &RatioExpectation,
+    baseline: &str,
+) -> Option<&'static str> {
+    let mut workloads = spec.workloads.iter();
+    let workload = workloads.find(|w| w.name == expectation.workload)?;
+    let points = points_of(spec).into_iter();
+    let points: Vec<Point> = points
+        .filter(|p| measures(*p, expectation.metric))
+        .collect();
+    let sides = [expectation.variant.as_str(), baseline];
+    sides.into_iter().find_map(|name| {
+        let variant = spec.variants.iter().find(|variant| variant.name == name)?;
+        let reason = |point: &Point| variants::not_applicable::reason(variant, workload, *point);
+        let reasons: Option<Vec<&str>> = points.iter().map(reason).collect();
+        reasons?.into_iter().next()
+    })
+}
+
+/// Whether a trial at this point may give the metric.
+fn measures(point: Point, metric: ExpectedMetric) -> bool {
+    match point {
+        Point::ColdStart { .. } => matches!(
+            metric,
+            ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer
+        ),
+        Point::WarmLatency => matches!(
+            metric,
+            ExpectedMetric::WarmP50 | ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory
+        ),
+        Point::Throughput { .. } => matches!(
+            metric,
+            ExpectedMetric::ThroughputRps | ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory
+        ),
+        Point::OpenLoop { .. } => metric == ExpectedMetric::OpenLoopP99,
+        Point::Density => false,
     }
 }

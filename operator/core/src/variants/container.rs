@@ -12,6 +12,8 @@ pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
         env: own.env.clone(),
         port: own.port,
         runtime_class: own.runtime_class_name.clone(),
+        host_network: false,
+        not_allowed: None,
         body_prefix: "",
         listening_line: own.listening_line.clone(),
         engine_path: None,

@@ -1,7 +1,8 @@
 //! What a preset claims of its engine, and whether what the running process says agrees. Pure.
 
-use wasmbench_api::run::{Preset, Variant};
+use wasmbench_api::run::{Compile, Preset, Variant};
 
+use super::{wasmedge_cli, wasmtime_embedded};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
@@ -21,19 +22,39 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     let built = ("profile", "release");
     match variant.preset {
         None => vec![],
-        Some(Preset::Native) => vec![("engine", "none"), built],
+        Some(Preset::Native | Preset::NativeHostNetwork) => vec![("engine", "none"), built],
         Some(Preset::WasmtimeEmbedded) => vec![
             ("engine", "wasmtime"),
-            ("compileMode", "Jit"),
+            (
+                "compileMode",
+                wasmtime_embedded::compile(variant.engine.unwrap_or_default()).into(),
+            ),
             (
                 "allocator",
                 variant.engine.unwrap_or_default().allocator.into(),
             ),
             built,
         ],
-        // The guest cannot see which runtime runs it; that the pod's RuntimeClass was used is in its
-        // record.
-        Some(Preset::WasmtimeShim) => vec![("guest", "wasm32-wasi"), built],
+        Some(Preset::WasmtimeCli) => vec![
+            ("engine", "wasmtime"),
+            ("frontend", "cli"),
+            ("compileMode", "Aot"),
+            built,
+        ],
+        Some(Preset::WasmedgeCli) => vec![
+            ("engine", "wasmedge"),
+            ("frontend", "cli"),
+            (
+                "compileMode",
+                wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
+            ),
+            built,
+        ],
+        // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
+        // RuntimeClass was used is in its record.
+        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp) => {
+            vec![("guest", "wasm32-wasi"), built]
+        }
     }
 }
 
@@ -50,20 +71,36 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
         Some(format!("{member} is {said} instead of {claimed}"))
     };
     let found: Vec<String> = claims.iter().filter_map(differs).collect();
-    let compiles = claims.iter().any(|(member, _)| *member == "compileMode");
-    let slow = compiles.then(|| too_slow(says)).flatten();
-    let found: Vec<String> = found.into_iter().chain(slow).collect();
+    let mode = claims.iter().find(|(member, _)| *member == "compileMode");
+    let interprets = mode.map(|(_, mode)| *mode == <&str>::from(Compile::Interpreter));
+    let interprets = interprets.or(is_compiled_by_shim(variant).then_some(false));
+    let shown = interprets.and_then(|interprets| contradicted_by_speed(interprets, says));
+    let found: Vec<String> = found.into_iter().chain(shown).collect();
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// An interpreter may say that it compiles; the time that it needs tells.
-fn too_slow(says: &EngineFacts) -> Option<String> {
+/// Whether a shim compiles the guest, which may not see when.
+fn is_compiled_by_shim(variant: &Variant) -> bool {
+    matches!(
+        variant.preset,
+        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp)
+    )
+}
+
+/// An interpreter may say that it compiles, and a compiler that it interprets; the time that it needs
+/// tells.
+fn contradicted_by_speed(interprets: bool, says: &EngineFacts) -> Option<String> {
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
-    match ratio {
-        None => Some("how fast it computes is not told".to_owned()),
-        Some(ratio) if ratio <= SLOWEST_COMPILED => None,
-        Some(ratio) => Some(format!(
+    let Some(ratio) = ratio else {
+        return Some("how fast it computes is not told".to_owned());
+    };
+    match (interprets, ratio > SLOWEST_COMPILED) {
+        (false, false) | (true, true) => None,
+        (false, true) => Some(format!(
             "it computes {ratio:.0} times as long as native code, as an interpreter does"
+        )),
+        (true, false) => Some(format!(
+            "it computes {ratio:.1} times as long as native code, which no interpreter does"
         )),
     }
 }
@@ -113,6 +150,40 @@ mod tests {
     }
 
     #[test]
+    fn code_from_the_image_is_told_from_code_of_the_start() {
+        let aot = variant(json!({
+            "name": "e", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling", "compile": "Aot"},
+        }));
+        let told = contradiction(&aot, &says(("version", None)));
+        assert_eq!(told.as_deref(), Some("compileMode is Jit instead of Aot"));
+        assert_eq!(
+            contradiction(&aot, &says(("compileMode", Some("Aot")))),
+            None
+        );
+    }
+
+    #[test]
+    fn an_interpreter_must_be_as_slow_as_one() {
+        let variant = variant(json!({
+            "name": "e", "preset": "wasmedge-cli", "engine": {"compile": "Interpreter"},
+        }));
+        let told = |ratio: &str| {
+            let facts = [
+                ("engine", "wasmedge"),
+                ("frontend", "cli"),
+                ("compileMode", "Interpreter"),
+                ("profile", "release"),
+                ("computeRatio", ratio),
+            ];
+            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            contradiction(&variant, &facts)
+        };
+        assert_eq!(told("53.1"), None);
+        let found = "it computes 1.1 times as long as native code, which no interpreter does";
+        assert_eq!(told("1.12").as_deref(), Some(found));
+    }
+
+    #[test]
     fn every_claim_that_does_not_hold_is_told() {
         for (change, told) in [
             (
@@ -143,6 +214,24 @@ mod tests {
             );
         }
         assert!(contradiction(&pooling(), &EngineFacts::new()).is_some());
+    }
+
+    #[test]
+    fn a_guest_of_the_shim_that_is_interpreted_contradicts_its_variant() {
+        let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
+        let says = |ratio: &str| {
+            let facts = [
+                ("guest", "wasm32-wasi"),
+                ("profile", "release"),
+                ("computeRatio", ratio),
+            ];
+            contradiction(
+                &shim,
+                &facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
+            )
+        };
+        assert_eq!(says("1.10"), None);
+        assert!(says("60.00").unwrap().contains("as an interpreter does"));
     }
 
     #[test]

@@ -5,8 +5,13 @@ mod container;
 pub mod engine;
 mod floor;
 mod native;
+mod native_host_network;
+pub mod not_applicable;
+mod wasmedge_cli;
+mod wasmtime_cli;
 mod wasmtime_embedded;
 mod wasmtime_shim;
+mod wasmtime_shim_http;
 
 use wasmbench_api::run::{EnvVar, Preset, Variant};
 
@@ -34,6 +39,10 @@ pub struct SubjectSpec {
     pub port: u16,
     /// `RuntimeClass` of the pod.
     pub runtime_class: Option<String>,
+    /// Whether the pod is on the node's network, wherever the others are.
+    pub host_network: bool,
+    /// Why the administrator's settings forbid it, and what to do.
+    pub not_allowed: Option<&'static str>,
     /// What the variant puts before every body by definition.
     pub body_prefix: &'static str,
     /// Part of the log line that says that the service listens; `None`: the first line.
@@ -47,12 +56,21 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
     let images = &config.images;
     match (variant.preset, &variant.container) {
         (Some(Preset::Native), _) => Some(native::subject(images)),
+        (Some(Preset::NativeHostNetwork), _) => Some(native_host_network::subject(config)),
         (Some(Preset::WasmtimeEmbedded), _) => Some(wasmtime_embedded::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
+        (Some(Preset::WasmtimeCli), _) => Some(wasmtime_cli::subject(images)),
+        (Some(Preset::WasmedgeCli), _) => Some(wasmedge_cli::subject(
             images,
             variant.engine.unwrap_or_default(),
         )),
         (Some(Preset::WasmtimeShim), _) => {
             Some(wasmtime_shim::subject(images, &config.runtime_classes))
+        }
+        (Some(Preset::WasmtimeShimHttp), _) => {
+            Some(wasmtime_shim_http::subject(images, &config.runtime_classes))
         }
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
@@ -68,6 +86,8 @@ fn gateway(image: &str, images: &Images) -> SubjectSpec {
         env: vec![],
         port: GATEWAY_PORT,
         runtime_class: None,
+        host_network: false,
+        not_allowed: None,
         body_prefix: "",
         listening_line: Some(GATEWAY_LINE.into()),
         engine_path: Some(engine::PATH),

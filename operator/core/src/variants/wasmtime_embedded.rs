@@ -1,8 +1,8 @@
 //! `wasmtime-embedded`: the same gateway, with each answer passed through a Wasm module in-process.
-//! The module is compiled once; every request gets a fresh instance. The price of Wasm without the
+//! The module is compiled once, at the start or before; every request gets a fresh instance. The price of Wasm without the
 //! price of a process.
 
-use wasmbench_api::run::{Engine, EnvVar};
+use wasmbench_api::run::{Compile, Engine, EnvVar};
 
 use super::{SubjectSpec, gateway};
 use crate::config::Images;
@@ -12,13 +12,24 @@ const BODY_PREFIX: &str = "wasm:";
 /// Read by the gateway when it builds its engine.
 const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
 
+const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
+
+/// When the module is compiled, where the spec does not say.
+pub(super) fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Jit)
+}
+
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
     let allocator: &'static str = engine.allocator.into();
+    let variable = |name: &str, value: &str| EnvVar {
+        name: name.into(),
+        value: value.into(),
+    };
     SubjectSpec {
-        env: vec![EnvVar {
-            name: ALLOCATOR_ENV.into(),
-            value: allocator.into(),
-        }],
+        env: vec![
+            variable(ALLOCATOR_ENV, allocator),
+            variable(COMPILE_ENV, compile(engine).into()),
+        ],
         body_prefix: BODY_PREFIX,
         ..gateway(&images.embedded, images)
     }

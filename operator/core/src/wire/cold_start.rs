@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
 use serde::{Deserialize, Serialize};
+use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Expectation;
 
 use super::document::{Answer, Environment, ProbeFailure};
@@ -13,6 +14,12 @@ use super::document::{Answer, Environment, ProbeFailure};
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
 /// Seconds that the pods of a sample have to be gone once they are deleted.
 pub const REMOVAL_SECONDS: u32 = 30;
+
+/// Samples that a trial may take for so many that count, without the discarded one: those of the
+/// wrong class are taken again.
+pub const fn with_refills(samples: u32) -> u32 {
+    samples.saturating_mul(2)
+}
 
 /// One trial of cold starts. It carries the pod as data: the probe adds a number to its name and
 /// changes nothing else.
@@ -25,6 +32,10 @@ pub struct ColdStartRequest {
     pub selector: String,
     /// Samples that count.
     pub samples: u32,
+    /// What the node must already have when a pod is created. Samples that found something else are
+    /// taken again. Absent: it does not matter, and nobody looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ColdStartClass>,
     /// Pods that are created at once in each sample.
     pub concurrency: u32,
     /// Seconds until all pods of a sample must have answered.
@@ -38,6 +49,9 @@ pub struct ColdStartRequest {
     /// What the variant puts before every body by definition.
     #[serde(default)]
     pub body_prefix: String,
+    /// Whether containerd's socket is mounted and may be used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub containerd: bool,
     /// Part of the log line that says that the service listens; absent: the first line says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_line: Option<String>,
@@ -81,6 +95,17 @@ pub struct ColdSample {
     /// Whether the sample is shown but does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discarded: bool,
+    /// Whether a pod found something else on the node than the class says: the sample is shown, does
+    /// not count, and was taken again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrong_class: bool,
+    /// Whether the runtime kept a compiled form of the image before the pods were created; absent
+    /// where nobody could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_before: Option<CompileCache>,
+    /// The same when the pods were gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled_after: Option<CompileCache>,
     /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
     /// timelines.
     pub start_unix_nanoseconds: i64,
@@ -89,6 +114,19 @@ pub struct ColdSample {
     pub clock_shift_nanoseconds: i64,
     /// The timelines, one per pod.
     pub pods: Vec<ColdPod>,
+}
+
+/// Whether a runtime keeps a compiled form of an image, which it made at an earlier start.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum CompileCache {
+    /// No layer of the image is Wasm.
+    NothingToCompile,
+    /// It does not: a start compiles.
+    Cold,
+    /// It does.
+    Warm,
 }
 
 /// The timeline of one pod. A moment without evidence is absent, never guessed.
@@ -100,6 +138,10 @@ pub struct ColdPod {
     /// Image as it was resolved, with its digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
+    /// What the node already had when the pod was created, by the evidence that there is. Absent:
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ColdStartClass>,
     /// When each step was reached.
     pub steps: BTreeMap<ColdStep, Moment>,
     /// Attempts up to the first correct answer; with 1 the answer waited for the pod's address to
@@ -134,8 +176,14 @@ pub enum ColdStep {
     CreateAccepted,
     /// The scheduler has chosen the node.
     Scheduled,
+    /// containerd has started the process of the pod's sandbox.
+    SandboxStarted,
     /// The pod's sandbox and network are ready (`PodReadyToStartContainers`).
     SandboxReady,
+    /// containerd has created the process of the container.
+    TaskCreated,
+    /// containerd has started it.
+    TaskStarted,
     /// The service has said in its log that it listens.
     Listening,
     /// The container runs, as the API tells it.
@@ -148,6 +196,8 @@ pub enum ColdStep {
     FirstCorrectAnswer,
     /// The probe begins to send the request that deletes the pod.
     DeleteSent,
+    /// The process of the container has ended, as containerd saw it.
+    TaskExited,
     /// The pod is gone from the API.
     DeletionFinished,
 }
@@ -177,6 +227,32 @@ pub enum Clock {
     WatchArrival,
     /// containerd, when it wrote the line of the log.
     LogStamp,
+    /// containerd or its shim, when it told of what it had done.
+    ContainerdEvent,
+}
+
+impl ColdSample {
+    /// Whether the sample is part of the numbers.
+    pub const fn counts(&self) -> bool {
+        !self.discarded && !self.wrong_class
+    }
+
+    /// Whether a pod found something else on the node than `class`. With nothing to compile, an image
+    /// that is there is all that can be cached.
+    pub fn violates(&self, class: ColdStartClass) -> bool {
+        let is_plain = self.compiled_before == Some(CompileCache::NothingToCompile);
+        let class = match class {
+            ColdStartClass::CompileCached if is_plain => ColdStartClass::ImageCached,
+            asked => asked,
+        };
+        let mut found = self.pods.iter().filter_map(|pod| pod.class);
+        found.any(|found| found != class)
+    }
+
+    /// Whether there is evidence of what each of its pods found.
+    pub fn is_verified(&self) -> bool {
+        self.pods.iter().all(|pod| pod.class.is_some())
+    }
 }
 
 impl ColdPod {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
+use super::instrument::{CpuLists, DuetCpus, EngineFacts, GeneratorCeiling};
+use super::open_loop::OpenLoopWindow;
 
 /// Name and version of the document's schema.
 pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";
@@ -47,6 +48,23 @@ pub struct LoadDocument {
     pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
+    /// The baseline, which was loaded at the same moment; only in duets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duet: Option<Box<Duet>>,
+}
+
+/// The other half of a duet: the baseline.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Duet {
+    /// How the CPUs were divided; absent when the probe did not get so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<DuetCpus>,
+    /// Share of the longer window in which both halves were under load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<f64>,
+    /// What was seen of the baseline. Its failure, where there is one, is also that of the trial.
+    pub baseline: LoadDocument,
 }
 
 /// Why a probe has no usable measurement.
@@ -101,6 +119,16 @@ pub enum ProbeFailureReason {
     SubjectNotRemoved,
     /// The API server did not answer the probe, or not as it should.
     ClusterUnavailable,
+    /// The node has too few CPUs for the two sides of a duet.
+    TooFewCpus,
+    /// A subject of a duet could not be kept on its side's CPUs.
+    SubjectNotPinned,
+    /// The halves of a duet were not under load at the same moment.
+    DuetApart,
+    /// The variant of a duet did nothing wrong, but the baseline beside it has no measurement.
+    BaselineFailed,
+    /// containerd did not answer the probe, or not as it should.
+    ContainerdUnavailable,
 }
 
 /// From the first attempt to the first correct answer.
@@ -161,6 +189,12 @@ pub struct TimedWindow {
     /// The noisier of two windows, when the node was noisy in the first; this one is the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded: Option<DiscardedWindow>,
+    /// The other half of a duet over its own window, which is the same but for milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbour: Option<Neighbour>,
+    /// What the requests took, counted from a schedule; only of loads that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoopWindow>,
     /// What fortio printed, untouched.
     pub fortio: serde_json::Value,
     /// The subject's resources over the window; absent where they cannot be read.
@@ -200,6 +234,16 @@ pub struct DiscardedWindow {
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
+}
+
+/// The other half of a duet: it is no noise.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbour {
+    /// CPU time of its pod, its shim and its load generator, in nanoseconds; absent where it cannot
+    /// be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_nanoseconds: Option<u64>,
 }
 
 /// CPU time of all processors of the node together, counted by the kernel in hundredths of a
@@ -339,13 +383,13 @@ pub struct Environment {
     /// Facts that identify the node: `kernel`, `cpuModel`, `microcode`, `cpus`, `smt`, `governor`,
     /// `mitigations`, `memoryBytes`, `cgroupVersion`, `clockSource`, `virtualization`, ...
     pub facts: BTreeMap<String, String>,
-    /// Facts that were others before the load than after it, as they were before.
+    /// Facts that were others before the measurement than after it, as they were before.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub before: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// What was read after the load, with what has changed since `before` it. A fact that only one
+    /// What was read after the measurement, with what has changed since `before` it. A fact that only one
     /// of the two has is no change: it may not have been readable.
     #[must_use]
     pub fn since(self, before: &Self) -> Self {

@@ -33,6 +33,12 @@ pub enum Point {
         /// Connections that carry the load.
         connections: u32,
     },
+    /// The open-loop sweep has one point per rate.
+    #[serde(rename_all = "camelCase")]
+    OpenLoop {
+        /// The rate in percent of the subject's own peak.
+        percent_of_peak: u32,
+    },
     /// The density sweep has one point, whose trials climb the whole ladder.
     #[serde(rename_all = "camelCase")]
     Density,
@@ -43,18 +49,20 @@ impl Point {
     pub fn probe_creates_pods(self) -> bool {
         match self {
             Self::ColdStart { .. } | Self::Density => true,
-            Self::WarmLatency | Self::Throughput { .. } => false,
+            Self::WarmLatency | Self::Throughput { .. } | Self::OpenLoop { .. } => false,
         }
     }
 }
 
 impl fmt::Display for Point {
-    /// `cold-c1`, `warm`, `throughput-c100` or `density`: fits a label value and a part of an object's name.
+    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70` or `density`: fits a label value and a part of
+    /// an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
             Self::WarmLatency => f.write_str("warm"),
             Self::Throughput { connections } => write!(f, "throughput-c{connections}"),
+            Self::OpenLoop { percent_of_peak } => write!(f, "open-p{percent_of_peak}"),
             Self::Density => f.write_str("density"),
         }
     }
@@ -142,6 +150,10 @@ fn parse_point(text: &str) -> Option<Point> {
         let concurrency = concurrency.parse().ok()?;
         return Some(Point::ColdStart { concurrency });
     }
+    if let Some(percent) = text.strip_prefix("open-p") {
+        let percent_of_peak = percent.parse().ok()?;
+        return Some(Point::OpenLoop { percent_of_peak });
+    }
     let connections = text.strip_prefix("throughput-c")?.parse().ok()?;
     Some(Point::Throughput { connections })
 }
@@ -193,7 +205,10 @@ pub struct Record {
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
-    /// What the probe of a load printed, as far as it did.
+    /// The baseline's pod in a duet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duet_subject: Option<SubjectFacts>,
+    /// What the probe of a load printed, as far as it did. In a duet it holds both halves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<LoadDocument>,
     /// What the probe of cold starts printed, as far as it did.

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation};
 
+use super::instrument::Side;
+
 /// The environment variable that carries the request.
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
 
@@ -46,6 +48,29 @@ pub struct LoadRequest {
     /// Where the subject tells its engine; absent for subjects that claim none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_path: Option<String>,
+    /// The baseline, which is loaded at the same moment; only in duets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duet: Option<DuetRequest>,
+}
+
+/// The other half of a duet: the baseline, under the same path, expectation and load.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DuetRequest {
+    /// The side of the variant; the baseline has the other.
+    pub side: Side,
+    /// The baseline's address.
+    pub address: IpAddr,
+    /// The baseline's port.
+    pub port: u16,
+    /// What the baseline puts before every body.
+    #[serde(default)]
+    pub body_prefix: String,
+    /// Uid of the baseline's pod.
+    pub pod_uid: String,
+    /// Where the baseline tells its engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_path: Option<String>,
 }
 
 /// How much load, warm-up included.
@@ -68,6 +93,18 @@ pub enum Load {
         /// Discarded seconds before it.
         warmup_seconds: u32,
     },
+    /// A rate, whatever the answers do: the open-loop sweep.
+    #[serde(rename_all = "camelCase")]
+    OpenLoop {
+        /// The rate in percent of what the subject answers when it is asked as fast as it answers.
+        percent_of_peak: u32,
+        /// Seconds for which that is measured first.
+        peak_seconds: u32,
+        /// Seconds of the timed window.
+        seconds: u32,
+        /// Discarded seconds before both.
+        warmup_seconds: u32,
+    },
 }
 
 /// Where the subject's resources are read; the administrator chooses it in the chart.
@@ -83,5 +120,7 @@ pub enum MeterLevel {
 
 /// Where the probe finds the node's `/sys/fs/cgroup`.
 pub const CGROUP_MOUNT: &str = "/host/sys/fs/cgroup";
+/// Where the probe of cold starts finds containerd's socket.
+pub const CONTAINERD_MOUNT: &str = "/host/containerd.sock";
 /// Where the probe finds the node's `/proc`.
 pub const PROC_MOUNT: &str = "/host/proc";

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "no test needs all of them")]
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::Precision;
+use wasmbench_api::run::{Pairing, Precision};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 
@@ -42,7 +42,10 @@ images:
   probe: example.com/probe:1
   native: example.com/native:1
   embedded: example.com/embedded:1
+  wasmtimeCli: example.com/wasmtime-cli:1
+  wasmedgeCli: example.com/wasmedge-cli:1
   server: example.com/server:1
+  http: example.com/http:1
   upstream: example.com/upstream:1
 coldStartServiceAccount: wasmbench-cold-start
 ";
@@ -81,6 +84,25 @@ pub fn cold() -> BenchmarkRun {
                 warmLatency: {requests: 100}";
     run.spec.sweeps = serde_yaml::from_str(text).expect("the fixture is a list of sweeps");
     run
+}
+
+/// The same run in duets, with cold starts beside them.
+pub fn duet() -> BenchmarkRun {
+    let mut run = cold();
+    run.spec.pairing = Pairing::Duet;
+    run
+}
+
+/// A configuration that allows duets.
+pub fn duet_config() -> OperatorConfig {
+    OperatorConfig {
+        duet: true,
+        ..config()
+    }
+}
+
+pub fn validated_duet() -> ValidatedRun {
+    validate(&duet(), &duet_config()).expect("the fixture is valid")
 }
 
 pub fn validated_cold() -> ValidatedRun {

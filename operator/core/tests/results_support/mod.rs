@@ -14,6 +14,7 @@ use wasmbench_core::wire::document::{
     Readiness, Switches, TimedWindow,
 };
 use wasmbench_core::wire::instrument::CpuLists;
+use wasmbench_core::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
 };
@@ -120,12 +121,46 @@ pub fn measured(trial: TrialId, position: u32) -> Record {
         "ok"
     };
     let factor = cost(&trial.cell) * noise(&trial.cell.variant, trial.block);
-    record(
-        trial,
-        position,
-        Outcome::Measured,
-        Some(slower(fortio(name), factor)),
-    )
+    let window = open_loop(trial.cell.point, factor);
+    let fortio = Some(slower(fortio(name), factor));
+    let mut record = record(trial, position, Outcome::Measured, fortio);
+    if let Some(timed) = record.document.as_mut().and_then(|d| d.timed.as_mut()) {
+        timed.open_loop = window;
+    }
+    record
+}
+
+/// What a load on a schedule takes on a machine that is `factor` times as slow: three times as long from
+/// the schedule as in service.
+fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
+    let Point::OpenLoop { percent_of_peak } = point else {
+        return None;
+    };
+    Some(OpenLoopWindow {
+        peak: Peak {
+            rps: 20_000.0 / factor,
+            duration_nanoseconds: 5_000_000_000,
+        },
+        connections: 50,
+        requested_rps: 200.0 * f64::from(percent_of_peak) / factor,
+        achieved_share: 0.9991,
+        requests: 20_000,
+        waited_share: 0.02,
+        service: quantiles(factor),
+        from_schedule: quantiles(3.0 * factor),
+        generator_delay: quantiles(0.5),
+    })
+}
+
+/// Percentiles of a service that answers in 100 us, times `factor`.
+pub fn quantiles(factor: f64) -> Quantiles {
+    Quantiles {
+        p50_microseconds: 100.0 * factor,
+        p90_microseconds: 150.0 * factor,
+        p99_microseconds: 400.0 * factor,
+        p999_microseconds: None,
+        max_microseconds: 900.0 * factor,
+    }
 }
 
 /// A trial that ended like this, with fortio's output if there was any.
@@ -153,6 +188,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         operator_version: "0.1.0".into(),
         recorded_at: Timestamp::UNIX_EPOCH,
         subject: Some(subject),
+        duet_subject: None,
         cold_start: None,
         density: None,
     }
@@ -244,6 +280,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
             ]),
             ..Environment::default()
         },
+        duet: None,
     }
 }
 

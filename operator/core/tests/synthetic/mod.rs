@@ -161,6 +161,7 @@ impl SyntheticRun {
         Trial {
             block,
             position: 0,
+            beside: None,
             state: TrialState::Valid,
             reason: None,
             metrics: Metrics {
@@ -192,6 +193,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         workload: "hello".into(),
         sweep,
         connections,
+        percent_of_peak: None,
         ranked: true,
         invalid_because: vec![],
         counts: TrialCounts::default(),
@@ -204,6 +206,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         p99_microseconds: None,
         cpu_microseconds_per_request: None,
         memory_bytes: None,
+        open_loop: None,
         generator_ceiling_rps: None,
         generator_cpu_share_max: None,
         others_cpu_share_max: None,

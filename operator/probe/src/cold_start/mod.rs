@@ -4,21 +4,25 @@
 //!
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`watch`] (what the API tells, stamped on arrival),
 //! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
-//! service listens), [`trouble`] (pods for which waiting is no use).
+//! service listens), [`prepare`] and [`class`] (what the node already had), [`runtime`] (containerd's own events), [`trouble`] (pods for which waiting is no use).
 
+mod class;
 mod ending;
 mod host;
 mod log;
+mod prepare;
+mod runtime;
 mod sample;
 mod timeline;
 mod trouble;
 mod watch;
 
+use std::path::Path;
 use std::time::Duration;
 
 use kube::{Api, Client};
 use wasmbench_core::wire::cold_start::{
-    COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest,
+    COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
 };
 use wasmbench_core::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
@@ -27,6 +31,7 @@ use crate::environment;
 use crate::output::progress;
 use crate::settings::Settings;
 use crate::target::Target;
+use runtime::Runtime;
 pub use sample::{Course, Pods};
 
 /// A connection to the API server that says nothing for this long is dead.
@@ -48,40 +53,54 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
+    let before = environment::read(settings);
     document.failure = match runtime {
-        Ok(runtime) => runtime.block_on(measure(request, &mut document)).err(),
+        Ok(runtime) => runtime
+            .block_on(measure(settings, request, &mut document))
+            .err(),
         Err(error) => Some(unavailable(format!("no runtime: {error}"))),
     };
-    document.environment = environment::read(settings);
+    document.environment = environment::read(settings).since(&before);
     document
 }
 
 async fn measure(
+    settings: &Settings,
     request: Option<&str>,
     document: &mut ColdStartDocument,
 ) -> Result<(), ProbeFailure> {
     let request = parse(request)?;
-    take(connect().await?, &request, document).await
+    take(connect().await?, &settings.containerd, &request, document).await
 }
 
 /// Takes all samples, up to the first that fails.
 async fn take(
     client: Client,
+    socket: &Path,
     request: &ColdStartRequest,
     document: &mut ColdStartDocument,
 ) -> Result<(), ProbeFailure> {
     let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
     let api = Api::namespaced(client, &namespace);
     let mut course = Course::begin(api, request).await?;
-    for number in 0..=request.samples {
+    if request.containerd {
+        course.runtime = Some(Runtime::connect(socket).await?);
+    }
+    let mut right = 0;
+    for number in 0..=with_refills(request.samples) {
         let (sample, answers, outcome) = course.sample(number).await;
+        let is_right = outcome.is_ok() && sample.counts();
         document.samples.push(sample);
         for answer in answers {
             let before = document.answer.replace(answer.clone());
             same(request, before.as_ref(), &answer)?;
         }
         outcome?;
-        progress(&format!("sample {number} of {}", request.samples));
+        right += u32::from(is_right);
+        progress(&format!("{right} of {} samples", request.samples));
+        if right == request.samples {
+            break;
+        }
     }
     if let Some(floor) = &request.floor {
         course.turn_to(floor);

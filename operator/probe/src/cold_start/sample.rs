@@ -7,13 +7,14 @@ use std::time::Duration;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::join_all;
 use futures::{FutureExt, StreamExt, select_biased};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::PostParams;
 use tokio::time::{Instant, timeout_at};
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
 use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
+use super::runtime::Runtime;
 use super::timeline::Timeline;
 use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
@@ -31,8 +32,12 @@ const LAST_WORD: Duration = Duration::from_millis(200);
 /// What all samples of a trial share.
 pub struct Course<'a> {
     pub(super) api: Api<Pod>,
+    /// Events of the pods' namespace.
+    pub(super) events: Api<Event>,
     pub(super) request: &'a ColdStartRequest,
     pub(super) news: UnboundedReceiver<News>,
+    /// containerd, where the administrator allows it.
+    pub(super) runtime: Option<Runtime>,
     /// Why the watch was interrupted the last time.
     pub(super) interrupted: String,
     /// Address of the node, where pods share its network: known from the first of them on.
@@ -63,10 +68,13 @@ impl<'a> Course<'a> {
         request: &'a ColdStartRequest,
     ) -> Result<Course<'a>, ProbeFailure> {
         let news = watch(api.clone(), &request.selector);
+        let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
         let mut course = Self {
+            events: Api::namespaced(api.clone().into_client(), &namespace),
             api,
             request,
             news,
+            runtime: None,
             interrupted: String::new(),
             node_address: None,
         };
@@ -94,20 +102,34 @@ impl<'a> Course<'a> {
         &mut self,
         number: u32,
     ) -> (ColdSample, Vec<Answer>, Result<(), ProbeFailure>) {
+        let prepared = self.prepare().await;
         let (start, began) = (unix_nanoseconds(), std::time::Instant::now());
         let mut pods = self.pods(number, start);
-        let outcome = self.start(&mut pods).await;
+        let (compiled_before, outcome) = match prepared {
+            Ok(compiled) => (compiled, self.start(&mut pods).await),
+            Err(failure) => (None, Err(failure)),
+        };
         if outcome.is_ok() {
             self.read_logs(&mut pods).await;
         }
+        let places = self.places(&pods).await;
         let removed = self.remove(&mut pods).await;
         let monotonic = i64::try_from(began.elapsed().as_nanos()).unwrap_or(i64::MAX);
-        let sample = ColdSample {
+        let clock_shift_nanoseconds = unix_nanoseconds() - start - monotonic;
+        self.hear_runtime(&places, &mut pods).await;
+        self.find_classes(compiled_before, &mut pods).await;
+        let mut sample = ColdSample {
             discarded: number == 0,
+            wrong_class: false,
+            compiled_before,
+            compiled_after: self.compiled_now().await,
             start_unix_nanoseconds: start,
-            clock_shift_nanoseconds: unix_nanoseconds() - start - monotonic,
+            clock_shift_nanoseconds,
             pods: pods.timelines.into_iter().map(Timeline::finish).collect(),
         };
+        // The discarded sample may find anything, and does not count in any case.
+        let violates = |class| !sample.discarded && sample.violates(class);
+        sample.wrong_class = self.request.class.is_some_and(violates);
         (sample, pods.answers, outcome.and(removed))
     }
 

@@ -13,6 +13,7 @@ use http::{Method, Request, Response};
 use kube::client::Body;
 use serde_json::{Value, json};
 use tower_test::mock::{Handle, SendResponse};
+use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
 
 use super::*;
@@ -23,6 +24,10 @@ enum Fate {
     Serves,
     /// Like `Serves`, on a port that is open as long as the pod is there.
     ServesOnHost,
+    /// Like `Serves`, but the images of the first so many pods are pulled.
+    ServesPulled(usize),
+    /// Like `Serves`, but the kubelet's events are lost.
+    ServesUnseen,
     Refused,
     Crashes,
     HasNoRoom,
@@ -35,6 +40,8 @@ struct World {
     events: Vec<String>,
     most_at_once: usize,
     created: usize,
+    /// The kubelet's events.
+    said: Vec<Value>,
     /// The service of the pod that is there, where it comes and goes with it.
     service: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
@@ -78,6 +85,24 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
     pod
 }
 
+/// The kubelet says whether it pulled the image.
+fn say(world: &mut World, pod: &Value, fate: Fate) {
+    let pulled = match fate {
+        Fate::ServesUnseen => return,
+        Fate::ServesPulled(first) => world.created <= first,
+        _ => false,
+    };
+    let message = if pulled {
+        "Successfully pulled image \"a\" in 1s (1s including waiting). Image size: 1 bytes."
+    } else {
+        "Container image \"a\" already present on machine"
+    };
+    world.said.push(json!({
+        "metadata": {}, "reason": "Pulled", "message": message,
+        "involvedObject": { "kind": "Pod", "uid": pod["metadata"]["uid"] },
+    }));
+}
+
 fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     if fate == Fate::Refused {
         return refusal(403, "Forbidden");
@@ -85,6 +110,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     world.pods.insert(name, pod.clone());
     world.created += 1;
+    say(world, pod, fate);
     if fate == Fate::ServesOnHost {
         world.service = Some(passing_service(&pod["metadata"]["annotations"]["port"]));
     }
@@ -92,7 +118,7 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     world.tell("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
-        Fate::Serves | Fate::ServesOnHost => {
+        Fate::Serves | Fate::ServesOnHost | Fate::ServesPulled(_) | Fate::ServesUnseen => {
             world.tell(
                 "MODIFIED",
                 with_status(pod, &["PodScheduled"], &Value::Null),
@@ -156,6 +182,14 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
         assert!(query.contains("timestamps=true"), "{query}");
         return reply(200, &log_of(&name));
     }
+    if parts.uri.path().ends_with("/events") {
+        assert!(query.contains("reason%3DPulled"), "{query}");
+        let list = json!({
+            "kind": "EventList", "apiVersion": "v1", "metadata": {},
+            "items": world.lock().unwrap().said,
+        });
+        return reply(200, &list);
+    }
     if query.contains("watch=true") {
         let since = query
             .split('&')
@@ -165,7 +199,8 @@ async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<B
     match parts.method {
         Method::POST => {
             let bytes = body.collect_bytes().await.unwrap();
-            let pod = serde_json::from_slice(&bytes).unwrap();
+            let mut pod: Value = serde_json::from_slice(&bytes).unwrap();
+            pod["metadata"]["uid"] = json!(format!("uid of {}", pod["metadata"]["name"]));
             create(&mut world.lock().unwrap(), &pod, fate)
         }
         Method::DELETE => {
@@ -250,7 +285,7 @@ fn on_host(port: u16) -> ColdStartRequest {
 fn request(port: u16, change: impl FnOnce(&mut ColdStartRequest)) -> ColdStartRequest {
     let mut request = serde_json::from_value(json!({
         "pod": { "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "team-a" } },
-        "selector": "a=b", "samples": 2, "concurrency": 1, "timeoutSeconds": 2, "port": port,
+        "selector": "a=b", "samples": 2, "class": "ImageCached", "concurrency": 1, "timeoutSeconds": 2, "port": port,
         "path": "/", "expect": { "body": "hello" }, "listeningLine": " listening on ",
     }))
     .unwrap();
@@ -279,7 +314,9 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
         let (service, handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
         tokio::spawn(serve(handle, world.clone(), fate));
         let client = Client::new(service, "team-a");
-        document.failure = take(client, request, &mut document).await.err();
+        document.failure = take(client, Path::new("/nothing"), request, &mut document)
+            .await
+            .err();
     });
     assert!(world.lock().unwrap().pods.is_empty(), "pods are left");
     (document, world)
@@ -427,4 +464,52 @@ fn a_port_of_the_node_that_something_else_has_is_not_measured() {
     let failure = document.failure.expect("a reason");
     assert!(failure.message.contains("is taken"), "{failure:?}");
     assert_eq!(world.lock().unwrap().created, 1, "only the discarded one");
+}
+
+fn wrong(document: &ColdStartDocument) -> Vec<bool> {
+    document.samples.iter().map(|s| s.wrong_class).collect()
+}
+
+#[test]
+fn each_pod_carries_what_it_found_on_the_node() {
+    let (document, _) = trial(Fate::Serves, &request(service(), |_| {}));
+    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
+    assert!(pods.all(|pod| pod.class == Some(ColdStartClass::ImageCached)));
+    assert_eq!(wrong(&document), [false; 3]);
+}
+
+#[test]
+fn samples_of_the_wrong_class_are_kept_marked_and_taken_again() {
+    // The discarded pod and those of the next sample pull.
+    let pulled = request(service(), |request| request.concurrency = 2);
+    let (document, world) = trial(Fate::ServesPulled(3), &pulled);
+    assert_eq!(document.failure, None);
+    assert_eq!(wrong(&document), [false, true, false, false]);
+    assert_eq!(world.lock().unwrap().created, 8);
+    let counting = document.samples.iter().filter(|sample| sample.counts());
+    assert_eq!(counting.count(), 2);
+}
+
+#[test]
+fn refills_end_with_the_budget_and_the_trial_says_what_it_saw() {
+    let (document, world) = trial(Fate::ServesPulled(99), &request(service(), |_| {}));
+    assert_eq!(document.failure, None);
+    assert_eq!(wrong(&document), [false, true, true, true, true]);
+    assert_eq!(world.lock().unwrap().created, 5);
+}
+
+#[test]
+fn without_events_a_sample_counts_and_is_not_verified() {
+    let (document, world) = trial(Fate::ServesUnseen, &request(service(), |_| {}));
+    assert_eq!(wrong(&document), [false; 3]);
+    assert!(document.samples.iter().all(|sample| !sample.is_verified()));
+    assert_eq!(world.lock().unwrap().created, 3);
+}
+
+#[test]
+fn where_the_class_does_not_matter_nobody_looks() {
+    let any = request(service(), |request| request.class = None);
+    let (document, _) = trial(Fate::ServesPulled(99), &any);
+    assert_eq!(wrong(&document), [false; 3]);
+    assert!(document.samples.iter().all(|sample| !sample.is_verified()));
 }

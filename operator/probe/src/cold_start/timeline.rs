@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
+use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, Moment};
 
 /// Conditions of a pod and the steps that they end.
@@ -154,6 +155,11 @@ impl Timeline {
         let steps = &self.pod.steps;
         steps.contains_key(&ColdStep::CreateSent)
             && !steps.contains_key(&ColdStep::DeletionFinished)
+    }
+
+    /// Notes what the node already had when the pod was created.
+    pub fn found(&mut self, class: Option<ColdStartClass>) {
+        self.pod.class = class;
     }
 
     /// The timeline as it is stored.

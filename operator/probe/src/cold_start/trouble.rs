@@ -57,8 +57,14 @@ fn unscheduled(pod: &Pod) -> Option<&PodCondition> {
 fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let reason = ended.reason.as_deref().unwrap_or("Error");
+    let said = quote_end(ended.message.as_deref());
+    let said = if said.is_empty() {
+        said
+    } else {
+        format!(": {said}")
+    };
     let message = format!(
-        "the container ended with exit code {} ({reason}): see why it does not keep serving",
+        "the container ended with exit code {} ({reason}){said}: see why it does not keep serving",
         ended.exit_code
     );
     Some(failure(Reason::SubjectCrashed, message))
@@ -91,13 +97,20 @@ fn failure(reason: Reason, message: String) -> ProbeFailure {
 }
 
 fn quote(text: Option<&str>) -> String {
-    let line: String = text
-        .unwrap_or_default()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(QUOTE)
-        .collect();
+    let line: String = one_line(text).take(QUOTE).collect();
     line.trim().to_owned()
+}
+
+/// The end of a log, where the reason of an end stands.
+fn quote_end(text: Option<&str>) -> String {
+    let from = one_line(text).count().saturating_sub(QUOTE);
+    let line: String = one_line(text).skip(from).collect();
+    line.trim().to_owned()
+}
+
+fn one_line(text: Option<&str>) -> impl Iterator<Item = char> {
+    let text = text.unwrap_or_default().trim();
+    text.chars().map(|c| if c.is_control() { ' ' } else { c })
 }
 
 #[cfg(test)]
@@ -118,6 +131,10 @@ mod tests {
     fn a_container_that_ended_or_cannot_start_is_trouble() {
         let crashed = trouble(&pod(&json!({ "terminated": { "exitCode": 3 } }))).unwrap();
         assert_eq!(crashed.reason, Reason::SubjectCrashed);
+        let log = format!("{}\nwasm trap", "x".repeat(QUOTE));
+        let trapped = json!({ "terminated": { "exitCode": 134, "message": log } });
+        let trapped = trouble(&pod(&trapped)).unwrap().message;
+        assert!(trapped.contains("xx wasm trap: see"), "{trapped}");
         let waiting = |reason: &str| trouble(&pod(&json!({ "waiting": { "reason": reason } })));
         let reason = |word| waiting(word).map(|failure| failure.reason);
         assert_eq!(reason("ImagePullBackOff"), Some(Reason::ImageUnavailable));

@@ -31,6 +31,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
         image_id: None,
         environment: Environment::default(),
     };
+    let before = environment::read(settings);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -40,7 +41,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> DensityDocument {
             .err(),
         Err(error) => Some(unavailable(format!("no runtime: {error}"))),
     };
-    document.environment = environment::read(settings);
+    document.environment = environment::read(settings).since(&before);
     document
 }
 

@@ -89,6 +89,7 @@ fn load(
         },
         proc: &settings.proc,
         sys: &settings.sys,
+        generator: None,
         cpus: environment::cpus(settings),
         deadline: Instant::now() + Duration::from_secs(LOAD_SECONDS.into()),
     };

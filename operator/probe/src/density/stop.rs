@@ -64,7 +64,12 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
         | ProbeFailureReason::BadRequest
         | ProbeFailureReason::ImageUnavailable
         | ProbeFailureReason::SubjectNotRemoved
-        | ProbeFailureReason::ClusterUnavailable => return None,
+        | ProbeFailureReason::ClusterUnavailable
+        | ProbeFailureReason::TooFewCpus
+        | ProbeFailureReason::SubjectNotPinned
+        | ProbeFailureReason::DuetApart
+        | ProbeFailureReason::BaselineFailed
+        | ProbeFailureReason::ContainerdUnavailable => return None,
     };
     Some(DensityStopped {
         at,

@@ -16,6 +16,7 @@ fn settings(root: &Path) -> Settings {
         fortio: PathBuf::new(),
         cgroup: below("cgroup"),
         proc: below("proc"),
+        containerd: below("containerd.sock"),
         sys: below("sys"),
     }
 }
@@ -118,6 +119,7 @@ fn two_readings_of_this_machine_are_equal() {
         fortio: PathBuf::new(),
         cgroup: "/sys/fs/cgroup".into(),
         proc: "/proc".into(),
+        containerd: "/nothing".into(),
         sys: "/sys".into(),
     };
     let (first, second) = (read(&settings), read(&settings));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::open_loop::Schedule;
 
 use crate::target::Target;
 
@@ -44,15 +45,38 @@ impl Load<'_> {
     }
 
     /// The arguments after the program's name. The URL is last and begins with `http://`.
-    pub fn arguments(&self, amount: Amount, resolution: f64) -> Vec<String> {
-        let (flag, value) = match amount {
+    pub fn arguments(&self, amount_of: Amount, resolution: f64) -> Vec<String> {
+        let (flag, value) = match amount_of {
             Amount::Requests(requests) => ("-n", requests.max(1).to_string()),
             Amount::Time(time) => ("-t", format!("{}ms", time.as_millis().max(1))),
         };
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut arguments = words("load -json - -p 50,75,90,95,99,99.9");
         // As fast as the answers come: no pauses, so no schedule to keep up with.
-        arguments.extend(words("-qps 0"));
+        let pace = words("-qps 0");
+        let amount = [flag.to_owned(), value];
+        self.line(pace, self.connections(amount_of), amount, resolution)
+    }
+
+    /// The arguments for a load on a schedule, of which `log` gets a line per request.
+    pub fn scheduled(&self, schedule: &Schedule, resolution: f64, log: &str) -> Vec<String> {
+        // Evenly spaced over all connections, and without jitter: only so is it known when each was due.
+        let mut pace = vec!["-qps".to_owned(), schedule.rps().to_string()];
+        pace.push("-uniform".to_owned());
+        // With a length of its own fortio would stretch the schedule, and end before its last requests.
+        pace.extend(words("-t -1s -access-log-format json -access-log-file"));
+        pace.push(log.to_owned());
+        let amount = ["-n".to_owned(), schedule.requests().to_string()];
+        self.line(pace, schedule.connections(), amount, resolution)
+    }
+
+    fn line(
+        &self,
+        pace: Vec<String>,
+        connections: u32,
+        amount: [String; 2],
+        resolution: f64,
+    ) -> Vec<String> {
+        let mut arguments = words("load -json - -p 50,75,90,95,99,99.9");
+        arguments.extend(pace);
         // At this level fortio says on its standard error when the timed part begins and ends.
         // `-quiet` would take these lines away.
         arguments.extend(words("-loglevel warning -log-errors=false"));
@@ -60,8 +84,8 @@ impl Load<'_> {
         arguments.push("-allow-initial-errors".to_owned());
         // Without it fortio drops IPv6 addresses.
         arguments.extend(words("-resolve-ip-type ip"));
-        arguments.extend(["-c".to_owned(), self.connections(amount).to_string()]);
-        arguments.extend([flag.to_owned(), value]);
+        arguments.extend(["-c".to_owned(), connections.to_string()]);
+        arguments.extend(amount);
         arguments.extend(["-r".to_owned(), format!("{resolution:e}")]);
         arguments.extend([
             "-timeout".to_owned(),
@@ -76,6 +100,10 @@ impl Load<'_> {
         arguments.push(self.target.url());
         arguments
     }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -117,6 +145,28 @@ mod tests {
         let line = arguments("/", time, 100, ConnectionReuse::PerRequest).join(" ");
         assert!(line.contains("-c 100 -t 30000ms"));
         assert!(line.ends_with("-keepalive=false http://127.0.0.1:80/"));
+    }
+
+    #[test]
+    fn a_schedule_is_asked_for_evenly_and_with_a_log() {
+        let target = Target::new([127, 0, 0, 1].into(), 80, "/").unwrap();
+        let reuse = ConnectionReuse::KeepAlive;
+        let load = Load {
+            target: &target,
+            connections: 50,
+            reuse,
+            answer_bytes: 5,
+        };
+        let schedule = Schedule::new(1234.5, 50, 2).unwrap();
+        let line = load.scheduled(&schedule, 1e-5, "/proc/self/fd/9").join(" ");
+        assert!(
+            line.contains(
+                "-qps 1234.5 -uniform -t -1s -access-log-format json -access-log-file /proc/self/fd/9 "
+            ),
+            "{line}"
+        );
+        assert!(line.contains("-c 50 -n 2450 -r"), "{line}");
+        assert!(line.ends_with(" http://127.0.0.1:80/"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! fortio as a child process: its command line ([`args`]), its course ([`child`]) and its result
-//! ([`result`]).
+//! fortio as a child process: its command line ([`args`]), its course ([`child`]), its result
+//! ([`result`]) and its log of requests ([`log`]).
 
 pub mod args;
 pub mod child;
+pub mod log;
 pub mod result;
 
 use std::path::Path;

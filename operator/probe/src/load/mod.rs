@@ -3,18 +3,23 @@
 
 mod amounts;
 mod ceiling;
+mod duet;
 mod readings;
+mod scheduled;
 mod settling;
+mod sides;
 mod timed;
+mod together;
 mod window;
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
 use wasmbench_core::wire::document::{
     Answer, Environment, LOAD_SCHEMA, LoadDocument, ProbeFailure, ProbeFailureReason, Readiness,
 };
-use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
+use wasmbench_core::wire::request::{self as wire, LoadRequest, MeterLevel, REQUEST_ENV};
 
 use crate::answer::Judged;
 use crate::fortio::args::Load;
@@ -25,7 +30,9 @@ use crate::settings::Settings;
 use crate::target::Target;
 use crate::{cpus, engine, environment, fortio};
 pub use amounts::Amounts;
+use scheduled::Asked;
 pub use timed::Bench;
+use timed::Warm;
 
 /// For the answer after the load: the backlog of the largest load is worked off in this time, or
 /// the subject is not well.
@@ -33,7 +40,31 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Measures one trial. `request` is the JSON text from the environment.
 pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
-    let mut document = LoadDocument {
+    let mut document = empty_document();
+    let before = environment::read(settings);
+    let measured = parse(request).and_then(|request| match &request.duet {
+        None => measure(settings, &request, &mut document),
+        Some(duet) => duet::measure(settings, &request, duet, &mut document),
+    });
+    if let Err(failure) = measured {
+        progress(&format!("failed: {}", failure.message));
+        document.failure = Some(failure);
+    }
+    if document.fortio_version.is_empty() {
+        document.fortio_version = fortio::version(&settings.fortio);
+    }
+    document.environment = environment::read(settings).since(&before);
+    if let Some(duet) = &mut document.duet {
+        duet.baseline.environment = document.environment.clone();
+        duet.baseline
+            .fortio_version
+            .clone_from(&document.fortio_version);
+    }
+    document
+}
+
+fn empty_document() -> LoadDocument {
+    LoadDocument {
         schema: LOAD_SCHEMA.to_owned(),
         probe_version: env!("CARGO_PKG_VERSION").to_owned(),
         fortio_version: String::new(),
@@ -47,27 +78,16 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
         generator_ceiling: None,
         engine: None,
         environment: Environment::default(),
-    };
-    let before = environment::read(settings);
-    if let Err(failure) = measure(settings, request, &mut document) {
-        progress(&format!("failed: {}", failure.message));
-        document.failure = Some(failure);
+        duet: None,
     }
-    if document.fortio_version.is_empty() {
-        document.fortio_version = fortio::version(&settings.fortio);
-    }
-    document.environment = environment::read(settings).since(&before);
-    document
 }
 
 fn measure(
     settings: &Settings,
-    request: Option<&str>,
+    request: &LoadRequest,
     document: &mut LoadDocument,
 ) -> Result<(), ProbeFailure> {
-    let request = parse(request)?;
-    let target = Target::new(request.address, request.port, &request.path)
-        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
+    let target = target(request.address, request.port, &request.path)?;
     let question = Question {
         target: &target,
         expect: &request.expect,
@@ -79,22 +99,8 @@ fn measure(
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
     let amounts = Amounts::of(request.load);
-    let mut bench = Bench {
-        fortio: &settings.fortio,
-        load: Load {
-            target: &target,
-            connections: request.connections,
-            reuse: request.connection_reuse,
-            answer_bytes: before.body_bytes,
-        },
-        status: request.expect.status,
-        meter: find_meter(settings, &request),
-        upstream: find_upstream(settings, &request),
-        proc: &settings.proc,
-        sys: &settings.sys,
-        cpus: environment::cpus(settings),
-        deadline: Instant::now() + amounts.budget,
-    };
+    let mut bench = bench(settings, request, (&target, &request.pod_uid), &before);
+    bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
         let own = document.cpus.as_ref();
         let own = own.and_then(|cpus| cpus.generator.as_deref());
@@ -102,20 +108,79 @@ fn measure(
         bench.deadline = Instant::now() + amounts.budget;
     }
     let warm = bench.warm_up(&amounts, answer_time)?;
-    document.warmup = Some(warm.warmup);
-    document.fortio_version.clone_from(&warm.version);
-    let (window, answered) = bench.timed(&amounts, &warm)?;
+    note_warm_up(&warm, document);
+    let (window, answered) = match scheduled_of(request.load) {
+        Some(asked) => bench.scheduled(asked, &warm)?,
+        None => bench.timed(&amounts, &warm)?,
+    };
     document.timed = Some(window);
 
     let after = question.ask_again(PATIENCE);
     document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
     let engine_path = request.engine_path.as_deref();
     document.engine = engine_path.map(|path| engine::ask(&target, path));
+    useful(answered)?;
+    unchanged(&request.expect, &before, after)
+}
+
+fn target(address: IpAddr, port: u16, path: &str) -> Result<Target, ProbeFailure> {
+    Target::new(address, port, path)
+        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
+}
+
+/// What loads the pod at `target`, whose uid is `pod_uid`.
+fn bench<'a>(
+    settings: &'a Settings,
+    request: &LoadRequest,
+    (target, pod_uid): (&'a Target, &str),
+    answer: &Answer,
+) -> Bench<'a> {
+    Bench {
+        fortio: &settings.fortio,
+        load: Load {
+            target,
+            connections: request.connections,
+            reuse: request.connection_reuse,
+            answer_bytes: answer.body_bytes,
+        },
+        status: request.expect.status,
+        meter: find_meter(settings, request.meter, pod_uid),
+        upstream: find_upstream(settings, request),
+        proc: &settings.proc,
+        sys: &settings.sys,
+        generator: None,
+        cpus: environment::cpus(settings),
+        deadline: Instant::now(),
+    }
+}
+
+fn note_warm_up(warm: &Warm, document: &mut LoadDocument) {
+    document.warmup = Some(warm.warmup);
+    document.fortio_version.clone_from(&warm.version);
+}
+
+fn useful(answered: window::Answered) -> Result<(), ProbeFailure> {
     answered.map_err(|codes| {
         let message = format!("no request of the timed window was answered as expected: {codes}");
         failure(ProbeFailureReason::NoSuccessfulRequest, message)
-    })?;
-    unchanged(&request.expect, &before, after)
+    })
+}
+
+/// What was asked of a load that has a schedule.
+fn scheduled_of(load: wire::Load) -> Option<Asked> {
+    match load {
+        wire::Load::OpenLoop {
+            percent_of_peak,
+            peak_seconds,
+            seconds,
+            ..
+        } => Some(Asked {
+            percent_of_peak,
+            peak_seconds,
+            seconds,
+        }),
+        wire::Load::Requests { .. } | wire::Load::Duration { .. } => None,
+    }
 }
 
 /// The first correct answer, and the time it took by itself.
@@ -148,16 +213,15 @@ fn parse(request: Option<&str>) -> Result<LoadRequest, ProbeFailure> {
         .map_err(|error| bad(format!("{REQUEST_ENV} holds no request of a load: {error}")))
 }
 
-fn find_meter(settings: &Settings, request: &LoadRequest) -> Option<PodMeter> {
-    match request.meter {
+fn find_meter(settings: &Settings, level: MeterLevel, pod_uid: &str) -> Option<PodMeter> {
+    match level {
         MeterLevel::None => None,
         MeterLevel::Cgroup => {
-            let meter = PodMeter::find(&settings.cgroup, &settings.proc, &request.pod_uid);
+            let meter = PodMeter::find(&settings.cgroup, &settings.proc, pod_uid);
             progress(&match &meter {
                 Some(meter) => format!("counters at {}", meter.place()),
                 None => format!(
-                    "no resources: pod {} has no cgroup below {}",
-                    request.pod_uid,
+                    "no resources: pod {pod_uid} has no cgroup below {}",
                     settings.cgroup.display()
                 ),
             });
@@ -217,6 +281,7 @@ mod tests {
             fortio: nowhere.clone(),
             cgroup: nowhere.clone(),
             proc: nowhere.clone(),
+            containerd: nowhere.clone(),
             sys: nowhere,
         };
         run(&settings, request).failure.unwrap()

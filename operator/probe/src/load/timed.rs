@@ -1,10 +1,11 @@
-//! The runs of fortio: the warm-up, which also finds the histogram's resolution, and the timed
-//! window, which is measured again where its resolution does not fit or the node was noisy.
+//! The runs of fortio against one subject: the parts of the warm-up, which also find the histogram's
+//! resolution, and the timed window. What follows what is decided in [`super::together`].
 
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
 
@@ -12,7 +13,7 @@ use super::amounts::{Amounts, limit};
 use super::failure;
 use super::readings::{Readings, Sources};
 use super::settling::Settling;
-use super::window::{Answered, Window, quieter};
+use super::window::Window;
 use crate::fortio::args::{Amount, Load, REQUEST_TIMEOUT};
 use crate::fortio::child;
 use crate::fortio::result::Run;
@@ -34,110 +35,99 @@ pub struct Bench<'a> {
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
     pub sys: &'a Path,
+    /// CPUs on which the load generator is kept; wherever it likes outside of duets.
+    pub generator: Option<&'a CpuList>,
     /// CPUs of the node, if they could be counted.
     pub cpus: Option<u32>,
     /// All load has ended by then.
     pub deadline: Instant,
 }
 
-/// What the warm-up found.
+/// What the warm-up found so far.
 #[derive(Debug)]
 pub struct Warm {
     pub warmup: Warmup,
     pub version: String,
-    resolution: f64,
-    per_request: Duration,
+    pub resolution: f64,
+    pub(super) per_request: Duration,
+    settling: Settling,
 }
 
-impl Bench<'_> {
-    /// Runs the discarded load. `per_request` is what the first correct answer took.
-    pub fn warm_up(&self, amounts: &Amounts, per_request: Duration) -> Result<Warm, ProbeFailure> {
-        let began = Instant::now();
-        let mut warm = Warm {
+impl Warm {
+    /// Before the first part; `per_request` is what the first correct answer took.
+    pub fn new(per_request: Duration) -> Self {
+        Self {
             warmup: Warmup::default(),
             version: String::new(),
             resolution: resolution::CALIBRATION,
             per_request,
-        };
-        let mut settling = Settling::default();
-        let parts = amounts.warmup.iter().map(|amount| (amount, false));
-        let more = amounts.settling.iter().map(|amount| (amount, true));
-        for (amount, is_added) in parts.chain(more) {
-            if is_added && settling.is_settled() != Some(false) {
-                break;
-            }
-            let settings = (warm.resolution, warm.per_request);
-            let run = self.run(*amount, settings, &Mutex::default())?;
-            // With a time, fortio sends one request per connection before it starts to count.
-            let uncounted = match amount {
-                Amount::Requests(_) => 0,
-                Amount::Time(_) => self.load.connections(*amount),
-            };
-            warm.warmup.requests += run.requests + u64::from(uncounted);
-            warm.warmup.rps = run.rps();
-            if let Some(seen) = run.seen {
-                warm.resolution = resolution::choose(seen);
-                warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
-            }
-            warm.version = run.version;
-            settling.add(warm.warmup.rps);
-            warm.warmup.added_parts += u32::from(is_added);
+            settling: Settling::default(),
         }
-        // Halves of a number of requests are too short to tell.
-        let told = settling
-            .is_settled()
-            .filter(|_| !amounts.settling.is_empty());
-        warm.warmup.settled = told;
-        let nanoseconds = began.elapsed().as_nanos();
-        warm.warmup.duration_nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
-        progress(&format!("warm: {:.0} requests per second", warm.warmup.rps));
-        Ok(warm)
     }
 
-    /// Runs the timed window. It is run once more when its latencies lie where the buckets are wide,
-    /// and once more when the node was noisy; then the quieter window counts.
-    pub fn timed(
-        &self,
-        amounts: &Amounts,
-        warm: &Warm,
-    ) -> Result<(TimedWindow, Answered), ProbeFailure> {
-        let (mut resolution, mut repeats) = (warm.resolution, 0);
-        let mut noisy = None;
-        let kept = loop {
-            let window = match (self.window(amounts.timed, warm, resolution), noisy.take()) {
-                (Ok(mut window), first) => {
-                    window.timed.repeats = repeats;
-                    noisy = first;
-                    window
-                }
-                // What a repeat could not better stays as it was.
-                (Err(_), Some(first)) => break first,
-                (Err(failure), None) => return Err(failure),
-            };
-            if let Some(better) = window.better_resolution().filter(|_| repeats == 0) {
-                progress("the resolution does not fit what was seen: once more");
-                (resolution, repeats) = (better, 1);
-            } else if let Some(first) = noisy {
-                break quieter(first, window);
-            } else if window.asks_for_quiet() && self.has_time_for(&window) {
-                let why = window.noise.words();
-                progress(&format!("the node was noisy, {why}: once more"));
-                noisy = Some(window);
-            } else {
-                break window;
-            }
+    /// Whether the rate still moves.
+    pub fn moves(&self) -> bool {
+        self.settling.is_settled() == Some(false)
+    }
+
+    /// After the last part. Halves of a number of requests are too short to tell whether the rate has
+    /// come to rest.
+    #[must_use]
+    pub fn done(mut self, amounts: &Amounts, took: Duration) -> Self {
+        let told = self.settling.is_settled();
+        self.warmup.settled = told.filter(|_| !amounts.settling.is_empty());
+        self.warmup.duration_nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        progress(&format!("warm: {:.0} requests per second", self.warmup.rps));
+        self
+    }
+}
+
+impl Bench<'_> {
+    /// Runs a part of the discarded load.
+    pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), ProbeFailure> {
+        let settings = (warm.resolution, warm.per_request);
+        let run = self.run(amount, settings, &Mutex::default())?;
+        // With a time, fortio sends one request per connection before it starts to count.
+        let uncounted = match amount {
+            Amount::Requests(_) => 0,
+            Amount::Time(_) => self.load.connections(amount),
         };
-        Ok((kept.timed, kept.answered))
+        warm.warmup.requests += run.requests + u64::from(uncounted);
+        warm.warmup.rps = run.rps();
+        if let Some(seen) = run.seen {
+            warm.resolution = resolution::choose(seen);
+            warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
+        }
+        warm.version = run.version;
+        warm.settling.add(warm.warmup.rps);
+        Ok(())
     }
 
-    fn has_time_for(&self, another: &Window) -> bool {
+    /// Whether a window like this one can be measured once more.
+    pub fn has_time_for(&self, another: &Window) -> bool {
         let needed = another.length + REQUEST_TIMEOUT;
         self.deadline.saturating_duration_since(Instant::now()) > needed
     }
 
-    fn window(&self, amount: Amount, warm: &Warm, resolution: f64) -> Result<Window, ProbeFailure> {
+    /// Runs the timed window once.
+    pub fn window(
+        &self,
+        amount: Amount,
+        warm: &Warm,
+        resolution: f64,
+    ) -> Result<Window, ProbeFailure> {
+        let settings = (resolution, warm.per_request);
+        self.metered(resolution, |readings| self.run(amount, settings, readings))
+    }
+
+    /// A window of `load`, with what was read at both of its edges.
+    pub(super) fn metered(
+        &self,
+        resolution: f64,
+        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
+    ) -> Result<Window, ProbeFailure> {
         let readings = Mutex::new(Readings::of(self.meter.as_ref()));
-        let run = self.run(amount, (resolution, warm.per_request), &readings)?;
+        let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(
             "timed: {} requests, {:.0} per second",
@@ -154,13 +144,22 @@ impl Bench<'_> {
             subject,
             upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
-            generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
+            generator_cpu_limit: self.generator_cpu_limit(),
             probe_cpu_nanoseconds: readings.probe(),
             node: readings.node(),
+            neighbour: None,
+            open_loop: None,
             fortio: serde_json::Value::Null,
         };
         let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
         Ok(Window::new(run, timed, noise.unwrap_or_default()))
+    }
+
+    /// Number of CPUs that a limit or its side of a duet leaves to the load generator.
+    fn generator_cpu_limit(&self) -> Option<f64> {
+        let quota = quota::cpus(&self.sys.join("fs/cgroup"));
+        let own = self.generator.map(|list| f64::from(list.count()));
+        quota.into_iter().chain(own).reduce(f64::min)
     }
 
     /// Loads for this time, and gives back what was read at both edges.
@@ -172,26 +171,36 @@ impl Bench<'_> {
         Ok((run, readings.into_inner().unwrap_or_default()))
     }
 
-    fn run(
+    pub(super) fn run(
         &self,
         amount: Amount,
         (resolution, per_request): (f64, Duration),
         readings: &Mutex<Readings>,
     ) -> Result<Run, ProbeFailure> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let limit = limit(amount, self.load.connections(amount), per_request).min(left);
+        let limit = limit(amount, self.load.connections(amount), per_request);
         let arguments = self.load.arguments(amount, resolution);
+        self.fortio(&arguments, limit, readings)
+            .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
+    }
+
+    /// Runs fortio to its end, and no longer than `limit` and the trial's own deadline.
+    pub(super) fn fortio(
+        &self,
+        arguments: &[String],
+        limit: Duration,
+        readings: &Mutex<Readings>,
+    ) -> Result<Run, child::Error> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
         let sources = Sources {
             meter: self.meter.as_ref(),
             upstream: self.upstream.as_ref(),
             proc: self.proc,
         };
-        child::run(self.fortio, &arguments, limit, |edge, pid| {
+        child::run(self.fortio, arguments, limit.min(left), |edge, pid| {
             if let Ok(mut readings) = readings.lock() {
                 readings.take(edge, pid, sources);
             }
         })
         .and_then(|output| Run::parse(&output, self.status))
-        .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
     }
 }

@@ -132,7 +132,11 @@ fn measured(spec: &BenchmarkRunSpec) -> Value {
     if let Some(workloads) = fields.get_mut("workloads") {
         *workloads = by_name(workloads.take());
     }
-    for (sweep, points) in [("throughput", "connections"), ("coldStart", "concurrency")] {
+    for (sweep, points) in [
+        ("throughput", "connections"),
+        ("coldStart", "concurrency"),
+        ("openLoop", "ratesPercentOfPeak"),
+    ] {
         let sweep = fields
             .get_mut("sweeps")
             .and_then(|sweeps| sweeps.get_mut(sweep));

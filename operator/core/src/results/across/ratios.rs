@@ -91,7 +91,8 @@ fn ratio(
 fn samples(summary: &Summary) -> Vec<Sample> {
     let loads = summary.cells.iter().filter(|cell| cell.ranked);
     let loads = loads.flat_map(of_load);
-    let all = loads.chain(summary.cold_starts.iter().flat_map(of_cold_start));
+    let cold = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
+    let all = loads.chain(cold.flat_map(of_cold_start));
     all.filter(|sample| !sample.values.is_empty()).collect()
 }
 
@@ -99,11 +100,15 @@ fn of_load(cell: &CellSummary) -> Vec<Sample> {
     let (point, metrics) = match cell.sweep {
         Sweep::WarmLatency => (
             "warm".to_owned(),
-            [Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+            vec![Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
         ),
         Sweep::Throughput => (
             format!("c{}", cell.connections),
-            [Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
+            vec![Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
+        ),
+        Sweep::OpenLoop => (
+            format!("p{}", cell.percent_of_peak.unwrap_or_default()),
+            vec![Metric::OpenLoopP50, Metric::OpenLoopP99],
         ),
     };
     let sample = |metric| Sample {
@@ -113,7 +118,7 @@ fn of_load(cell: &CellSummary) -> Vec<Sample> {
         metric,
         values: by_block(metric, cell).into_values().collect(),
     };
-    metrics.map(sample).into()
+    metrics.into_iter().map(sample).collect()
 }
 
 fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {

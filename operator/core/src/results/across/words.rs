@@ -152,6 +152,8 @@ fn number(metric: Metric, value: f64) -> String {
         Metric::WarmP50
         | Metric::CpuPerRequest
         | Metric::ColdStartListening
-        | Metric::ColdStartAnswer => units::micros(value),
+        | Metric::ColdStartAnswer
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99 => units::micros(value),
     }
 }

@@ -10,6 +10,7 @@ use super::super::statistics::{Spread, median, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};
 use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
+use crate::variants::not_applicable;
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -28,58 +29,66 @@ pub fn cells(
         .map(|sweep| sweep.concurrency.clone())
         .unwrap_or_default();
     points.sort_unstable();
+    let samples = sweep.map_or(0, |sweep| sweep.samples);
     let mut found = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
             for &concurrency in &points {
+                let point = Point::ColdStart { concurrency };
+                if not_applicable::reason(variant, workload, point).is_some() {
+                    continue;
+                }
                 let cell = |variant: &str| Cell {
                     variant: variant.to_owned(),
                     workload: workload.name.clone(),
-                    point: Point::ColdStart { concurrency },
+                    point,
                 };
                 let valid = |name: &str| {
                     let wrong = mismatched.contains(&(name.to_owned(), workload.name.clone()));
-                    valid(&cell(name), spec.blocks, observations, wrong)
+                    let cell = cell(name);
+                    let all = measured(&cell, spec.blocks, observations);
+                    let enough = all.filter(|(_, trial)| trial.samples >= samples);
+                    enough.filter(|_| !wrong).collect::<Blocks<'_>>()
                 };
                 let blocks = valid(&variant.name);
-                let counts = counts(
-                    &cell(&variant.name),
-                    spec.blocks,
-                    observations,
-                    blocks.len(),
-                );
-                found.push(summarise(cell(&variant.name), concurrency, counts, &blocks));
+                let cell = cell(&variant.name);
+                let all = measured(&cell, spec.blocks, observations);
+                let counts = counts(&cell, spec.blocks, observations, &blocks);
+                let wrong_class = all.map(|(_, trial)| trial.wrong_class_samples).sum();
+                found.push(ColdStartCell {
+                    wrong_class_samples: wrong_class,
+                    ..summarise(cell, concurrency, counts, &blocks)
+                });
             }
         }
     }
     found
 }
 
-fn valid<'a>(
+/// The measured trials of a cell, by block.
+fn measured<'a>(
     cell: &Cell,
     blocks: u32,
     observations: &'a BTreeMap<TrialId, Observation>,
-    wrong: bool,
-) -> Blocks<'a> {
-    let trial = |block| {
+) -> impl Iterator<Item = (u32, &'a ColdTrial)> {
+    let trial = move |block| {
         let cell = cell.clone();
         let seen = observations.get(&TrialId { cell, block })?;
         let numbers = seen.cold_start.as_ref().filter(|_| seen.is_measured());
         Some((block, numbers?))
     };
-    let all = (1..=blocks).filter_map(trial);
-    all.filter(|_| !wrong).collect()
+    (1..=blocks).filter_map(trial)
 }
 
 fn counts(
     cell: &Cell,
     blocks: u32,
     observations: &BTreeMap<TrialId, Observation>,
-    valid: usize,
+    valid: &Blocks<'_>,
 ) -> TrialCounts {
     let mut counts = TrialCounts {
         planned: blocks,
-        valid: u32::try_from(valid).unwrap_or(u32::MAX),
+        valid: u32::try_from(valid.len()).unwrap_or(u32::MAX),
         missing: blocks,
         ..TrialCounts::default()
     };
@@ -90,7 +99,7 @@ fn counts(
         };
         counts.missing -= 1;
         match &seen.ended {
-            Ended::Measured => counts.invalid += u32::from(valid == 0),
+            Ended::Measured => counts.invalid += u32::from(!valid.contains_key(&block)),
             Ended::Failed { .. } => counts.failed += 1,
             Ended::Skipped { .. } => counts.skipped += 1,
         }
@@ -106,11 +115,19 @@ fn summarise(
 ) -> ColdStartCell {
     let makespans = blocks.values();
     let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
+    let uncertainties = blocks.values();
+    let uncertainties = uncertainties.flat_map(|trial| trial.answer_uncertainties.iter().copied());
+    let shifts = blocks.values().map(|trial| trial.clock_shift);
     ColdStartCell {
         variant: cell.variant,
         workload: cell.workload,
         concurrency,
         counts,
+        invalid_because: vec![],
+        wrong_class_samples: 0,
+        unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
+        answer_uncertainty_microseconds: median(uncertainties).map(round),
+        clock_shift_microseconds: round(shifts.fold(0.0, f64::max)),
         pods: blocks.values().map(|trial| trial.pods).sum(),
         first_attempt_answers: blocks
             .values()

@@ -31,10 +31,13 @@ pub struct Unjudged {
 /// The ratios of all `cells` to those of the baseline, in the order of the cells.
 pub fn unjudged(cells: &[ColdStartCell], baseline: &str) -> Vec<Unjudged> {
     let mut found = vec![];
-    for (index, cell) in cells.iter().enumerate() {
-        let base = cells
-            .iter()
-            .find(|base| base.variant == baseline && same_point(base, cell));
+    for (index, cell) in cells
+        .iter()
+        .enumerate()
+        .filter(|(_, cell)| cell.is_ranked())
+    {
+        let mut ranked = cells.iter().filter(|base| base.is_ranked());
+        let base = ranked.find(|base| base.variant == baseline && same_point(base, cell));
         let Some(base) = base.filter(|_| cell.variant != baseline) else {
             continue;
         };
@@ -105,7 +108,12 @@ pub fn expected<'a>(
     let time = match metric {
         Metric::ColdStartListening => cell.create_to_listening.as_ref(),
         Metric::ColdStartAnswer => cell.create_to_answer.as_ref(),
-        Metric::ThroughputRps | Metric::WarmP50 | Metric::CpuPerRequest | Metric::Memory => None,
+        Metric::ThroughputRps
+        | Metric::WarmP50
+        | Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99 => None,
     };
     time?.versus_baseline.as_ref()
 }

@@ -2,7 +2,7 @@
 //! loads, because the unit is another one: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell),
-//! [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
+//! [`validity`] (which of them count, and why not), [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 
 mod cells;
@@ -11,11 +11,13 @@ mod floor;
 mod report;
 mod status;
 mod trial;
+mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use super::judge::Verdict;
+use super::quality::Reason;
 use super::statistics::Spread;
 use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep};
@@ -26,7 +28,8 @@ pub use floor::{HarnessFloor, floors};
 pub use report::{section, tables};
 pub use status::{harness_floor, is_measured, rows};
 pub use trial::{ColdTrial, bodies, of_document};
-pub use words::{doubts, sweep, terminal, verdict};
+pub use validity::{doubts, mark};
+pub use words::{sweep, terminal, verdict};
 
 /// One variant under one workload with one number of pods at once. Times are microseconds.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -40,6 +43,24 @@ pub struct ColdStartCell {
     pub concurrency: u32,
     /// How its trials ended.
     pub counts: TrialCounts,
+    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
+    /// against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
+    /// Samples of all measured trials in which a pod found something else on the node than the class
+    /// says. They count in no number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_class_samples: u32,
+    /// Samples behind the numbers without evidence of what their pods found on the node.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unverified_samples: u32,
+    /// How much earlier the first correct answer may have been there: the median over the pods for
+    /// which it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_uncertainty_microseconds: Option<f64>,
+    /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
+    #[serde(default)]
+    pub clock_shift_microseconds: f64,
     /// Pods behind the numbers, over all valid trials and without the discarded ones.
     pub pods: u32,
     /// Pods that answered correctly at the first attempt: their answer waited for the address to be
@@ -61,7 +82,17 @@ pub struct ColdStartCell {
     pub blocks: Vec<ColdBlock>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl ColdStartCell {
+    /// Whether it is compared.
+    pub const fn is_ranked(&self) -> bool {
+        self.counts.valid > 0 && self.invalid_because.is_empty()
+    }
+
     /// Where it is, for people: `embedded on hello, 4 pods at once`.
     pub fn place(&self) -> String {
         let pods = match self.concurrency {

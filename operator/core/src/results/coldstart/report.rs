@@ -16,7 +16,10 @@ const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod; p90 is that \
 of all pods together, with a tilde when they are fewer than 100. *Listening* is the log line by which the \
 service says so; *answer* is the first correct one, which on the pod network cannot come before the \
-API tells the pod's address. *Discarded* is the first sample of each block, which does not count.\n";
+API tells the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
+class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
+taken again. *Unverified* are samples that count without evidence of what their pods found. A point with a reason \
+under *Invalid because* is not compared.\n";
 
 const FLOOR: &str = "\
 Harness floor: a pod that does nothing but listen, under the node's default runtime, started by the same \
@@ -24,7 +27,8 @@ probe in the baseline's trials. So long take cluster and harness before any serv
 
 const STEPS: &str = "\
 Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
-probe: an upper bound. `logStamp` is containerd's stamp of the log line. Both read the node's clock.\n";
+probe: an upper bound. `logStamp` is containerd's stamp of the log line, `containerdEvent` that of its own events. All \
+read the node's clock.\n";
 
 /// The section; empty for a run without cold starts.
 pub fn section(summary: &Summary) -> String {
@@ -140,7 +144,14 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         ("p90", Align::Right),
         ("Makespan", Align::Right),
         ("Discarded listening", Align::Right),
+        ("Wrong class", Align::Right),
+        ("Unverified", Align::Right),
+        ("Invalid because", Align::Left),
     ]);
+    let count = |samples: u32| match samples {
+        0 => NOTHING.to_owned(),
+        some => some.to_string(),
+    };
     for cell in cells {
         let [listening, listening_range, listening_p90] = time(cell.create_to_listening.as_ref());
         let [answer, answer_range, answer_p90] = time(cell.create_to_answer.as_ref());
@@ -163,10 +174,23 @@ fn times(cells: &[&ColdStartCell]) -> Table {
                 .map_or_else(|| NOTHING.to_owned(), |m| units::micros(m.median)),
             super::super::statistics::median(discarded)
                 .map_or_else(|| NOTHING.to_owned(), units::micros),
+            count(cell.wrong_class_samples),
+            count(cell.unverified_samples),
+            reasons(cell),
         ]);
     }
     table.drop_columns_of(NOTHING);
     table
+}
+
+fn reasons(cell: &ColdStartCell) -> String {
+    let reasons = cell.invalid_because.iter();
+    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        reasons.join(" ")
+    }
 }
 
 fn time(time: Option<&ColdTime>) -> [String; 3] {

@@ -6,6 +6,7 @@ use wasmbench_api::status::{
     SummaryRow,
 };
 
+use super::super::rows::invalid;
 use super::super::statistics::{Spread, round_significant};
 use super::super::summary::Summary;
 use super::{ColdRatio, ColdStartCell, ColdTime, HarnessFloor};
@@ -70,10 +71,12 @@ pub fn is_measured(summary: &Summary, variant: &str) -> bool {
 }
 
 fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
-    (cell.counts.valid > 0).then(|| ColdStartPoint {
+    let invalid = invalid(&cell.invalid_because);
+    (cell.counts.valid > 0 || invalid.is_some()).then(|| ColdStartPoint {
         concurrency: cell.concurrency,
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        invalid,
         samples: cell.pods / cell.concurrency.max(1),
         listening: cell.create_to_listening.as_ref().map(time),
         answer: cell.create_to_answer.as_ref().map(time),

@@ -11,6 +11,16 @@ use crate::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, Col
 pub struct ColdTrial {
     /// Pods of the samples that count.
     pub pods: u32,
+    /// How many samples these are.
+    pub samples: u32,
+    /// Samples that found something else on the node than the class says.
+    pub wrong_class_samples: u32,
+    /// Samples that count, and for which there is no evidence of what every pod found.
+    pub unverified_samples: u32,
+    /// How much earlier each first correct answer may have been there, as far as it is known.
+    pub answer_uncertainties: Vec<f64>,
+    /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
+    pub clock_shift: f64,
     /// Those whose first attempt was answered correctly.
     pub first_attempt_answers: u32,
     /// From creation to each step, every pod that has evidence of it.
@@ -28,6 +38,11 @@ pub struct ColdTrial {
 }
 
 impl ColdTrial {
+    /// Whether there are samples, be they of the wrong class.
+    pub const fn is_measured(&self) -> bool {
+        self.pods > 0 || self.wrong_class_samples > 0
+    }
+
     /// Median of the pods, from creation to `step`.
     pub fn median(&self, step: ColdStep) -> Option<f64> {
         median(self.steps.get(&step)?.iter().copied())
@@ -46,9 +61,11 @@ impl ColdTrial {
 
 /// The numbers of a document.
 pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
-    let mut trial = ColdTrial::default();
+    let mut trial = of_samples(&document.samples);
     for sample in &document.samples {
-        for pod in &sample.pods {
+        // A sample of the wrong class is evidence of nothing but that.
+        let shown = sample.pods.iter().filter(|_| !sample.wrong_class);
+        for pod in shown {
             let steps = if sample.discarded {
                 &mut trial.discarded
             } else {
@@ -63,7 +80,7 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
                 }
             }
         }
-        if !sample.discarded {
+        if sample.counts() {
             trial.makespans.extend(makespan(sample));
         }
     }
@@ -79,9 +96,31 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
     trial
 }
 
+/// What is known of the samples without the times of their pods.
+fn of_samples(samples: &[ColdSample]) -> ColdTrial {
+    let count = |is: fn(&ColdSample) -> bool| {
+        let found = samples.iter().filter(|sample| is(sample)).count();
+        u32::try_from(found).unwrap_or(u32::MAX)
+    };
+    let uncertainty = |pod: &ColdPod| {
+        let answer = pod.steps.get(&ColdStep::FirstCorrectAnswer)?;
+        Some(answer.uncertainty_nanoseconds? as f64 / 1e3)
+    };
+    let shifts = samples.iter().filter(|sample| sample.counts());
+    let shifts = shifts.map(|sample| sample.clock_shift_nanoseconds.unsigned_abs());
+    ColdTrial {
+        samples: count(ColdSample::counts),
+        wrong_class_samples: count(|sample| sample.wrong_class),
+        unverified_samples: count(|sample| sample.counts() && !sample.is_verified()),
+        answer_uncertainties: counted(samples).filter_map(uncertainty).collect(),
+        clock_shift: shifts.max().unwrap_or_default() as f64 / 1e3,
+        ..ColdTrial::default()
+    }
+}
+
 /// The pods of the samples that count.
 fn counted(samples: &[ColdSample]) -> impl Iterator<Item = &ColdPod> {
-    let counted = samples.iter().filter(|sample| !sample.discarded);
+    let counted = samples.iter().filter(|sample| sample.counts());
     counted.flat_map(|sample| &sample.pods)
 }
 

@@ -1,11 +1,10 @@
-//! Cold starts in words: the verdict of a run that has nothing else, doubts, the sweep, and lines
+//! Cold starts in words: the verdict of a run that has nothing else, the sweep, and lines
 //! for a terminal.
 
 use wasmbench_api::cold_start::ColdStart;
 use wasmbench_api::run::{Network, TWIN};
 use wasmbench_api::status::{ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
 
-use super::super::quality::{Doubt, Reason};
 use super::super::statistics::Spread;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
@@ -17,8 +16,6 @@ use super::{ColdStartCell, ColdTime};
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.
 const MAX_VERDICT_CHARS: usize = 200;
-/// Cells that a message lists.
-const MAX_PLACES: usize = 4;
 
 /// The sweep in one sentence.
 pub fn sweep(sweep: &ColdStart, network: Network) -> String {
@@ -45,7 +42,8 @@ pub fn verdict(summary: &Summary) -> Option<String> {
         .filter_map(|cell| against(summary, cell))
         .collect();
     let statements = if compared.is_empty() {
-        summary.cold_starts.iter().filter_map(absolute).collect()
+        let ranked = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
+        ranked.filter_map(absolute).collect()
     } else {
         compared
     };
@@ -101,47 +99,6 @@ fn at(cell: &ColdStartCell) -> String {
         more => format!(", {more} pods at once"),
     };
     format!(" on {}{pods}", cell.workload)
-}
-
-/// What speaks against the numbers.
-pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
-    let partly = |cell: &&ColdStartCell| {
-        cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0
-    };
-    let missing = |cell: &&ColdStartCell| cell.counts.missing > 0;
-    let place = |cell: &ColdStartCell| {
-        let (valid, planned) = (cell.counts.valid, cell.counts.planned);
-        format!("{} ({valid} of {planned} valid)", cell.place())
-    };
-    let listed = |chosen: Vec<&ColdStartCell>| {
-        let more = chosen.len().saturating_sub(MAX_PLACES);
-        let shown: Vec<String> = chosen.into_iter().take(MAX_PLACES).map(place).collect();
-        let more = if more > 0 {
-            format!(", and {more} more")
-        } else {
-            String::new()
-        };
-        (!shown.is_empty()).then(|| format!("cold starts of {}{more}", shown.join(", ")))
-    };
-    let doubt = |reason, message: Option<String>, remedy: &str| {
-        message.map(|message| Doubt {
-            reason,
-            breaks_trust: true,
-            message,
-            remedy: remedy.to_owned(),
-        })
-    };
-    let failed = doubt(
-        Reason::TrialsFailed,
-        listed(cells.iter().filter(partly).collect()),
-        "the failures are listed in the report; remove their cause and run again",
-    );
-    let incomplete = doubt(
-        Reason::Incomplete,
-        listed(cells.iter().filter(missing).collect()),
-        "wait for the run to finish; if it has, it was stopped early: run again",
-    );
-    failed.into_iter().chain(incomplete).collect()
 }
 
 /// The 90th percentile, marked when there are too few pods for it.

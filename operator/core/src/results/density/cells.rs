@@ -10,6 +10,7 @@ use super::super::summary::TrialCounts;
 use super::super::trial::SUMMARY_DIGITS;
 use super::trial::Reached;
 use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
+use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 
 /// Valid climbs of a cell, by block.
@@ -29,6 +30,9 @@ pub fn cells(
     let mut found = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
+            if not_applicable::reason(variant, workload, Point::Density).is_some() {
+                continue;
+            }
             let cell = Cell {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),

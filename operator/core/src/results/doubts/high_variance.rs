@@ -43,7 +43,7 @@ fn of_load(comparison: &Comparison) -> Option<Wide> {
     Some(Wide {
         what: format!(
             "{} of {} on {}",
-            comparison.metric.noun(),
+            comparison.what(),
             comparison.variant,
             comparison.workload
         ),

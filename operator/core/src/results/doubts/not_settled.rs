@@ -13,6 +13,6 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(note(
         Reason::WarmupNotSettled,
         format!("the rate still moved after three times the warm-up: {places}"),
-        "raise spec.sweeps.throughput.warmupSeconds, or choose a quieter node",
+        "raise warmupSeconds of the sweep, or choose a quieter node",
     ))
 }

@@ -118,17 +118,20 @@ fn lane(
         look: look(summary, &cell.variant),
         dots: dots.collect(),
         spread: time.map(|time| time.p50_microseconds),
-        is_ranked: time.is_some(),
+        is_ranked: cell.is_ranked() && time.is_some(),
         mark: "",
         missing: (without > 0).then(|| format!("{without} trials without a measurement")),
     }
 }
 
-/// Steps up to the answer; the deletion of the pod is no part of its start.
+/// Steps up to the answer; the end and the deletion of the pod is no part of its start.
 fn is_of_the_start(step: ColdStep) -> bool {
     !matches!(
         step,
-        ColdStep::CreateSent | ColdStep::DeleteSent | ColdStep::DeletionFinished
+        ColdStep::CreateSent
+            | ColdStep::DeleteSent
+            | ColdStep::TaskExited
+            | ColdStep::DeletionFinished
     )
 }
 

@@ -1,4 +1,4 @@
-//! Curves over the number of connections: one line per variant through its medians, with the band of
+//! Curves over the number of connections or another amount of load: one line per variant through its medians, with the band of
 //! the medians' intervals, and every trial a point.
 
 use std::fmt::Write as _;
@@ -27,15 +27,15 @@ pub struct Curve {
     pub name: String,
     /// Its look.
     pub look: Look,
-    /// Connections, and what was measured with them.
+    /// Amounts of load, and what was measured with them.
     pub points: Vec<(u32, Lane)>,
 }
 
-/// A plot of these curves; `knee` is a number of connections to mark, and why.
+/// A plot of these curves over an amount of load that is called `load`; `knee` is one to mark, and why.
 pub fn plot(
     id: &str,
     title: &str,
-    axis: Axis,
+    (axis, load): (Axis, &str),
     curves: &[Curve],
     knee: Option<(u32, String)>,
     detail: Points,
@@ -45,7 +45,7 @@ pub fn plot(
     let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
     let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
     let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));
-    let mut body = frame(&across, &up, axis);
+    let mut body = frame(&across, &up, axis, load);
     if let Some((connections, why)) = knee {
         let x = across.at(f64::from(connections));
         body.push_str(&line("knee", (x, TOP), (x, BOTTOM)));
@@ -64,10 +64,7 @@ pub fn plot(
         let x = |connections: u32| across.at(f64::from(connections)) + shift;
         body.push_str(&drawn(curve, x, &up, detail));
     }
-    let what = format!(
-        "{title} by number of connections, one line per variant: {}",
-        axis.name
-    );
+    let what = format!("{title} by {load}, one line per variant: {}", axis.name);
     marks::svg(id, (WIDTH, HEIGHT), title, &what, &body)
 }
 
@@ -80,7 +77,7 @@ fn dodge(across: &Scale, curves: usize) -> f64 {
     (room / curves.max(1) as f64).min(9.0)
 }
 
-fn frame(across: &Scale, up: &Scale, axis: Axis) -> String {
+fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> String {
     let mut svg = String::new();
     for value in &up.ticks {
         let y = up.at(*value);
@@ -101,7 +98,7 @@ fn frame(across: &Scale, up: &Scale, axis: Axis) -> String {
     let caution = up
         .caution()
         .map_or_else(String::new, |caution| format!("; {caution}"));
-    let name = format!("connections; vertical: {}{caution}", axis.name);
+    let name = format!("{load}; vertical: {}{caution}", axis.name);
     let middle = f64::midpoint(LEFT, RIGHT);
     svg + &text("axis middle", (middle, BOTTOM + 34.0), &name, 90) + "\n"
 }

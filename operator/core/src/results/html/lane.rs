@@ -17,6 +17,10 @@ pub enum Quantity {
     P50,
     /// 99th percentile of latency.
     P99,
+    /// Median latency from the schedule.
+    ScheduledP50,
+    /// 99th percentile of it.
+    ScheduledP99,
     /// CPU time per request.
     Cpu,
     /// Memory of the pod.
@@ -34,6 +38,11 @@ impl Quantity {
             },
             Self::P50 | Self::P99 => Axis {
                 name: "time from request to answer (us, ms, s)",
+                label: units::micros,
+                base: 1000.0,
+            },
+            Self::ScheduledP50 | Self::ScheduledP99 => Axis {
+                name: "time from when a request was due to its answer (us, ms, s)",
                 label: units::micros,
                 base: 1000.0,
             },
@@ -55,6 +64,8 @@ impl Quantity {
             Self::Rate => metrics.rps,
             Self::P50 => metrics.p50,
             Self::P99 => metrics.p99,
+            Self::ScheduledP50 => metrics.open_loop.map(|times| times.p50_microseconds),
+            Self::ScheduledP99 => metrics.open_loop.map(|times| times.p99_microseconds),
             Self::Cpu => metrics.cpu,
             Self::Memory => metrics.memory.map(|bytes| bytes as f64),
         }
@@ -65,6 +76,8 @@ impl Quantity {
             Self::Rate => cell.rps,
             Self::P50 => cell.p50_microseconds,
             Self::P99 => cell.p99_microseconds,
+            Self::ScheduledP50 => cell.open_loop.map(|found| found.p50_microseconds),
+            Self::ScheduledP99 => cell.open_loop.map(|found| found.p99_microseconds),
             Self::Cpu => cell.cpu_microseconds_per_request,
             Self::Memory => cell.memory_bytes,
         }
@@ -151,7 +164,8 @@ pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
             None => without.push(trial),
         }
     }
-    let carried = quantity != Quantity::P99 || cell.p99_carried;
+    let is_p99 = matches!(quantity, Quantity::P99 | Quantity::ScheduledP99);
+    let carried = !is_p99 || cell.p99_carried;
     Lane {
         name: cell.variant.clone(),
         look: look(summary, &cell.variant),

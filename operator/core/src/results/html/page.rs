@@ -180,10 +180,19 @@ fn foot(summary: &Summary) -> String {
     format!(
         "{}{HOW_TO_READ}<p>Node {}, fingerprint {}: environment.json has its facts. Runs with different \
          fingerprints do not compare.</p>\n{END}",
-        failures(summary),
+        not_applicable(summary) + &failures(summary),
         escape(&node),
         escape(&fingerprint)
     )
+}
+
+fn not_applicable(summary: &Summary) -> String {
+    let table = tables::not_applicable(summary);
+    if table.is_empty() {
+        return String::new();
+    }
+    let table = table.html("What variants cannot do by definition");
+    format!("<section>\n<h2>Not applicable</h2>\n{table}</section>\n")
 }
 
 fn failures(summary: &Summary) -> String {

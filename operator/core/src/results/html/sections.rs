@@ -1,6 +1,7 @@
 //! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts,
 //! with the tables of the same numbers beneath.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use wasmbench_api::run::TWIN;
@@ -9,6 +10,7 @@ use super::super::coldstart::{self, ColdRatio, ColdStartCell};
 use super::super::compare::{Comparison, Metric};
 use super::super::curve::knee;
 use super::super::noise_floor::NoiseFloor;
+use super::super::open_loop;
 use super::super::statistics::Spread;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::tables::{self, judged_ratio, ratio_with_interval};
@@ -56,6 +58,7 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
     html.push_str(&ratios(summary, name, &id, detail));
     let mut plots = loads(summary, name, Sweep::Throughput, &id, detail);
     plots.extend(loads(summary, name, Sweep::WarmLatency, &id, detail));
+    plots.extend(loads(summary, name, Sweep::OpenLoop, &id, detail));
     plots.extend(cold::plots(summary, name, &id, detail.points));
     let figures: String = plots.iter().map(|plot| figure(summary, plot)).collect();
     let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
@@ -122,6 +125,7 @@ fn loads(summary: &Summary, workload: &str, sweep: Sweep, id: &str, detail: Deta
     let (key, shown): (&str, &[(Quantity, &'static str)]) = match sweep {
         Sweep::Throughput => ("load", &LOADED),
         Sweep::WarmLatency => ("warm", &WARM),
+        Sweep::OpenLoop => ("open", &OPEN),
     };
     shown
         .iter()
@@ -147,6 +151,11 @@ const WARM: [(Quantity, &str); 4] = [
     (Quantity::Memory, "Memory, warm"),
 ];
 
+const OPEN: [(Quantity, &str); 2] = [
+    (Quantity::ScheduledP50, "Latency p50 from the schedule"),
+    (Quantity::ScheduledP99, "Latency p99 from the schedule"),
+];
+
 /// A curve over several numbers of connections, else a strip plot.
 fn load(
     summary: &Summary,
@@ -164,15 +173,21 @@ fn load(
     if lanes.iter().all(|(_, lane)| lane.dots.is_empty()) && quantity != Quantity::Rate {
         return None;
     }
-    let first = cells.first()?.connections;
-    let is_curve = cells.iter().any(|cell| cell.connections != first);
-    let notes = notes(&lanes, is_curve);
+    let first = amount(cells.first()?);
+    let is_curve = cells.iter().any(|cell| amount(cell) != first);
+    let is_open = cells.first()?.sweep == Sweep::OpenLoop;
+    let (load, unit) = if is_open {
+        ("percent of each variant's own peak", "% of the peak")
+    } else {
+        ("number of connections", "connections")
+    };
+    let notes = notes(&lanes, is_curve.then_some(unit));
     let axis = quantity.axis();
     let svg = if is_curve {
         let knee = knee(&summary.cells, &summary.baseline, workload)
             .filter(|_| quantity == Quantity::Rate)
             .map(|cell| (cell.connections, format!("knee of {}", summary.baseline)));
-        curve::plot(id, title, axis, &curves(lanes), knee, detail.points)
+        curve::plot(id, title, (axis, load), &curves(lanes), knee, detail.points)
     } else {
         let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
         strip(id, title, axis, &lanes, detail.points)
@@ -185,23 +200,25 @@ fn load(
     })
 }
 
-/// What the lanes do not show; what holds at several numbers of connections is said once.
-fn notes(lanes: &[(&CellSummary, Lane)], with_connections: bool) -> Vec<String> {
+/// What is plotted from left to right: the rate where the load has one, else the connections.
+fn amount(cell: &CellSummary) -> u32 {
+    cell.percent_of_peak.unwrap_or(cell.connections)
+}
+
+/// What the lanes do not show; what holds at several amounts of load is said once, with their unit.
+fn notes(lanes: &[(&CellSummary, Lane)], unit: Option<&str>) -> Vec<String> {
     let mut said: Vec<(String, Vec<String>)> = vec![];
     for (cell, lane) in lanes {
         let Some(note) = lane.note() else { continue };
-        let connections = cell.connections.to_string();
+        let connections = amount(cell).to_string();
         match said.iter_mut().find(|(known, _)| *known == note) {
             Some((_, all)) => all.push(connections),
             None => said.push((note, vec![connections])),
         }
     }
-    let written = |(note, connections): (String, Vec<String>)| {
-        if with_connections {
-            format!("{note} (each at {} connections)", connections.join(", "))
-        } else {
-            note
-        }
+    let written = |(note, connections): (String, Vec<String>)| match unit {
+        Some(unit) => format!("{note} (each at {} {unit})", connections.join(", ")),
+        None => note,
     };
     said.into_iter().map(written).collect()
 }
@@ -209,7 +226,7 @@ fn notes(lanes: &[(&CellSummary, Lane)], with_connections: bool) -> Vec<String> 
 fn curves(lanes: Vec<(&CellSummary, Lane)>) -> Vec<Curve> {
     let mut curves: Vec<Curve> = vec![];
     for (cell, lane) in lanes {
-        let point = (cell.connections, lane);
+        let point = (amount(cell), lane);
         match curves.iter_mut().find(|curve| curve.name == cell.variant) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve {
@@ -225,7 +242,14 @@ fn curves(lanes: Vec<(&CellSummary, Lane)>) -> Vec<Curve> {
 fn ratios(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String {
     let loads = METRICS
         .iter()
-        .map(|metric| group(summary, workload, *metric));
+        .map(|metric| group(summary, workload, *metric, None));
+    let rates = summary.cells.iter().filter_map(|c| c.percent_of_peak);
+    let rates: BTreeSet<u32> = rates.collect();
+    let open = rates.into_iter().flat_map(|percent| {
+        [Metric::OpenLoopP50, Metric::OpenLoopP99]
+            .map(|metric| group(summary, workload, metric, Some(percent)))
+    });
+    let loads = loads.chain(open);
     let cold = cold_groups(summary, workload);
     let groups: Vec<Group> = loads
         .chain(cold)
@@ -263,10 +287,14 @@ fn ratios(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String
     )
 }
 
-fn group(summary: &Summary, workload: &str, metric: Metric) -> Group {
-    let of_metric = |c: &&Comparison| c.workload == workload && c.metric == metric;
+fn group(summary: &Summary, workload: &str, metric: Metric, percent: Option<u32>) -> Group {
+    let of_metric = |c: &&Comparison| {
+        c.workload == workload && c.metric == metric && c.percent_of_peak == percent
+    };
     let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_metric).collect();
-    let twin = |floor: &&NoiseFloor| floor.workload == workload && floor.metric == metric;
+    let twin = |floor: &&NoiseFloor| {
+        floor.workload == workload && floor.metric == metric && floor.percent_of_peak == percent
+    };
     let twin = summary.noise_floors.iter().find(twin);
     let place = found.first().map(|c| (c.sweep, c.connections));
     let place = place.or_else(|| twin.map(|twin| (twin.sweep, twin.connections)));
@@ -284,7 +312,7 @@ fn group(summary: &Summary, workload: &str, metric: Metric) -> Group {
         words: judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
     });
     Group {
-        name: format!("{}{place}", metric.noun()),
+        name: format!("{}{place}", metric.at(percent)),
         noise_floor: twin.and_then(|twin| twin.factor),
         ratios: compared.chain(twin.map(of_twin)).collect(),
     }
@@ -367,6 +395,7 @@ fn numbers(summary: &Summary, workload: &str) -> String {
             "Medians over valid trials",
             tables::points(summary, workload),
         ),
+        ("Open loop", open_loop::table(summary, workload)),
     ];
     let cold = coldstart::tables(summary, workload);
     let all = all

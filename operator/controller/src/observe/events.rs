@@ -1,0 +1,103 @@
+//! What kubelets said about pods. Read once, when a pod did not start: nobody is measured then.
+
+use k8s_openapi::api::events::v1::Event;
+use kube::Api;
+use kube::api::ListParams;
+use wasmbench_core::plan::{Failure, SANDBOX_FAILED, explained, wants_event};
+
+use super::convert::quote_end;
+use crate::context::Context;
+
+/// More events of one kind than a namespace has, unless something else is wrong in it.
+const AT_MOST: u32 = 500;
+
+/// `failure` with what the kubelet said about the pod whose name begins with `pod`, if it did. An
+/// answer that does not come changes nothing: the failure is known without it.
+pub async fn with_event(
+    context: &Context,
+    namespace: &str,
+    pod: &str,
+    failure: Failure,
+) -> Failure {
+    if !wants_event(&failure) {
+        return failure;
+    }
+    let api: Api<Event> = Api::namespaced(context.client.clone(), namespace);
+    let params = ListParams::default()
+        .fields(&format!("reason={SANDBOX_FAILED},regarding.kind=Pod"))
+        .limit(AT_MOST);
+    match api.list(&params).await {
+        Ok(events) => match latest(&events.items, pod) {
+            Some(said) => explained(failure, &said),
+            None => failure,
+        },
+        Err(error) => {
+            tracing::warn!(%error, "the events of {pod} cannot be read");
+            failure
+        }
+    }
+}
+
+fn latest(events: &[Event], pod: &str) -> Option<String> {
+    let about = |event: &&Event| {
+        let regarding = event.regarding.as_ref();
+        let name = regarding.and_then(|regarding| regarding.name.as_deref());
+        name.is_some_and(|name| name.starts_with(pod))
+    };
+    let time = |event: &&Event| {
+        let series = event
+            .series
+            .as_ref()
+            .map(|series| series.last_observed_time.0);
+        let last = event.deprecated_last_timestamp.as_ref().map(|time| time.0);
+        series
+            .or(last)
+            .or(event.event_time.as_ref().map(|time| time.0))
+    };
+    let event = events.iter().filter(about).max_by_key(time)?;
+    let said = quote_end(event.note.as_deref());
+    (!said.is_empty()).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(pod: &str, note: &str, last: &str) -> Event {
+        serde_json::from_value(json!({
+            "metadata": {"name": note},
+            "regarding": {"kind": "Pod", "name": pod},
+            "note": note,
+            "deprecatedLastTimestamp": last,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_newest_event_of_the_pod_counts() {
+        let events = [
+            event("run-a-1", "newest", "2026-01-01T00:00:03Z"),
+            event("run-a-0", "older", "2026-01-01T00:00:01Z"),
+            event("run-b-0", "another's", "2026-01-01T00:00:09Z"),
+        ];
+        assert_eq!(latest(&events, "run-a").as_deref(), Some("newest"));
+        assert_eq!(latest(&events, "run-c"), None);
+    }
+
+    #[test]
+    fn a_missing_shim_is_found_at_the_end_of_what_containerd_says() {
+        let id = "a".repeat(64);
+        let note = format!(
+            "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to start sandbox \
+             \"{id}\": failed to create containerd task: failed to start shim: failed to resolve runtime \
+             path: runtime \"io.containerd.wasmbench-broken.v1\" binary not installed \
+             \"containerd-shim-wasmbench-broken-v1\": file does not exist"
+        );
+        let said = latest(&[event("run-a", &note, "2026-01-01T00:00:01Z")], "run-a").unwrap();
+        let failure = Failure::new(wasmbench_core::plan::FailureReason::SubjectNotStarted, "");
+        let told = explained(failure, &said).message;
+        assert!(told.starts_with("the shim is not on the node"), "{told}");
+    }
+}

@@ -1,0 +1,101 @@
+//! Why a node could not start a pod. A pod whose sandbox cannot be made says nothing in its status:
+//! only the kubelet's event knows, in the words of containerd. Pure.
+
+use super::failure::Failure;
+
+/// Reason of the kubelet's event about a sandbox that it could not make.
+pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
+/// What waiting for a pod whose sandbox cannot be made ends with, by operator and probe.
+const MAY_LACK_A_SANDBOX: [&str; 2] = ["SubjectNotStarted", "StartTimedOut"];
+/// What containerd says, and what to do about it. The first that fits counts.
+const REMEDIES: [(&str, &str); 5] = [
+    (
+        "no runtime for",
+        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+         configuration and restart it, or correct the handler",
+    ),
+    (
+        "no runtime handler",
+        "the node's containerd does not know the RuntimeClass's handler: add the runtime to its \
+         configuration and restart it, or correct the handler",
+    ),
+    (
+        "binary not installed",
+        "the shim is not on the node: install its program on containerd's PATH",
+    ),
+    // It was there once, and containerd remembers where.
+    (
+        "no such file or directory",
+        "the shim is not on the node: install its program on containerd's PATH",
+    ),
+    (
+        "failed to start shim",
+        "the shim does not work on this node: start its program there by hand, and see containerd's \
+         log",
+    ),
+];
+
+/// Whether an event may tell more about a failure with this reason.
+pub fn wants_event(failure: &Failure) -> bool {
+    MAY_LACK_A_SANDBOX.contains(&failure.reason.as_str())
+}
+
+/// `failure`, told by what the kubelet said (`event`) where that names a cause.
+pub fn explained(failure: Failure, event: &str) -> Failure {
+    let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
+        let message = format!("{}; the node said: {event}", failure.message);
+        return Failure { message, ..failure };
+    };
+    Failure {
+        message: format!("{remedy} (it said: {event})"),
+        ..failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::FailureReason;
+
+    fn told(event: &str) -> String {
+        let failure = Failure::new(FailureReason::SubjectNotStarted, "it did not run");
+        let explained = explained(failure, event);
+        assert_eq!(explained.reason, "SubjectNotStarted");
+        explained.message
+    }
+
+    #[test]
+    fn each_way_to_lack_a_sandbox_has_its_remedy() {
+        for (event, remedy) in [
+            (
+                "unable to get OCI runtime for sandbox: no runtime for \"wasmtime\" is configured",
+                "add the runtime to its configuration",
+            ),
+            (
+                "failed to start shim: runtime \"io.containerd.x.v1\" binary not installed",
+                "install its program",
+            ),
+            (
+                "failed to start shim: start failed: exit status 1",
+                "by hand",
+            ),
+            (
+                "plugin type=ptp: no address",
+                "it did not run; the node said: plugin",
+            ),
+        ] {
+            let message = told(event);
+            assert!(
+                message.contains(remedy) && message.contains(event),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pod_that_ran_needs_no_event() {
+        let of = |reason| wants_event(&Failure::new(reason, ""));
+        assert!(of(FailureReason::SubjectNotStarted));
+        assert!(!of(FailureReason::SubjectCrashed));
+    }
+}

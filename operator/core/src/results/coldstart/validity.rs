@@ -1,0 +1,158 @@
+//! Which points of cold starts are invalid, and what speaks against the numbers.
+
+use super::super::environment::Drift;
+use super::super::quality::{Doubt, Reason};
+use super::super::units;
+use super::ColdStartCell;
+
+/// Cells that a message lists.
+const MAX_PLACES: usize = 4;
+/// What a moment may be wrong by without a question: the probe asks every 0.9 ms.
+const FINE_MICROSECONDS: f64 = 1000.0;
+/// A clock may be wrong by a quarter of the smallest difference that matters: it moves a ratio by
+/// less than the interval of a comparison that decides.
+const SHARE_OF_EFFECT: f64 = 0.25;
+
+/// Adds to each point the reasons why it is no part of comparisons. `minimum_effect` is a logarithm.
+pub fn mark(cells: &mut [ColdStartCell], drift: &[Drift], minimum_effect: f64) {
+    for cell in cells {
+        let is_measured = cell.counts.valid + cell.counts.invalid > 0;
+        let has_drifted = drift.iter().any(|drift| drift.concerns(&cell.variant));
+        let found = [
+            (
+                Reason::CacheClassViolated,
+                cell.counts.invalid > 0 && cell.wrong_class_samples > 0,
+            ),
+            (Reason::EnvironmentDrifted, is_measured && has_drifted),
+            (
+                Reason::ClockTooCoarse,
+                is_too_coarse(cell, minimum_effect).unwrap_or_default(),
+            ),
+        ];
+        let found = found.into_iter().filter(|(_, is_so)| *is_so);
+        cell.invalid_because = found.map(|(reason, _)| reason).collect();
+    }
+}
+
+/// Whether the moments of a point may be wrong by more than its comparison bears.
+fn is_too_coarse(cell: &ColdStartCell, minimum_effect: f64) -> Option<bool> {
+    let time = cell.create_to_answer.as_ref();
+    let time = time.or(cell.create_to_listening.as_ref())?;
+    let effect = time.p50_microseconds.median * libm::expm1(minimum_effect);
+    let bearable = (effect * SHARE_OF_EFFECT).max(FINE_MICROSECONDS);
+    let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
+    Some(unsure.max(cell.clock_shift_microseconds) > bearable)
+}
+
+/// What speaks against the numbers, and what limits them.
+pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
+    let found = [failed(cells), incomplete(cells), wrong_class(cells)];
+    let found = found.into_iter().chain([unverified(cells), coarse(cells)]);
+    found.flatten().collect()
+}
+
+fn failed(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let is_partly = |cell: &&ColdStartCell| {
+        cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0
+    };
+    Some(doubt(
+        Reason::TrialsFailed,
+        listed(cells.iter().filter(is_partly).map(with_valid))?,
+        "the failures are listed in the report; remove their cause and run again",
+    ))
+}
+
+fn incomplete(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let is_missing = |cell: &&ColdStartCell| cell.counts.missing > 0;
+    Some(doubt(
+        Reason::Incomplete,
+        listed(cells.iter().filter(is_missing).map(with_valid))?,
+        "wait for the run to finish; if it has, it was stopped early: run again",
+    ))
+}
+
+fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let place = |cell: &ColdStartCell| {
+        let (trials, samples) = (cell.counts.invalid, cell.wrong_class_samples);
+        format!(
+            "{} ({trials} trials without enough samples, {samples} samples of the wrong class)",
+            cell.place()
+        )
+    };
+    let places = listed(having(cells, Reason::CacheClassViolated).map(place))?;
+    Some(doubt(
+        Reason::CacheClassViolated,
+        format!(
+            "pods found something else on the node than spec.sweeps.coldStart.class says: {places}"
+        ),
+        "these points are not compared; see whether something removes images from the node while the run \
+         measures (the kubelet does when its disk is full)",
+    ))
+}
+
+fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let place = |cell: &ColdStartCell| {
+        let (samples, place) = (cell.unverified_samples, cell.place());
+        (samples > 0).then(|| format!("{place} ({samples} samples)"))
+    };
+    let message = listed(cells.iter().filter_map(place))?;
+    Some(Doubt {
+        breaks_trust: false,
+        ..doubt(
+            Reason::CacheClassViolated,
+            format!("what pods found on the node could not be verified: {message}"),
+            "the kubelet drops events under load, and the probe needs the right to list them: run again, \
+             or look at the discarded sample beside the others",
+        )
+    })
+}
+
+fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let place = |cell: &ColdStartCell| {
+        let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
+        let shift = units::micros(cell.clock_shift_microseconds);
+        let place = cell.place();
+        format!(
+            "{place} (answers {} unsure, clock set by {shift})",
+            units::micros(unsure)
+        )
+    };
+    Some(doubt(
+        Reason::ClockTooCoarse,
+        listed(having(cells, Reason::ClockTooCoarse).map(place))?,
+        "these points are not compared; let the node's clock be slewed instead of set, and leave the \
+         probe some CPU time",
+    ))
+}
+
+fn having(cells: &[ColdStartCell], reason: Reason) -> impl Iterator<Item = &ColdStartCell> {
+    let has = move |cell: &&ColdStartCell| cell.invalid_because.contains(&reason);
+    cells.iter().filter(has)
+}
+
+fn with_valid(cell: &ColdStartCell) -> String {
+    let (valid, planned) = (cell.counts.valid, cell.counts.planned);
+    format!("{} ({valid} of {planned} valid)", cell.place())
+}
+
+/// The first places, and how many more there are; `None` without any.
+fn listed(places: impl Iterator<Item = String>) -> Option<String> {
+    let places: Vec<String> = places.collect();
+    let more = places.len().saturating_sub(MAX_PLACES);
+    let shown = &places[..places.len().min(MAX_PLACES)];
+    let more = if more > 0 {
+        format!(", and {more} more")
+    } else {
+        String::new()
+    };
+    (!shown.is_empty()).then(|| format!("cold starts of {}{more}", shown.join(", ")))
+}
+
+fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
+    Doubt {
+        reason,
+        breaks_trust: true,
+        message,
+        remedy: remedy.to_owned(),
+    }
+}

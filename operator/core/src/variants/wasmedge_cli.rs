@@ -1,0 +1,28 @@
+//! `wasmedge-cli`: the gateway with each answer passed through a Wasm module by a `wasmedge` of its own, with
+//! code that was compiled when the image was built, or with the interpreter.
+
+use wasmbench_api::run::{Compile, Engine, EnvVar};
+
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// The module's whole effect on an answer.
+const BODY_PREFIX: &str = "wasm:";
+/// Read by the gateway when it chooses the module.
+const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
+
+/// How it executes, where the spec does not say.
+pub(super) fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Aot)
+}
+
+pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
+    SubjectSpec {
+        env: vec![EnvVar {
+            name: COMPILE_ENV.into(),
+            value: <&str>::from(compile(engine)).into(),
+        }],
+        body_prefix: BODY_PREFIX,
+        ..gateway(&images.wasmedge_cli, images)
+    }
+}

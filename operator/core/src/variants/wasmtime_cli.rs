@@ -1,0 +1,15 @@
+//! `wasmtime-cli`: the gateway with each answer passed through a Wasm module by a `wasmtime run` of its own,
+//! whose code was compiled when the image was built. The price of a process per request.
+
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// The module's whole effect on an answer.
+const BODY_PREFIX: &str = "wasm:";
+
+pub(super) fn subject(images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        body_prefix: BODY_PREFIX,
+        ..gateway(&images.wasmtime_cli, images)
+    }
+}

@@ -1,0 +1,22 @@
+//! `wasmtime-shim-http`: the workloads as a `wasi:http` component. The wasmtime shim reads requests and
+//! sends answers itself, and makes an instance for each request.
+
+use wasmbench_api::run::Workload;
+
+use super::{SubjectSpec, gateway};
+use crate::config::{Images, RuntimeClasses};
+
+pub(super) fn subject(images: &Images, classes: &RuntimeClasses) -> SubjectSpec {
+    SubjectSpec {
+        runtime_class: Some(classes.wasmtime.clone()),
+        ..gateway(&images.http, images)
+    }
+}
+
+/// Why there is no such cell: a counter has to live longer than a request.
+pub(super) fn cannot(workload: &Workload) -> Option<&'static str> {
+    let path = workload.path.split('?').next();
+    (path == Some("/state")).then_some(
+        "an instance answers one request only, so that no state is kept from one to the next",
+    )
+}

@@ -1,0 +1,170 @@
+//! What the node already had when a pod was created: the kubelet says in an event of the pod whether
+//! it pulled the image. Read when a sample is over and its pods are gone, so that nobody waits for it.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Event;
+use kube::Api;
+use kube::api::ListParams;
+use tokio::time::{sleep, timeout};
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::wire::cold_start::CompileCache;
+
+use super::sample::{Course, Pods};
+use crate::output::progress;
+
+/// The kubelet sends events when it has time, and has had all of the pod's life.
+const ATTEMPTS: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(250);
+/// An API server that does not answer must not hold up the trial.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the kubelet's event begins with when the image lay on the node.
+const PRESENT: &str = "Container image ";
+const PRESENT_TOO: &str = " already present on machine";
+/// The same when it was pulled.
+const PULLED: &str = "Successfully pulled image ";
+
+impl Course<'_> {
+    /// Notes of each pod what its node already had, of which a compiled form was known before. A pod
+    /// without evidence stays without.
+    pub(super) async fn find_classes(&self, compiled: Option<CompileCache>, pods: &mut Pods) {
+        if self.request.class.is_none() {
+            return;
+        }
+        let uids: Vec<Option<String>> = (0..pods.timelines.len())
+            .map(|index| pods.uid(index).map(str::to_owned))
+            .collect();
+        let mut found = vec![None; uids.len()];
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                sleep(PAUSE).await;
+            }
+            let events = pulls(&self.events, &uids).await;
+            for (class, uid) in found.iter_mut().zip(&uids) {
+                *class = uid.as_deref().and_then(|uid| class_of(&events, uid));
+            }
+            if found.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        for (timeline, class) in pods.timelines.iter_mut().zip(found) {
+            timeline.found(class.map(|class| with_compiled(class, compiled)));
+        }
+    }
+}
+
+/// A compiled form counts where the image was there, too: it goes with the image.
+fn with_compiled(class: ColdStartClass, compiled: Option<CompileCache>) -> ColdStartClass {
+    match (class, compiled) {
+        (ColdStartClass::ImageCached, Some(CompileCache::Warm)) => ColdStartClass::CompileCached,
+        (class, _) => class,
+    }
+}
+
+/// The events on images of the pods with these uids, and perhaps of others. The API server looks
+/// through all events of the namespace for each question, so that many pods are one question.
+async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
+    let all = "involvedObject.kind=Pod,reason=Pulled".to_owned();
+    let selector = match uids {
+        [Some(uid)] => format!("involvedObject.uid={uid},reason=Pulled"),
+        _ => all,
+    };
+    let params = ListParams::default().fields(&selector);
+    match timeout(PATIENCE, api.list(&params)).await {
+        Ok(Ok(events)) => events.items,
+        Ok(Err(error)) => {
+            progress(&format!("no events: {error}"));
+            vec![]
+        }
+        Err(_) => {
+            progress("no events: the API server does not answer");
+            vec![]
+        }
+    }
+}
+
+/// What the events say of the pod with this uid; `None` when they say nothing. One pulled image of a
+/// pod is enough for it to have found the node cold.
+fn class_of(events: &[Event], uid: &str) -> Option<ColdStartClass> {
+    let of_pod = events.iter().filter(|event| {
+        event.involved_object.uid.as_deref() == Some(uid)
+            && event.reason.as_deref() == Some("Pulled")
+    });
+    let said = of_pod.filter_map(|event| said(event.message.as_deref()?));
+    said.min_by_key(|class| *class != ColdStartClass::NodeCold)
+}
+
+fn said(message: &str) -> Option<ColdStartClass> {
+    if message.starts_with(PULLED) {
+        return Some(ColdStartClass::NodeCold);
+    }
+    let is_present = message.starts_with(PRESENT) && message.contains(PRESENT_TOO);
+    is_present.then_some(ColdStartClass::ImageCached)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // As kubelets of Kubernetes 1.27, 1.34 and 1.35 write them.
+    const OLD: &str = r#"Container image "docker.io/library/a:1" already present on machine"#;
+    const NEW: &str = r#"Container image "docker.io/library/a:1" already present on machine and can be accessed by the pod"#;
+    const PULL: &str = r#"Successfully pulled image "docker.io/library/a:1" in 1.2s (1.2s including waiting). Image size: 4227376 bytes."#;
+
+    fn event(uid: &str, reason: &str, message: &str) -> Event {
+        serde_json::from_value(serde_json::json!({
+            "metadata": {}, "reason": reason, "message": message,
+            "involvedObject": { "kind": "Pod", "uid": uid },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_kubelets_words_tell_whether_the_image_was_pulled() {
+        let events = [
+            event("old", "Pulled", OLD),
+            event("new", "Pulled", NEW),
+            event("pull", "Pulled", PULL),
+        ];
+        let cached = Some(ColdStartClass::ImageCached);
+        assert_eq!(class_of(&events, "old"), cached);
+        assert_eq!(class_of(&events, "new"), cached);
+        assert_eq!(class_of(&events, "pull"), Some(ColdStartClass::NodeCold));
+    }
+
+    #[test]
+    fn other_words_reasons_and_pods_are_no_evidence() {
+        let events = [
+            event("a", "Pulling", PULL),
+            event("a", "Pulled", "Image is on the machine"),
+            event("b", "Pulled", OLD),
+        ];
+        assert_eq!(class_of(&events, "a"), None);
+        assert_eq!(class_of(&[], "a"), None);
+    }
+
+    #[test]
+    fn a_compiled_form_is_one_only_where_the_image_was_there() {
+        use ColdStartClass::{CompileCached, ImageCached, NodeCold};
+        for (class, compiled, found) in [
+            (ImageCached, Some(CompileCache::Warm), CompileCached),
+            (ImageCached, Some(CompileCache::Cold), ImageCached),
+            (
+                ImageCached,
+                Some(CompileCache::NothingToCompile),
+                ImageCached,
+            ),
+            (ImageCached, None, ImageCached),
+            (NodeCold, Some(CompileCache::Warm), NodeCold),
+        ] {
+            assert_eq!(with_compiled(class, compiled), found);
+        }
+    }
+
+    #[test]
+    fn one_pulled_image_makes_a_pod_node_cold() {
+        let events = [event("a", "Pulled", OLD), event("a", "Pulled", PULL)];
+        assert_eq!(class_of(&events, "a"), Some(ColdStartClass::NodeCold));
+    }
+}

@@ -1,0 +1,53 @@
+//! What the node has of an image before a sample: made so by way of containerd where the class needs
+//! it, and looked at before and after. Nothing of it lies in a timed part.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::wire::cold_start::CompileCache;
+use wasmbench_core::wire::document::ProbeFailure;
+
+use super::runtime::unavailable;
+use super::sample::Course;
+use crate::output::progress;
+
+/// containerd collects what was deleted a moment later; the sample begins after that.
+const SETTLING: Duration = Duration::from_millis(300);
+
+impl Course<'_> {
+    /// Puts the node into the state that the class asks for. Answers with what runtimes keep compiled
+    /// of the image then, as far as it is known.
+    pub(super) async fn prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
+        let (Some(runtime), Some(class)) = (&self.runtime, self.request.class) else {
+            return Ok(None);
+        };
+        let image = self.image();
+        if class == ColdStartClass::ImageCached {
+            let forgotten = runtime.containerd.forget_compiled(image).await;
+            if forgotten.map_err(|error| unavailable(&error))? {
+                sleep(SETTLING).await;
+            }
+        }
+        let found = runtime.containerd.compile_cache(image).await;
+        found.map_err(|error| unavailable(&error))
+    }
+
+    /// The same without a change, when a sample is over.
+    pub(super) async fn compiled_now(&self) -> Option<CompileCache> {
+        let runtime = self.runtime.as_ref()?;
+        self.request.class?;
+        let found = runtime.containerd.compile_cache(self.image()).await;
+        found.unwrap_or_else(|error| {
+            progress(&format!("what is compiled is not known: {error}"));
+            None
+        })
+    }
+
+    fn image(&self) -> &str {
+        let spec = self.request.pod.spec.as_ref();
+        let container = spec.and_then(|spec| spec.containers.first());
+        let image = container.and_then(|container| container.image.as_deref());
+        image.unwrap_or_default()
+    }
+}

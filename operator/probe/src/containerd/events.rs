@@ -1,0 +1,176 @@
+//! containerd's events on tasks, each with the node's clock in nanoseconds: what shims and containerd
+//! stamped themselves, not when it arrived here.
+
+use futures::StreamExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use prost::Message as _;
+
+use super::messages::{Envelope, Filters, TaskExit, TaskOf, Timestamp};
+use super::{Containerd, NAMESPACE};
+use crate::output::progress;
+
+const CREATE: &str = "/tasks/create";
+const START: &str = "/tasks/start";
+const EXIT: &str = "/tasks/exit";
+
+/// What became of a container's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// It is there, stopped before its first instruction.
+    Created,
+    /// It runs.
+    Started,
+    /// It ended.
+    Exited,
+}
+
+/// What became of a container's process, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskEvent {
+    /// The container's id.
+    pub container: String,
+    /// What happened.
+    pub happened: Happened,
+    /// Nanoseconds since the Unix epoch.
+    pub at: i64,
+}
+
+impl Containerd {
+    /// Follows the events on tasks until the receiver is dropped. containerd confirms a subscription
+    /// with its first event only, so that nobody waits for that.
+    pub fn task_events(&self) -> UnboundedReceiver<TaskEvent> {
+        let filter = |topic: &str| format!("namespace=={NAMESPACE},topic==\"{topic}\"");
+        let filters = [CREATE, START, EXIT].map(filter).into();
+        let path = "/containerd.services.events.v1.Events/Subscribe";
+        let (sender, receiver) = unbounded();
+        let containerd = self.clone();
+        tokio::spawn(async move {
+            let answers = containerd.follow::<_, Envelope>(path, Filters { filters });
+            let mut answers = match answers.await {
+                Ok(answers) => answers,
+                Err(error) => return progress(&format!("no events: {error}")),
+            };
+            while let Some(answer) = answers.next().await {
+                let envelope = match answer {
+                    Ok(envelope) => envelope,
+                    Err(status) => {
+                        progress(&format!("containerd's events ended: {status}"));
+                        return;
+                    }
+                };
+                let news = task_event(&envelope).map(|event| sender.unbounded_send(event));
+                if news.is_some_and(|sent| sent.is_err()) {
+                    return;
+                }
+            }
+        });
+        receiver
+    }
+}
+
+/// The event in an envelope; `None` for what is no event on the process of a container, or has no
+/// time.
+fn task_event(envelope: &Envelope) -> Option<TaskEvent> {
+    let value = envelope.event.as_ref()?.value.as_slice();
+    let stamped = envelope.timestamp.as_ref();
+    let stamped = stamped.map(Timestamp::unix_nanoseconds);
+    let happened = match envelope.topic.as_str() {
+        CREATE => Happened::Created,
+        START => Happened::Started,
+        EXIT => {
+            let exit = TaskExit::decode(value).ok()?;
+            let is_its_own = exit.id.is_empty() || exit.id == exit.container_id;
+            let at = exit.exited_at.map(|at| at.unix_nanoseconds()).or(stamped);
+            return is_its_own.then_some(TaskEvent {
+                container: exit.container_id,
+                happened: Happened::Exited,
+                at: at?,
+            });
+        }
+        _ => return None,
+    };
+    Some(TaskEvent {
+        container: TaskOf::decode(value).ok()?.container_id,
+        happened,
+        at: stamped?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // What containerd 2.3.4 sent when a container of its shim for runc came and went.
+    const CREATED: &str = include_str!("fixtures/task-create.hex");
+    const STARTED: &str = include_str!("fixtures/task-start.hex");
+    const EXITED: &str = include_str!("fixtures/task-exit.hex");
+    const DELETED: &str = include_str!("fixtures/task-delete.hex");
+
+    fn envelope(hex: &str) -> Envelope {
+        let digits: Vec<char> = hex.trim().chars().collect();
+        let byte =
+            |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        Envelope::decode(bytes.as_slice()).unwrap()
+    }
+
+    fn event(happened: Happened, at: i64) -> TaskEvent {
+        let container = "first-container".to_owned();
+        TaskEvent {
+            container,
+            happened,
+            at,
+        }
+    }
+
+    #[test]
+    fn real_events_become_moments_to_the_nanosecond() {
+        for (hex, expected) in [
+            (
+                CREATED,
+                Some(event(Happened::Created, 1_795_271_251_913_222_643)),
+            ),
+            (
+                STARTED,
+                Some(event(Happened::Started, 1_795_271_251_923_635_134)),
+            ),
+            (
+                EXITED,
+                Some(event(Happened::Exited, 1_795_271_252_975_837_214)),
+            ),
+            (DELETED, None),
+        ] {
+            assert_eq!(task_event(&envelope(hex)), expected);
+        }
+    }
+
+    #[test]
+    fn an_end_is_when_the_process_ended_and_not_when_that_was_told() {
+        let exited = envelope(EXITED);
+        let told = exited.timestamp.unwrap().unix_nanoseconds();
+        assert!(task_event(&exited).unwrap().at < told);
+    }
+
+    #[test]
+    fn the_end_of_another_process_in_the_container_is_no_end_of_it() {
+        let mut exited = envelope(EXITED);
+        let payload = exited.event.as_mut().unwrap();
+        let mut exit = TaskExit::decode(payload.value.as_slice()).unwrap();
+        exit.id = "probe-7".into();
+        payload.value = exit.encode_to_vec();
+        assert_eq!(task_event(&exited), None);
+    }
+
+    #[test]
+    fn without_a_time_or_a_payload_there_is_no_event() {
+        let mut started = envelope(STARTED);
+        started.timestamp = None;
+        assert_eq!(task_event(&started), None);
+        let mut empty = envelope(STARTED);
+        empty.event = None;
+        assert_eq!(task_event(&empty), None);
+        let mut torn = envelope(CREATED);
+        torn.event.as_mut().unwrap().value.truncate(5);
+        assert_eq!(task_event(&torn), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! The timed window of a load on a schedule: the subject's peak first, then requests at a part of it,
+//! with a log from which every one of them is counted from the moment at which it was due.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use wasmbench_core::open_loop::{self, Schedule};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_core::wire::open_loop::Peak;
+
+use super::failure;
+use super::timed::{Bench, Warm};
+use super::together::only;
+use super::window::{Answered, Window, ask_for_quiet, quieter};
+use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
+use crate::fortio::child;
+use crate::fortio::log::RequestLog;
+use crate::output::progress;
+
+/// A subject that does not keep up works off its schedule later; what takes longer than this many times
+/// its length has long been void.
+const LONGEST: f64 = 2.0;
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The rate in percent of the peak.
+    pub percent_of_peak: u32,
+    /// Seconds for which the peak is measured.
+    pub peak_seconds: u32,
+    /// Seconds of the window.
+    pub seconds: u32,
+}
+
+impl Bench<'_> {
+    /// Measures the peak, then runs the timed window; once more when the node was noisy, and then the
+    /// quieter one counts.
+    pub fn scheduled(
+        &self,
+        asked: Asked,
+        warm: &Warm,
+    ) -> Result<(TimedWindow, Answered), ProbeFailure> {
+        let peak = self.peak(asked, warm)?;
+        let rps = peak.rps * f64::from(asked.percent_of_peak) / 100.0;
+        let schedule =
+            Schedule::new(rps, self.load.connections, asked.seconds).ok_or_else(|| {
+                load_failed(format!(
+                    "the subject answers {:.2} requests per second at its peak: too few for a schedule; \
+                     raise sweeps.openLoop.durationSeconds",
+                    peak.rps
+                ))
+            })?;
+        progress(&format!(
+            "{} requests at {:.1} per second, {} % of the peak, over {} connections",
+            schedule.requests(),
+            schedule.rps(),
+            asked.percent_of_peak,
+            schedule.connections()
+        ));
+        let first = self.on_schedule(&schedule, peak, warm)?;
+        let noisy = ask_for_quiet(std::slice::from_ref(&first));
+        if !noisy || !self.has_time_for(&first) {
+            return Ok((first.timed, first.answered));
+        }
+        let why = first.noise.words();
+        progress(&format!("the node was noisy, {why}: once more"));
+        // What a repeat could not better stays as it was.
+        let kept = match self.on_schedule(&schedule, peak, warm) {
+            Ok(second) => quieter(vec![first], vec![second]),
+            Err(_) => vec![first],
+        };
+        only(Ok(kept)).map(|window| (window.timed, window.answered))
+    }
+
+    fn peak(&self, asked: Asked, warm: &Warm) -> Result<Peak, ProbeFailure> {
+        let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
+        let settings = (warm.resolution, warm.per_request);
+        let run = self.run(time, settings, &Mutex::default())?;
+        if run.expected == 0 {
+            let message = format!(
+                "no request at the peak was answered as expected: {}",
+                run.codes()
+            );
+            return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
+        }
+        let peak = Peak {
+            rps: run.expected as f64 / run.duration.as_secs_f64(),
+            duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
+        };
+        progress(&format!("peak: {:.0} requests per second", peak.rps));
+        Ok(peak)
+    }
+
+    fn on_schedule(
+        &self,
+        schedule: &Schedule,
+        peak: Peak,
+        warm: &Warm,
+    ) -> Result<Window, ProbeFailure> {
+        let log = RequestLog::create()
+            .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
+        let arguments = self.load.scheduled(schedule, warm.resolution, &log.path());
+        let limit = Duration::from_secs_f64(schedule.seconds() * LONGEST)
+            + 2 * REQUEST_TIMEOUT
+            + Duration::from_secs(5);
+        let mut window = self.metered(warm.resolution, |readings| {
+            self.fortio(&arguments, limit, readings)
+                .map_err(|error| load_failed(why(&error, schedule)))
+        })?;
+        let measured = log
+            .read(window.timed.start_unix_nanoseconds)
+            .map_err(|error| error.to_string())
+            .and_then(|sent| open_loop::measured(schedule, sent).map_err(|error| error.to_string()))
+            .map_err(|error| load_failed(format!("the log of requests is of no use: {error}")))?;
+        window.timed.open_loop =
+            Some(wasmbench_core::wire::open_loop::OpenLoopWindow { peak, ..measured });
+        Ok(window)
+    }
+}
+
+fn why(error: &child::Error, schedule: &Schedule) -> String {
+    match error {
+        child::Error::Late { limit, .. } => format!(
+            "the subject could not keep up with {:.1} requests per second: what was due in {:.0} s took more \
+             than {} s; ask for a lower percentage of its peak",
+            schedule.rps(),
+            schedule.seconds(),
+            limit.as_secs()
+        ),
+        child::Error::Start(_) | child::Error::Ended { .. } | child::Error::Output(_) => {
+            error.to_string()
+        }
+    }
+}
+
+fn load_failed(message: String) -> ProbeFailure {
+    failure(ProbeFailureReason::LoadFailed, message)
+}

@@ -1,0 +1,76 @@
+//! How fast this node computes in native code: the measure for a guest that tells how long the same
+//! work took it in its runtime.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use wasmbench_core::variants::engine::COMPUTE_RATIO;
+use wasmbench_core::wire::instrument::EngineFacts;
+
+/// Member in which a guest tells how long the chain took it, in nanoseconds.
+const CHAIN: &str = "chainNanoseconds";
+/// As many as the guest does.
+const STEPS: u32 = 200_000;
+/// The shortest of so many rounds counts: one may be interrupted by others.
+const ROUNDS: usize = 5;
+
+/// Adds the ratio of a guest's time to that of native code, here and now. A subject that computes the
+/// ratio itself, or tells no time, is left as it is.
+pub fn compare(facts: &mut EngineFacts) {
+    let told = facts.get(CHAIN).and_then(|told| told.parse::<f64>().ok());
+    let Some(guest) = told.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
+        return;
+    };
+    let native = chain().as_secs_f64() * 1e9;
+    if native > 0.0 {
+        facts.insert(COMPUTE_RATIO.into(), format!("{:.2}", guest / native));
+    }
+}
+
+fn chain() -> Duration {
+    let round = || {
+        let began = Instant::now();
+        black_box((0..black_box(STEPS)).fold(2_463_534_242, step));
+        began.elapsed()
+    };
+    (0..ROUNDS).map(|_| round()).min().unwrap_or_default()
+}
+
+fn step(mut x: u32, _: u32) -> u32 {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(members: &[(&str, &str)]) -> EngineFacts {
+        let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
+        members.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn a_guest_that_takes_longer_has_a_larger_ratio() {
+        let ratio = |nanoseconds: &str| {
+            let mut facts = facts(&[(CHAIN, nanoseconds)]);
+            compare(&mut facts);
+            facts[COMPUTE_RATIO].parse::<f64>().unwrap()
+        };
+        let (second, hour) = (ratio("1000000000"), ratio("3600000000000"));
+        // 200,000 steps take less than 100 ms anywhere.
+        assert!(second > 10.0 && hour > 100.0 * second, "{second} {hour}");
+    }
+
+    #[test]
+    fn only_a_told_time_is_compared_and_a_told_ratio_stays() {
+        let mut silent = facts(&[("engine", "none")]);
+        compare(&mut silent);
+        assert!(!silent.contains_key(COMPUTE_RATIO));
+        let mut both = facts(&[(CHAIN, "5"), (COMPUTE_RATIO, "1.31")]);
+        compare(&mut both);
+        assert_eq!(both[COMPUTE_RATIO], "1.31");
+    }
+}

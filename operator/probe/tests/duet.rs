@@ -1,0 +1,227 @@
+//! A duet with real processes: two servers in cgroups of their own, pinned to mirrored CPUs and loaded
+//! at the same moment by the probe as it is.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "every function of this file belongs to a test"
+)]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::cgroup::Pod;
+use support::server::{Server, answer};
+use support::{Run, probe_with, request};
+use wasmbench_core::cpu_list::CpuList;
+use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
+use wasmbench_core::wire::instrument::Side;
+
+/// Microseconds that an answer takes, where this program is to be the server.
+const SERVER: &str = "WASMBENCH_TEST_DUET_SERVER";
+
+#[test]
+#[ignore = "the server process of the tests below, which start it"]
+fn server_process() {
+    let Ok(work) = std::env::var(SERVER) else {
+        return;
+    };
+    let (work, body) = work.split_once(' ').unwrap();
+    let (work, body) = (
+        Duration::from_micros(work.parse().unwrap()),
+        body.to_owned(),
+    );
+    let server = Server::start(move |_, _| {
+        let until = Instant::now() + work;
+        while Instant::now() < until {}
+        answer(200, &body)
+    });
+    println!("\nport {}", server.address.port());
+    // The test that started it closes this pipe, also when it fails.
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+struct Subject {
+    pod: Pod,
+    child: Child,
+    port: u16,
+}
+
+impl Subject {
+    fn start(number: u32, microseconds: u32, body: &str) -> Self {
+        let pod = Pod::create(number).expect("could not make a cgroup below /sys/fs/cgroup");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "server_process", "--ignored", "--nocapture"])
+            .env(SERVER, format!("{microseconds} {body}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        pod.add(child.id());
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("port ")?.parse().ok());
+        Self {
+            pod,
+            child,
+            port: port.unwrap(),
+        }
+    }
+}
+
+impl Drop for Subject {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One duet at a time: they share the CPUs. Nothing where there are too few, or no cgroups to be made.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    let possible = nix::unistd::geteuid().is_root() && cpus > 1;
+    if !possible {
+        println!("left out: it takes root, for cgroups, and two CPUs");
+    }
+    possible.then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn probe(request: &Value) -> Run {
+    probe_with(request, &[("WASMBENCH_CGROUP_ROOT", "/sys/fs/cgroup")])
+}
+
+fn duet(variant: &Subject, baseline: &Subject, side: &str, load: &Value) -> Value {
+    let mut request = request(variant.port);
+    request["podUid"] = json!(variant.pod.uid);
+    request["meter"] = json!("cgroup");
+    request["load"] = load.clone();
+    request["calibrateGenerator"] = json!(true);
+    request["duet"] = json!({
+        "side": side,
+        "address": "127.0.0.1",
+        "port": baseline.port,
+        "podUid": baseline.pod.uid,
+    });
+    request
+}
+
+fn cpus_of(half: &LoadDocument) -> (CpuList, CpuList) {
+    let lists = half.cpus.clone().unwrap();
+    let list = |text: Option<String>| CpuList::parse(&text.unwrap()).unwrap();
+    (list(lists.subject), list(lists.generator))
+}
+
+fn rps(half: &LoadDocument) -> f64 {
+    half.timed.as_ref().unwrap().fortio["ActualQPS"]
+        .as_f64()
+        .unwrap()
+}
+
+fn baseline_of(run: &Run) -> LoadDocument {
+    run.document.duet.as_ref().unwrap().baseline.clone()
+}
+
+#[test]
+fn both_halves_are_loaded_at_the_same_moment_on_cpus_that_mirror_each_other() {
+    let Some(_turn) = turn() else { return };
+    let load = json!({"kind": "duration", "seconds": 2, "warmupSeconds": 2});
+    let mut lists = vec![];
+    for (side, number) in [("left", 10), ("right", 20)] {
+        let variant = Subject::start(number, 200, "hello");
+        let baseline = Subject::start(number + 1, 100, "hello");
+        let run = probe(&duet(&variant, &baseline, side, &load));
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        let told = run.document.duet.clone().unwrap();
+        assert!(told.overlap.unwrap() > 0.9, "{:?}", told.overlap);
+        let (one, other) = (run.document.clone(), told.baseline);
+        let ((subject, generator), (other_subject, other_generator)) =
+            (cpus_of(&one), cpus_of(&other));
+        assert_eq!(subject.count(), other_subject.count());
+        assert_eq!(generator.count(), other_generator.count());
+        let mine = subject.union(&generator);
+        assert!(mine.is_disjoint(&other_subject.union(&other_generator)));
+        let status = std::fs::read_to_string(format!("/proc/{}/status", variant.child.id()));
+        let allowed = format!("Cpus_allowed_list:\t{subject}\n");
+        assert!(status.unwrap().contains(&allowed), "{allowed}");
+        lists.push(subject.to_string());
+        println!("{side}: {} and {} per second", rps(&one), rps(&other));
+        assert!(rps(&one) < 0.8 * rps(&other), "{}", run.stderr);
+        let ceiling = run.document.generator_ceiling.unwrap();
+        assert!((ceiling.cpus - f64::from(generator.count())).abs() < 1e-9);
+        for half in [&one, &other] {
+            let timed = half.timed.as_ref().unwrap();
+            assert!(timed.neighbour.unwrap().cpu_nanoseconds.unwrap() > 100_000_000);
+            assert_eq!(
+                timed.generator_cpu_limit,
+                Some(f64::from(generator.count()))
+            );
+            assert!(!half.environment.facts.is_empty());
+            assert!(half.answer_after.is_some());
+        }
+        let side = if side == "left" {
+            Side::Left
+        } else {
+            Side::Right
+        };
+        assert_eq!(told.cpus.unwrap().side, side);
+    }
+    assert_ne!(lists[0], lists[1], "the sides change places");
+}
+
+#[test]
+fn a_number_of_requests_becomes_a_window_in_which_the_slower_half_gets_them() {
+    let Some(_turn) = turn() else { return };
+    let (variant, baseline) = (
+        Subject::start(3, 50, "hello"),
+        Subject::start(4, 2000, "hello"),
+    );
+    let load = json!({"kind": "requests", "requests": 600, "warmupRequests": 60});
+    let run = probe(&duet(&variant, &baseline, "left", &load));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let count = |half: &LoadDocument| {
+        let fortio = &half.timed.as_ref().unwrap().fortio;
+        fortio["DurationHistogram"]["Count"].as_u64().unwrap()
+    };
+    let (fast, slow) = (count(&run.document), count(&baseline_of(&run)));
+    // On a crowded machine the rate of the warm-up is not that of the window.
+    assert!((300..1200).contains(&slow), "{slow}");
+    assert!(fast > 2 * slow, "{fast} and {slow}");
+}
+
+#[test]
+fn a_baseline_that_gives_a_wrong_answer_fails_the_duet_by_its_own_fault() {
+    let Some(_turn) = turn() else { return };
+    let (variant, baseline) = (Subject::start(5, 50, "hello"), Subject::start(6, 50, "bye"));
+    let load = json!({"kind": "requests", "requests": 100, "warmupRequests": 10});
+    let mut request = duet(&variant, &baseline, "left", &load);
+    request["readyTimeoutSeconds"] = json!(1);
+    let run = probe(&request);
+    assert_eq!(run.failed(), ProbeFailureReason::BaselineFailed);
+    assert!(run.message().starts_with("the baseline beside it: "));
+    let own = baseline_of(&run).failure.unwrap();
+    assert_eq!(own.reason, ProbeFailureReason::WrongAnswer);
+}
+
+#[test]
+fn a_subject_that_cannot_be_seen_is_not_measured_unpinned() {
+    let Some(_turn) = turn() else { return };
+    let (variant, baseline) = (
+        Subject::start(7, 50, "hello"),
+        Subject::start(8, 50, "hello"),
+    );
+    let load = json!({"kind": "requests", "requests": 100, "warmupRequests": 10});
+    let mut request = duet(&variant, &baseline, "left", &load);
+    request["podUid"] = json!("00000000-0000-4000-8000-000000000000");
+    let run = probe(&request);
+    assert_eq!(run.failed(), ProbeFailureReason::SubjectNotPinned);
+    assert!(run.document.timed.is_none());
+}

@@ -1,0 +1,119 @@
+//! Loads on a schedule with the real fortio, against servers whose answers are known.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "every function of this file belongs to a test"
+)]
+
+mod support;
+
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::server::{Server, answer};
+use support::{probe, request};
+
+/// Answers in 5 ms, but stops for 200 ms once, for all connections at once, `after` its first answer.
+fn with_one_stall(after: Duration) -> Server {
+    let began = OnceLock::new();
+    Server::start(move |_, _| {
+        let from = *began.get_or_init(Instant::now) + after;
+        let until = from + Duration::from_millis(200);
+        let now = Instant::now();
+        let stall = if now >= from {
+            until.saturating_duration_since(now)
+        } else {
+            Duration::ZERO
+        };
+        sleep(stall + Duration::from_millis(5));
+        answer(200, "hello")
+    })
+}
+
+/// The mistake that a closed loop makes (coordinated omission): while the subject stops, the requests
+/// that were due are not sent and not counted.
+#[test]
+fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
+    let server = with_one_stall(Duration::from_millis(2500));
+    let mut request = request(server.address.port());
+    request["connections"] = json!(4);
+    request["load"] = json!({"kind": "duration", "seconds": 4, "warmupSeconds": 1});
+    let closed = probe(&request);
+    assert_eq!(closed.exit, Some(0), "{}", closed.stderr);
+    let (p99, max) = (
+        closed.percentile(99.0),
+        closed.document.timed.unwrap().fortio["DurationHistogram"]["Max"].as_f64(),
+    );
+    assert!(max.unwrap() > 0.19, "the stall was in the window: {max:?}");
+    assert!(p99 < 0.05, "{p99}");
+
+    let server = with_one_stall(Duration::from_millis(3500));
+    request["port"] = json!(server.address.port());
+    request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,
+        "seconds": 4, "warmupSeconds": 1});
+    let open = probe(&request);
+    assert_eq!(open.exit, Some(0), "{}", open.stderr);
+    let found = open.document.timed.unwrap().open_loop.unwrap();
+    println!("{found:?}");
+    assert!(found.service.max_microseconds > 190_000.0, "{found:?}");
+    assert!(found.service.p99_microseconds < 50_000.0, "{found:?}");
+    // Every twentieth request was due in the stall, and waited for 100 ms on the mean.
+    assert!(
+        found.from_schedule.p99_microseconds > 100_000.0,
+        "{found:?}"
+    );
+    assert!(found.from_schedule.p50_microseconds < 50_000.0, "{found:?}");
+    assert!(found.waited_share > 0.02, "{found:?}");
+    assert!(found.achieved_share > 0.98, "it caught up: {found:?}");
+    assert!((found.requested_rps / found.peak.rps - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_load_on_a_schedule_sends_as_many_requests_as_it_says_and_keeps_the_rate() {
+    let server = Server::start(|_, _| {
+        sleep(Duration::from_millis(10));
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["connections"] = json!(2);
+    request["load"] = json!({"kind": "openLoop", "percentOfPeak": 40, "peakSeconds": 1,
+        "seconds": 2, "warmupSeconds": 0});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let timed = run.document.timed.unwrap();
+    let found = timed.open_loop.unwrap();
+    // All but the first request of both connections.
+    assert_eq!(timed.fortio["RetCodes"]["200"], json!(found.requests + 2));
+    let seconds = Duration::from_nanos(timed.duration_nanoseconds).as_secs_f64();
+    let rps = (found.requests + 2) as f64 / seconds;
+    assert!(
+        (rps / found.requested_rps - 1.0).abs() < 0.05,
+        "{rps} {found:?}"
+    );
+    assert!(
+        (10_000.0..30_000.0).contains(&found.service.p50_microseconds),
+        "{found:?}"
+    );
+    assert!(found.from_schedule.p50_microseconds >= found.service.p50_microseconds);
+}
+
+#[test]
+fn a_subject_that_answers_too_rarely_for_a_schedule_is_a_failure_that_says_so() {
+    let server = Server::start(|_, _| {
+        sleep(Duration::from_millis(600));
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,
+        "seconds": 1, "warmupSeconds": 0});
+    let run = probe(&request);
+    assert!(
+        run.message().contains("durationSeconds"),
+        "{}",
+        run.message()
+    );
+}
