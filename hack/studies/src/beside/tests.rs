@@ -1,0 +1,144 @@
+//! Rows of small studies.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::measured::{self, Length};
+use crate::published::{self, Published};
+
+fn published() -> Published {
+    published::parse(
+        "
+schema: wasmbench.dev/published/v1
+studies:
+- name: one
+  title: t
+  setting: s
+  variants: [{name: bare, here: [native]}, {name: wasm, here: [shim, other]}, {name: lost, absent: none yet}]
+  tables:
+  - {source: T1, figure: throughput, workload: hello, unit: requestsPerSecond, base: bare, shown: 100, points: [
+      {at: 10, values: {bare: 400, wasm: 100, lost: 200}}, {at: 100, values: {bare: 500, wasm: 50, lost: 100}}]}
+  - {source: T2, figure: throughput, workload: hello, unit: percentOfBase, base: bare, points: [{values: {wasm: 80}}]}
+  why:
+  - {figures: [memory], text: not about this}
+  - {variants: [wasm], text: about this}
+",
+    )
+    .unwrap()
+}
+
+fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
+    let mut empty = measured::of(Length::Short, &[]);
+    let point = |(variant, at, values): &(&str, u32, &[f64])| measured::Point {
+        figure: Figure::Throughput,
+        workload: "hello".into(),
+        at: *at,
+        variant: (*variant).into(),
+        values: (1..)
+            .zip(values.iter().copied())
+            .collect::<BTreeMap<_, _>>(),
+    };
+    empty.points = values.iter().map(point).collect();
+    empty
+}
+
+fn ratio(value: &Value) -> f64 {
+    match value {
+        Value::Ratio(found) => found.ratio,
+        Value::Base(_) | Value::None => panic!("no ratio: {value:?}"),
+    }
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() < 1e-9
+}
+
+#[test]
+fn without_a_measurement_the_documents_ratios_stand_alone() {
+    let published = published();
+    let rows = rows(&published.studies[0], None);
+    let first: Vec<_> = rows.iter().filter(|row| row.at == Some(100)).collect();
+    assert_eq!(
+        rows.len(),
+        first.len() + 3,
+        "the second table has a base and two variants"
+    );
+    let names: Vec<_> = first.iter().map(|row| (row.here, row.there)).collect();
+    assert_eq!(
+        names,
+        [
+            (Some("native"), Some("bare")),
+            (Some("shim"), Some("wasm")),
+            (Some("other"), Some("wasm")),
+            (None, Some("lost")),
+        ]
+    );
+    assert_eq!(first[0].published, Value::Base("500/s".into()));
+    assert!(close(ratio(&first[1].published), 0.1));
+    assert!(close(ratio(&first[3].published), 0.2));
+    assert!(
+        rows.iter()
+            .all(|row| row.factor().is_none() && row.why.is_empty())
+    );
+}
+
+#[test]
+fn a_measured_ratio_is_paired_within_blocks_and_has_the_point_of_the_document() {
+    let measured = measured(&[
+        ("native", 10, &[100.0, 200.0]),
+        ("shim", 10, &[90.0, 180.0]),
+        ("extra", 10, &[50.0, 100.0]),
+        (TWIN, 10, &[100.0, 200.0]),
+    ]);
+    let published = published();
+    let rows = rows(&published.studies[0], Some(&measured));
+    let rows: Vec<_> = rows.iter().filter(|row| row.at == Some(10)).collect();
+    assert_eq!(rows[0].measured, Value::Base("150/s".into()));
+    assert!(close(ratio(&rows[1].measured), 0.9));
+    assert!(close(rows[1].factor().unwrap(), 3.6));
+    assert_eq!(rows[1].why, [2], "the reason that is about this variant");
+    assert_eq!(
+        rows[2].measured,
+        Value::None,
+        "stands for something, was not measured"
+    );
+    let last = rows.last().unwrap();
+    assert_eq!(
+        (last.here, last.there),
+        (Some("extra"), None),
+        "not in the document"
+    );
+    assert!(close(ratio(&last.measured), 0.5));
+    assert_eq!(rows.len(), 5, "the twin stands for nothing");
+}
+
+#[test]
+fn a_mean_over_points_is_geometric_and_takes_those_that_both_have() {
+    let measured = measured(&[
+        ("native", 1, &[100.0]),
+        ("native", 2, &[100.0]),
+        ("native", 4, &[100.0]),
+        ("shim", 1, &[50.0]),
+        ("shim", 2, &[200.0]),
+    ]);
+    let published = published();
+    let rows = rows(&published.studies[0], Some(&measured));
+    let mean = rows
+        .iter()
+        .find(|row| row.at.is_none() && row.here == Some("shim"));
+    let mean = mean.unwrap();
+    assert!(close(ratio(&mean.measured), 1.0));
+    assert!(!mean.differs(), "0.8 and 1.0 are near enough");
+    let Value::Ratio(found) = &mean.measured else {
+        panic!()
+    };
+    assert_eq!(found.interval, None, "one block knows no spread");
+}
+
+#[test]
+fn without_the_base_nothing_is_compared() {
+    let measured = measured(&[("shim", 10, &[90.0])]);
+    let published = published();
+    let rows = rows(&published.studies[0], Some(&measured));
+    assert!(rows.iter().all(|row| row.measured == Value::None));
+}

@@ -1,0 +1,156 @@
+//! What is compared, and in which units documents and runs have it.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::units;
+
+/// What is compared.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase")]
+pub enum Figure {
+    /// From the creation of a pod to its first correct answer.
+    ColdStart,
+    /// Median latency of single requests.
+    WarmP50,
+    /// Requests per second.
+    Throughput,
+    /// CPU time per request.
+    CpuPerRequest,
+    /// Memory under load.
+    Memory,
+}
+
+impl Figure {
+    /// The figure as a noun for people.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::ColdStart => "cold start",
+            Self::WarmP50 => "warm p50",
+            Self::Throughput => "throughput",
+            Self::CpuPerRequest => "CPU/request",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// What a number of `at` counts.
+    pub fn at(self, at: u32) -> String {
+        let (one, many) = match self {
+            Self::ColdStart => ("pod", "pods"),
+            Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
+                ("conn", "conns")
+            }
+        };
+        format!("{at} {}", if at == 1 { one } else { many })
+    }
+
+    /// The metric of a run that it is.
+    pub fn metric(self) -> Metric {
+        match self {
+            Self::ColdStart => Metric::ColdStartAnswer,
+            Self::WarmP50 => Metric::WarmP50,
+            Self::Throughput => Metric::ThroughputRps,
+            Self::CpuPerRequest => Metric::CpuPerRequest,
+            Self::Memory => Metric::Memory,
+        }
+    }
+
+    /// A measured value for people: times are in microseconds, memory in bytes.
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Self::ColdStart | Self::WarmP50 | Self::CpuPerRequest => units::micros(value),
+            Self::Throughput => format!("{}/s", units::rate(value)),
+            Self::Memory => units::bytes(value),
+        }
+    }
+}
+
+/// What a published value is.
+#[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub enum Unit {
+    /// A time.
+    Milliseconds,
+    /// A rate.
+    RequestsPerSecond,
+    /// Memory, in units of 1,000 bytes or of 1,024: a ratio does not care.
+    Kilobytes,
+    /// Memory, in units of a million bytes or of 1,048,576.
+    Megabytes,
+    /// Percent of a CPU for each 1,000 requests per second: tens of microseconds per request.
+    CpuPercentPerThousandRequestsPerSecond,
+    /// So many percent less than the base has.
+    PercentLessThanBase,
+    /// So many percent of what the base has.
+    PercentOfBase,
+    /// So many times what the base has.
+    TimesBase,
+}
+
+impl Unit {
+    /// Whether a value is a comparison with the base already.
+    pub fn is_relative(self) -> bool {
+        match self {
+            Self::PercentLessThanBase | Self::PercentOfBase | Self::TimesBase => true,
+            Self::Milliseconds
+            | Self::RequestsPerSecond
+            | Self::Kilobytes
+            | Self::Megabytes
+            | Self::CpuPercentPerThousandRequestsPerSecond => false,
+        }
+    }
+
+    /// `value` as a multiple of the base, which has the value `base` where the unit is absolute.
+    pub fn ratio(self, value: f64, base: Option<f64>) -> Option<f64> {
+        let ratio = match self {
+            Self::PercentLessThanBase => 1.0 - value / 100.0,
+            Self::PercentOfBase => value / 100.0,
+            Self::TimesBase => value,
+            Self::Milliseconds
+            | Self::RequestsPerSecond
+            | Self::Kilobytes
+            | Self::Megabytes
+            | Self::CpuPercentPerThousandRequestsPerSecond => value / base?,
+        };
+        (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    }
+
+    /// A value of the base for people.
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Self::Milliseconds => units::micros(value * 1e3),
+            Self::RequestsPerSecond => format!("{}/s", units::rate(value)),
+            Self::Kilobytes => format!("{value} kB"),
+            Self::Megabytes => format!("{value} MB"),
+            // 1 % of a CPU for 1,000 requests/s is a hundredth of a second for a thousand requests.
+            Self::CpuPercentPerThousandRequestsPerSecond => units::micros(value * 10.0),
+            Self::PercentLessThanBase | Self::PercentOfBase | Self::TimesBase => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_computed_from_what_the_document_prints() {
+        for (unit, value, base, ratio) in [
+            (Unit::RequestsPerSecond, 25.0, Some(100.0), Some(0.25)),
+            (Unit::Milliseconds, 3.0, Some(2.0), Some(1.5)),
+            (Unit::Milliseconds, 3.0, None, None),
+            (Unit::Megabytes, 3.0, Some(0.0), None),
+            (Unit::PercentOfBase, 57.0, None, Some(0.57)),
+            (Unit::TimesBase, 2.2, None, Some(2.2)),
+            (Unit::PercentLessThanBase, 75.0, None, Some(0.25)),
+            (Unit::PercentLessThanBase, 100.0, None, None),
+        ] {
+            assert_eq!(unit.ratio(value, base), ratio, "{unit:?} {value} {base:?}");
+        }
+    }
+
+    #[test]
+    fn a_percent_of_a_cpu_for_a_thousand_requests_is_ten_microseconds_each() {
+        let shown = Unit::CpuPercentPerThousandRequestsPerSecond.shown(3.97);
+        assert_eq!(shown, "39.7 us");
+    }
+}

@@ -1,0 +1,75 @@
+//! The published figures of studies beside what the same experiments give here.
+//!
+//! Reading order: [`published`] (what documents print, from `manifests/studies/published.yaml`),
+//! [`measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
+//! to the same base, row by row), then what people see: [`terminal`] and [`page`], which is
+//! `docs/studies.md`. No ratio is typed in anywhere.
+
+pub mod beside;
+pub mod figure;
+pub mod measured;
+pub mod page;
+pub mod published;
+pub mod terminal;
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {message}", path.display())]
+    Content {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Standard output is closed.
+    #[error("standard output: {0}")]
+    Output(#[source] std::io::Error),
+    /// A study that is not among the published ones.
+    #[error("there is no study {name}: choose of {known}")]
+    UnknownStudy {
+        /// What was asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+}
+
+/// The text of a file.
+pub fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The published figures in a file.
+pub fn published(path: &Path) -> Result<published::Published, Error> {
+    published::parse(&read(path)?).map_err(|message| Error::Content {
+        path: path.to_owned(),
+        message,
+    })
+}
+
+/// What was measured of a study, from its file in `directory`; `None` when there is no file.
+pub fn measured(directory: &Path, study: &str) -> Result<Option<measured::Measured>, Error> {
+    let path = directory.join(format!("{study}.json"));
+    if !path.exists() {
+        return Ok(None);
+    }
+    let found = measured::parse(&read(&path)?);
+    found
+        .map(Some)
+        .map_err(|message| Error::Content { path, message })
+}

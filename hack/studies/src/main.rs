@@ -1,0 +1,155 @@
+//! `wasmbench-studies`: see [`wasmbench_studies`]. Reads and writes files; knows no cluster.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use wasmbench_core::results::Summary;
+use wasmbench_core::results::json::pretty;
+use wasmbench_studies::measured::{Length, Measured};
+use wasmbench_studies::published::{Published, Study};
+use wasmbench_studies::{Error, measured, page, read, terminal};
+
+/// Published figures of studies beside measured ones.
+#[derive(Parser, Debug)]
+#[command(name = "wasmbench-studies")]
+struct Cli {
+    /// The published figures
+    #[arg(
+        long,
+        global = true,
+        default_value = "manifests/studies/published.yaml"
+    )]
+    published: PathBuf,
+    /// Directory with a STUDY.json for each study that was measured
+    #[arg(long, global = true, default_value = "hack/studies/measured")]
+    measured: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Print the names of all studies
+    List,
+    /// Write what the runs of a study's manifest found, from their summary.json
+    Collect {
+        /// Name of the study
+        study: String,
+        /// Which manifest: short or full
+        length: Length,
+        /// Files that `kubectl wasmbench report RUN -o json` wrote
+        #[arg(required = true)]
+        summaries: Vec<PathBuf>,
+    },
+    /// Print the tables of studies; without names, of all
+    Table {
+        /// Names of studies
+        studies: Vec<String>,
+    },
+    /// Print the page docs/studies.md
+    Page,
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of a pipe went away: nothing is wrong.
+        Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Error> {
+    let published = wasmbench_studies::published(&cli.published)?;
+    match &cli.command {
+        Command::List => print(&names(&published).join("\n")),
+        Command::Collect {
+            study,
+            length,
+            summaries,
+        } => {
+            let study = find(&published, study)?;
+            collect(&cli.measured, study, *length, summaries)
+        }
+        Command::Table { studies } => {
+            let chosen: Vec<&Study> = if studies.is_empty() {
+                published.studies.iter().collect()
+            } else {
+                let found = studies.iter().map(|name| find(&published, name));
+                found.collect::<Result<_, _>>()?
+            };
+            let mut tables = vec![];
+            for study in chosen {
+                let measured = wasmbench_studies::measured(&cli.measured, &study.name)?;
+                tables.push(terminal::text(study, measured.as_ref()));
+            }
+            print(&tables.join("\n"))
+        }
+        Command::Page => {
+            let measured = all(&published, &cli.measured)?;
+            let of = |name: &str| measured.iter().find(|(study, _)| study == name);
+            let of = |name: &str| of(name).map(|(_, measured)| measured);
+            print(page::markdown(&published, of).trim_end())
+        }
+    }
+}
+
+fn names(published: &Published) -> Vec<String> {
+    let studies = published.studies.iter();
+    studies.map(|study| study.name.clone()).collect()
+}
+
+fn find<'a>(published: &'a Published, name: &str) -> Result<&'a Study, Error> {
+    let found = published.studies.iter().find(|study| study.name == name);
+    found.ok_or_else(|| Error::UnknownStudy {
+        name: name.to_owned(),
+        known: names(published).join(", "),
+    })
+}
+
+fn all(published: &Published, directory: &Path) -> Result<Vec<(String, Measured)>, Error> {
+    let mut found = vec![];
+    for name in names(published) {
+        if let Some(measured) = wasmbench_studies::measured(directory, &name)? {
+            found.push((name, measured));
+        }
+    }
+    Ok(found)
+}
+
+fn collect(
+    directory: &Path,
+    study: &Study,
+    length: Length,
+    paths: &[PathBuf],
+) -> Result<(), Error> {
+    let content = |path: &Path, error: serde_json::Error| Error::Content {
+        path: path.to_owned(),
+        message: error.to_string(),
+    };
+    let mut summaries: Vec<Summary> = vec![];
+    for path in paths {
+        let summary = serde_json::from_str(&read(path)?);
+        summaries.push(summary.map_err(|error| content(path, error))?);
+    }
+    let path = directory.join(format!("{}.json", study.name));
+    let text = pretty(&measured::of(length, &summaries)).map_err(|error| content(&path, error))?;
+    let failed = |source| Error::File {
+        path: path.clone(),
+        source,
+    };
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    std::fs::write(&path, text).map_err(failed)
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").map_err(Error::Output)
+}

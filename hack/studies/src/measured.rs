@@ -1,0 +1,181 @@
+//! What runs of a study's manifest found: the values of their blocks. Summaries in, one small
+//! document out, which is kept in the repository so that the page can be written again without a
+//! cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use wasmbench_core::results::Summary;
+use wasmbench_core::results::compare::by_block;
+use wasmbench_core::results::summary::{CellSummary, Sweep};
+
+use crate::figure::Figure;
+
+/// Name and version of the document's schema.
+const SCHEMA: &str = "wasmbench.dev/studies/v1";
+/// Facts of the node that a reader needs to place the numbers.
+const NODE_FACTS: [&str; 5] = [
+    "cpuModel",
+    "cpus",
+    "kernel",
+    "virtualization",
+    "architecture",
+];
+/// Longest reason that is kept, in characters.
+const MAX_REASON_CHARS: usize = 200;
+
+/// Which of a study's manifests was run.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Length {
+    /// The one with the document's numbers of connections and durations.
+    Full,
+    /// The shortened one.
+    Short,
+}
+
+/// What was found.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Measured {
+    /// Name and version of the schema.
+    pub schema: String,
+    /// Which manifest was run.
+    pub length: Length,
+    /// Facts of the node.
+    pub node: BTreeMap<String, String>,
+    /// Blocks of each run, by its name.
+    pub blocks: BTreeMap<String, u32>,
+    /// What speaks against the numbers, as one word each.
+    pub doubts: BTreeSet<String>,
+    /// Every value.
+    pub points: Vec<Point>,
+    /// Why variants have no value somewhere.
+    pub without: Vec<Without>,
+}
+
+/// The values of one variant at one point.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Point {
+    /// What it is.
+    pub figure: Figure,
+    /// Name of the workload.
+    pub workload: String,
+    /// Connections, or pods at once.
+    pub at: u32,
+    /// Name of the variant.
+    pub variant: String,
+    /// By block: microseconds, requests per second or bytes.
+    pub values: BTreeMap<u32, f64>,
+}
+
+/// A variant without a value.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Without {
+    /// Name of the variant.
+    pub variant: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The checked content of a file.
+pub fn parse(text: &str) -> Result<Measured, String> {
+    let measured: Measured = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if measured.schema == SCHEMA {
+        Ok(measured)
+    } else {
+        Err(format!("schema must be {SCHEMA}: measure again"))
+    }
+}
+
+/// What the runs of one manifest found.
+pub fn of(length: Length, summaries: &[Summary]) -> Measured {
+    let facts = summaries.iter().flat_map(|s| &s.environment.facts);
+    let facts = facts.filter(|(name, _)| NODE_FACTS.contains(&name.as_str()));
+    let doubts = summaries.iter().flat_map(|summary| &summary.doubts);
+    let doubts = doubts.filter(|doubt| doubt.breaks_trust);
+    let mut without = vec![];
+    for found in summaries.iter().flat_map(without_values) {
+        if !without.contains(&found) {
+            without.push(found);
+        }
+    }
+    Measured {
+        schema: SCHEMA.into(),
+        length,
+        node: facts.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        blocks: summaries
+            .iter()
+            .map(|summary| (summary.run.name.clone(), summary.compared.blocks))
+            .collect(),
+        doubts: doubts
+            .map(|doubt| <&str>::from(doubt.reason).to_owned())
+            .collect(),
+        points: summaries.iter().flat_map(points).collect(),
+        without,
+    }
+}
+
+/// The values of a run; those of points that are not ranked are left out.
+fn points(summary: &Summary) -> Vec<Point> {
+    let ranked = summary.cells.iter().filter(|cell| cell.ranked);
+    let loads = ranked.flat_map(|cell| {
+        let figures: &[Figure] = match cell.sweep {
+            Sweep::WarmLatency => &[Figure::WarmP50],
+            Sweep::Throughput => &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
+            // No study has a load with a schedule.
+            Sweep::OpenLoop => &[],
+        };
+        figures.iter().map(|figure| of_cell(cell, *figure))
+    });
+    let starts = summary.cold_starts.iter().map(|cell| Point {
+        figure: Figure::ColdStart,
+        workload: cell.workload.clone(),
+        at: cell.concurrency,
+        variant: cell.variant.clone(),
+        values: cell
+            .blocks
+            .iter()
+            .filter_map(|block| Some((block.block, block.answer?)))
+            .collect(),
+    });
+    let all = loads.chain(starts);
+    all.filter(|point| !point.values.is_empty()).collect()
+}
+
+fn of_cell(cell: &CellSummary, figure: Figure) -> Point {
+    Point {
+        figure,
+        workload: cell.workload.clone(),
+        at: cell.connections,
+        variant: cell.variant.clone(),
+        values: by_block(figure.metric(), cell),
+    }
+}
+
+/// Variants that failed, were skipped or are invalid somewhere, each with its reason.
+fn without_values(summary: &Summary) -> Vec<Without> {
+    let failed = summary.failures.iter().map(|group| Without {
+        variant: group.variant.clone(),
+        reason: cut(&format!("{}: {}", group.reason, group.message)),
+    });
+    let invalid = summary.cells.iter().filter(|cell| !cell.ranked);
+    let invalid = invalid.flat_map(|cell| {
+        cell.invalid_because.iter().map(|reason| Without {
+            variant: cell.variant.clone(),
+            reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
+        })
+    });
+    let cannot = summary.not_applicable.iter().map(|cell| Without {
+        variant: cell.variant.clone(),
+        reason: cut(&format!("{}: not applicable, {}", cell.what, cell.reason)),
+    });
+    failed.chain(invalid).chain(cannot).collect()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_REASON_CHARS).collect()
+}

@@ -1,0 +1,238 @@
+//! The published figures: YAML in, checked data out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::figure::{Figure, Unit};
+
+/// Name and version of the file's schema.
+const SCHEMA: &str = "wasmbench.dev/published/v1";
+
+/// Everything in the file.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    schema: String,
+    /// The studies, in the order in which they are shown.
+    pub studies: Vec<Study>,
+}
+
+/// A document.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Name, which is that of its manifest.
+    pub name: String,
+    /// Title of the document.
+    pub title: String,
+    /// Where and with what it was measured.
+    pub setting: String,
+    /// What it compares.
+    pub variants: Vec<Stands>,
+    /// Its figures.
+    pub tables: Vec<Table>,
+    /// Why other figures come out here; numbered from 1 in this order.
+    pub why: Vec<Why>,
+}
+
+/// What stands for a variant of the document.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Stands {
+    /// Its name in the document.
+    pub name: String,
+    /// Names of variants in the manifest.
+    #[serde(default)]
+    pub here: Vec<String>,
+    /// Why there are none.
+    #[serde(default)]
+    pub absent: Option<String>,
+}
+
+/// Values of one figure under one workload.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Where in the document it stands.
+    pub source: String,
+    /// What it is.
+    pub figure: Figure,
+    /// Name of the workload in the manifest.
+    pub workload: String,
+    /// What the values are.
+    pub unit: Unit,
+    /// The variant that the others are divided by.
+    pub base: String,
+    /// What stands for its variants, where that is not what stands for them elsewhere.
+    #[serde(default)]
+    pub here: BTreeMap<String, Vec<String>>,
+    /// The point that stands for the table while nothing of it is measured; default: the first.
+    #[serde(default)]
+    pub shown: Option<u32>,
+    /// Its rows.
+    pub points: Vec<Point>,
+}
+
+/// Values at one point.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Connections, or pods at once; absent for a mean over all of them.
+    #[serde(default)]
+    pub at: Option<u32>,
+    /// By variant of the document.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A reason for differences.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    /// Figures that it is about; empty for all.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// Variants of the document that it is about; empty for all.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// The reason.
+    pub text: String,
+}
+
+impl Why {
+    /// Whether it is about a row.
+    pub fn is_about(&self, figure: Figure, variant: &str) -> bool {
+        (self.figures.is_empty() || self.figures.contains(&figure))
+            && (self.variants.is_empty() || self.variants.iter().any(|name| name == variant))
+    }
+}
+
+impl Study {
+    /// All variants of the manifest that stand for something.
+    pub fn standing(&self) -> impl Iterator<Item = &str> {
+        let of_tables = self.tables.iter().flat_map(|table| table.here.values());
+        let usual = self.variants.iter().map(|stands| &stands.here);
+        usual.chain(of_tables).flatten().map(String::as_str)
+    }
+
+    /// The variants of the manifest that stand for one of the document in a table.
+    pub fn here<'a>(&'a self, table: &'a Table, variant: &str) -> &'a [String] {
+        let usual = || self.variants.iter().find(|stands| stands.name == variant);
+        let usual = || usual().map(|stands| &stands.here);
+        table
+            .here
+            .get(variant)
+            .or_else(usual)
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Table {
+    /// The published ratio of a variant at a point.
+    pub fn ratio(&self, point: &Point, variant: &str) -> Option<f64> {
+        let base = point.values.get(&self.base).copied();
+        self.unit.ratio(*point.values.get(variant)?, base)
+    }
+}
+
+/// The checked content of the file.
+pub fn parse(text: &str) -> Result<Published, String> {
+    let published: Published = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    if published.schema != SCHEMA {
+        return Err(format!("schema must be {SCHEMA}"));
+    }
+    for study in &published.studies {
+        check(study).map_err(|wrong| format!("{}: {wrong}", study.name))?;
+    }
+    Ok(published)
+}
+
+fn check(study: &Study) -> Result<(), String> {
+    let known: BTreeSet<&str> = study.variants.iter().map(|v| v.name.as_str()).collect();
+    for variant in &study.variants {
+        if variant.here.is_empty() != variant.absent.is_some() {
+            return Err(format!("{} needs either here or absent", variant.name));
+        }
+    }
+    for table in &study.tables {
+        check_table(table, &known).map_err(|wrong| format!("{}: {wrong}", table.source))?;
+    }
+    let mut noted = study.why.iter().flat_map(|why| &why.variants);
+    match noted.find(|name| !known.contains(name.as_str())) {
+        Some(name) => Err(format!("a reason is about {name}, which is no variant")),
+        None => Ok(()),
+    }
+}
+
+fn check_table(table: &Table, known: &BTreeSet<&str>) -> Result<(), String> {
+    for point in &table.points {
+        let mut names = point
+            .values
+            .keys()
+            .chain([&table.base])
+            .chain(table.here.keys());
+        if let Some(name) = names.find(|name| !known.contains(name.as_str())) {
+            return Err(format!("{name} is no variant"));
+        }
+        let mut others = point.values.keys().filter(|name| **name != table.base);
+        if let Some(name) = others.find(|name| table.ratio(point, name).is_none()) {
+            return Err(format!("{name} has no ratio to {}", table.base));
+        }
+        if point.at.is_none() && !table.unit.is_relative() {
+            return Err("a value that is no comparison needs `at`".into());
+        }
+    }
+    let is_there = |at| table.points.iter().any(|point| point.at == Some(at));
+    match table.shown {
+        Some(at) if !is_there(at) => Err(format!("shown is {at}, which is no point")),
+        _ if table.points.is_empty() => Err("no points".into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "
+schema: wasmbench.dev/published/v1
+studies:
+- name: one
+  title: t
+  setting: s
+  variants: [{name: a, here: [x]}, {name: b, absent: none yet}]
+  tables:
+  - {source: T1, figure: throughput, workload: w, unit: requestsPerSecond, base: a, shown: 10,
+     points: [{at: 10, values: {a: 4, b: 1}}]}
+  why: [{variants: [b], text: because}]
+";
+
+    #[test]
+    fn a_ratio_is_that_of_the_point() {
+        let published = parse(GOOD).unwrap();
+        let table = &published.studies[0].tables[0];
+        assert_eq!(table.ratio(&table.points[0], "b"), Some(0.25));
+        assert_eq!(table.ratio(&table.points[0], "c"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_its_place() {
+        for (good, bad, told) in [
+            ("published/v1", "published/v2", "schema must be"),
+            ("b: 1", "c: 1", "one: T1: c is no variant"),
+            ("base: a", "base: z", "one: T1: z is no variant"),
+            ("a: 4, ", "", "one: T1: b has no ratio to a"),
+            ("b: 1", "b: 0", "one: T1: b has no ratio to a"),
+            ("{at: 10, values", "{values", "needs `at`"),
+            ("shown: 10", "shown: 11", "shown is 11"),
+            (", absent: none yet", "", "b needs either here or absent"),
+            ("variants: [b]", "variants: [q]", "about q"),
+            ("setting: s", "settings: s", "settings"),
+        ] {
+            let wrong = GOOD.replacen(good, bad, 1);
+            assert_ne!(wrong, GOOD);
+            let refused = parse(&wrong).unwrap_err();
+            assert!(refused.contains(told), "{told}: {refused}");
+        }
+    }
+}

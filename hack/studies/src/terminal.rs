@@ -1,0 +1,108 @@
+//! The table of a study for a terminal, and the cells that it shares with the page.
+
+use std::fmt::Write as _;
+
+use wasmbench_core::results::table::{Align, Table, ascii, lines};
+use wasmbench_core::results::units::ratio_number;
+
+use crate::beside::{Row, Value, rows};
+use crate::measured::{Length, Measured};
+use crate::published::Study;
+
+const NOTHING: &str = "-";
+
+/// The table of a study with what has to be said of it.
+pub fn text(study: &Study, measured: Option<&Measured>) -> String {
+    let mut text = lines(
+        "",
+        [
+            format!("{}: {}", study.name, study.title),
+            format!("  there: {}", study.setting),
+            format!("  here:  {}", here(measured)),
+        ],
+    );
+    text.push('\n');
+    text.push_str(&table(&rows(study, measured)).plain());
+    for without in measured.iter().flat_map(|measured| &measured.without) {
+        let _ = writeln!(text, "{}: {}", without.variant, ascii(&without.reason));
+    }
+    text
+}
+
+/// Where and how it was measured, in one line.
+pub fn here(measured: Option<&Measured>) -> String {
+    let Some(measured) = measured else {
+        return "not measured yet".into();
+    };
+    let fact = |name: &str| measured.node.get(name).map_or("?", String::as_str);
+    let manifest = match measured.length {
+        Length::Full => "the whole manifest",
+        Length::Short => "the shortened manifest",
+    };
+    let blocks: Vec<u32> = measured.blocks.values().copied().collect();
+    let (fewest, most) = (blocks.iter().min(), blocks.iter().max());
+    let blocks = match (fewest, most) {
+        (Some(fewest), Some(most)) if fewest == most => format!("{fewest} blocks"),
+        (Some(fewest), Some(most)) => format!("{fewest} to {most} blocks"),
+        _ => "no run".into(),
+    };
+    let doubts: Vec<&str> = measured.doubts.iter().map(String::as_str).collect();
+    let doubts = if doubts.is_empty() {
+        String::new()
+    } else {
+        format!("; not trustworthy: {}", doubts.join(", "))
+    };
+    format!(
+        "CPUs {} of {}, Linux {}; fortio; {manifest}, {blocks}{doubts}",
+        fact("cpus"),
+        fact("cpuModel"),
+        fact("kernel")
+    )
+}
+
+/// The rows as an aligned table.
+pub fn table(rows: &[Row<'_>]) -> Table {
+    let mut table = Table::new(&[
+        ("FIGURE", Align::Left),
+        ("WORKLOAD", Align::Left),
+        ("AT", Align::Right),
+        ("VARIANT", Align::Left),
+        ("IN THE DOCUMENT", Align::Left),
+        ("PUBLISHED", Align::Right),
+        ("HERE (95 %)", Align::Right),
+        ("HERE/PUBL.", Align::Right),
+        ("WHY", Align::Left),
+    ]);
+    for row in rows {
+        table.row(&cells(row));
+    }
+    table
+}
+
+fn cells(row: &Row<'_>) -> [String; 9] {
+    let why: Vec<String> = row.why.iter().map(ToString::to_string).collect();
+    [
+        row.figure.noun().to_owned(),
+        row.workload.to_owned(),
+        row.at.map_or_else(|| "mean".into(), |at| row.figure.at(at)),
+        row.here.unwrap_or(NOTHING).to_owned(),
+        row.there.unwrap_or(NOTHING).to_owned(),
+        value(&row.published),
+        value(&row.measured),
+        row.factor().map_or_else(String::new, ratio_number),
+        why.join(", "),
+    ]
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Base(shown) => shown.clone(),
+        Value::None => NOTHING.into(),
+        Value::Ratio(found) => {
+            let interval = found.interval.map_or_else(String::new, |(low, high)| {
+                format!(" ({}-{})", ratio_number(low), ratio_number(high))
+            });
+            format!("{}x{interval}", ratio_number(found.ratio))
+        }
+    }
+}

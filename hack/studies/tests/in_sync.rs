@@ -1,0 +1,169 @@
+//! `docs/studies.md` is what the published figures and the stored measurements give, and what the
+//! figures name is in the manifests. With `BLESS=1` in the environment the page is written: that is
+//! what `make generate` does.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on panics"
+)]
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
+use serde_yaml::Value;
+use wasmbench_studies::figure::Figure;
+use wasmbench_studies::measured::Measured;
+use wasmbench_studies::published::{Published, Study, Table};
+use wasmbench_studies::{beside, page};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn published() -> Published {
+    wasmbench_studies::published(&repository().join("manifests/studies/published.yaml")).unwrap()
+}
+
+fn measured(published: &Published) -> Vec<(&str, Option<Measured>)> {
+    let directory = repository().join("hack/studies/measured");
+    let of = |study: &str| wasmbench_studies::measured(&directory, study).unwrap();
+    let names = published.studies.iter().map(|study| study.name.as_str());
+    names.map(|name| (name, of(name))).collect()
+}
+
+/// A study's manifest.
+struct Manifest {
+    /// The specs of all its runs.
+    specs: Vec<Value>,
+    /// Variants that are commented out because nothing runs them yet.
+    not_yet: Vec<String>,
+}
+
+fn manifest(file: &str) -> Manifest {
+    let path = repository().join(format!("manifests/studies/{file}.yaml"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let documents = serde_yaml::Deserializer::from_str(&text);
+    let lines = text.lines().map(str::trim);
+    Manifest {
+        specs: documents
+            .map(|document| Value::deserialize(document).unwrap()["spec"].clone())
+            .collect(),
+        not_yet: lines
+            .filter_map(|line| line.strip_prefix("# - name: "))
+            .map(str::to_owned)
+            .collect(),
+    }
+}
+
+fn names(spec: &Value, list: &str) -> Vec<String> {
+    let list = spec[list].as_sequence().unwrap().iter();
+    list.map(|one| one["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_page_is_generated_from_the_figures_and_the_measurements() {
+    let published = published();
+    let measured = measured(&published);
+    let of = |study: &str| measured.iter().find(|(name, _)| *name == study)?.1.as_ref();
+    let wanted = page::markdown(&published, of);
+    let path = repository().join("docs/studies.md");
+    if std::env::var_os("BLESS").is_some_and(|value| !value.is_empty()) {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "docs/studies.md is not what its sources say: run `make generate` and commit the result"
+    );
+}
+
+#[test]
+fn every_difference_has_a_reason() {
+    let published = published();
+    for (study, (_, measured)) in published.studies.iter().zip(measured(&published)) {
+        for row in beside::rows(study, measured.as_ref()) {
+            let unexplained = row.there.is_some() && row.differs() && row.why.is_empty();
+            assert!(
+                !unexplained,
+                "{}: add a reason to published.yaml for {row:?}",
+                study.name
+            );
+        }
+    }
+}
+
+/// Whether a run measures the variant under the table's workload at one of the table's points.
+fn measures(spec: &Value, table: &Table, variant: &str) -> bool {
+    let has = |list, name: &str| names(spec, list).iter().any(|found| found == name);
+    let sweep = |sweep: &str, points: &str| {
+        let points = spec["sweeps"][sweep][points].as_sequence();
+        let points: Vec<u64> = points
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_u64)
+            .collect();
+        table.points.iter().any(|point| match point.at {
+            Some(at) => points.contains(&u64::from(at)),
+            None => !points.is_empty(),
+        })
+    };
+    let swept = match table.figure {
+        Figure::ColdStart => sweep("coldStart", "concurrency"),
+        Figure::WarmP50 => !spec["sweeps"]["warmLatency"].is_null(),
+        Figure::Throughput | Figure::CpuPerRequest | Figure::Memory => {
+            sweep("throughput", "connections")
+        }
+    };
+    has("variants", variant) && has("workloads", &table.workload) && swept
+}
+
+fn check(study: &Study, manifest: &Manifest) {
+    for table in &study.tables {
+        let values = table.points.iter().flat_map(|point| point.values.keys());
+        for name in values.chain([&table.base]) {
+            for variant in study.here(table, name) {
+                let not_yet = manifest.not_yet.contains(variant);
+                let mut specs = manifest.specs.iter();
+                assert!(
+                    not_yet || specs.any(|spec| measures(spec, table, variant)),
+                    "{}: {}: no run measures {variant}, which stands for {name}",
+                    study.name,
+                    table.source
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_published_figure_is_measured_by_the_manifest_and_by_the_short_one() {
+    for study in &published().studies {
+        check(study, &manifest(&study.name));
+        check(study, &manifest(&format!("{}-short", study.name)));
+    }
+}
+
+#[test]
+fn every_point_of_a_document_is_in_the_whole_manifest() {
+    for study in &published().studies {
+        let specs = manifest(&study.name).specs;
+        for table in &study.tables {
+            for point in &table.points {
+                let single = Table {
+                    points: vec![point.clone()],
+                    ..table.clone()
+                };
+                let base = study.here(table, &table.base).first().unwrap();
+                assert!(
+                    specs.iter().any(|spec| measures(spec, &single, base)),
+                    "{}: {} at {:?}",
+                    study.name,
+                    table.source,
+                    point.at
+                );
+            }
+        }
+    }
+}
