@@ -4,13 +4,16 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e bench selftest generate images cluster-up cluster-down deny clean
+.PHONY: help demo demo-studies test lint unit test-page e2e e2e-clis bench selftest generate images cluster-up cluster-down deny clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
+
+demo-studies: ## The studies, shortened, and their published figures beside what is found; 20 minutes
+	@hack/studies/run
 
 test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server, real cluster
 
@@ -22,8 +25,14 @@ lint: ## Formatting, clippy, shellcheck
 unit: ## All tests that need no cluster
 	@hack/test/unit
 
+test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
+	@hack/test/adding-a-variant
+
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
+
+e2e-clis: ## The presets that run a process per answer, on the real cluster; builds their runtimes first
+	@hack/e2e/run --clis
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench
@@ -31,8 +40,9 @@ bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 selftest: ## Planted differences that must be found again; 20 minutes on a quiet machine
 	@hack/selftest
 
-generate: ## Write what is generated: the CRD, the API reference
+generate: ## Write what is generated: the CRD, the API reference, the page of the studies
 	BLESS=1 cargo test --quiet -p wasmbench-controller --test crd_in_sync --test api_reference
+	BLESS=1 cargo test --quiet -p wasmbench-studies --test in_sync
 
 images: ## Build all images as OCI archives
 	@hack/images build

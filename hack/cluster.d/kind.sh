@@ -55,16 +55,12 @@ containerd_patch() {
   fi
 }
 
-# The Wasm runtimes are known from the start, so that their shims can be added to a cluster that is
-# up. containerd passes over the plugin that its version of the configuration does not have.
+# The Wasm runtimes are known from the start, so that their shims can be added to a cluster that is up.
 runtimes_patch() {
-  local plugin name
-  for plugin in io.containerd.grpc.v1.cri io.containerd.cri.v1.runtime; do
+  local name
+  for name in "${runtime_names[@]}"; do
     echo '- |-'
-    for name in "${shim_names[@]}"; do
-      echo "  [plugins.\"$plugin\".containerd.runtimes.$name]"
-      echo "    runtime_type = \"io.containerd.$name.v1\""
-    done
+    runtimes_of "$name" | sed 's/^/  /'
   done
 }
 

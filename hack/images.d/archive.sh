@@ -5,7 +5,8 @@
 
 declare -A folder_of=(
   [operator]=operator/controller [probe]=operator/probe [native]=gateways/native
-  [embedded]=gateways/embedded [upstream]=gateways/upstream
+  [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
+  [wasmedge-cli]=gateways/cli/wasmedge [upstream]=gateways/upstream
 )
 
 # Every file that can change an image: sources without tests, what builds them, what is pinned.
@@ -14,7 +15,7 @@ image_inputs() {
   find operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d \
     \( -name tests -o -name examples -o -name benches -o -name snapshots -o -name '*.md' \) -prune \
     -o -type f -print0
-  printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm
+  printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime
 }
 
 image_tag() {
@@ -27,7 +28,7 @@ archive_of() { echo "$store/$tag/$1.tar"; }
 make_archive() { # NAME
   local archive content
   archive=$(archive_of "$1")
-  if [ "$1" = server ]; then
+  if is_wasm "$1"; then
     mkdir -p "${archive%/*}"
     logged "$cache/log/images-$1.log" "make the image '$1'" \
       assemble_wasm "$(stage_of "$1")/gateway.wasm" "$(reference_of "$1")" "$archive.partial"

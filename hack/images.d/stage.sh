@@ -1,28 +1,35 @@
 # shellcheck shell=bash
 # The build contexts: static binaries and what lies beside them in the image.
-# Comes in: the workspace, hack/wasm, hack/tool. Goes out: one folder per image.
+# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
 
 declare -A package_of=(
   [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [upstream]=gateway-upstream
+  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli [upstream]=gateway-upstream
 )
 declare -A binary_of=(
   [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [upstream]=gateway-upstream
+  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli [upstream]=gateway-upstream
 )
 # Under which name the binary lies in the image, where it is another.
-declare -A entry_of=([native]=gateway [embedded]=gateway [upstream]=gateway)
+declare -A entry_of=(
+  [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway [upstream]=gateway
+)
 
 stage_of() { echo "$store/stage/$1"; }
 
 stage() { # NAME...
-  local name context binaries module fortio server
+  local name context binaries module fortio allocator runtime
+  local -A guests=()
   have cargo || die "cargo is missing: install Rust from https://rustup.rs"
   for name in "$@"; do
     case $name in
       embedded) module=$("$hack/wasm" build transform) ;;
+      *-cli)
+        module=$("$hack/wasm" build transform)
+        "$hack/runtime" "${name%-cli}" >/dev/null
+        ;;
       probe) fortio=$("$hack/tool" fortio) ;;
-      server) server=$("$hack/wasm" build server) ;;
+      server | http) guests[$name]=$("$hack/wasm" build "$name") ;;
     esac
   done
   binaries=$store/binaries
@@ -31,14 +38,49 @@ stage() { # NAME...
     context=$(stage_of "$name")
     rm -rf "$context"
     mkdir -p "$context"
-    if [ "$name" = server ]; then
-      put 644 "$server" "$context/gateway.wasm"
+    if is_wasm "$name"; then
+      put 644 "${guests[$name]}" "$context/gateway.wasm"
       continue
+    fi
+    if [[ $name = *-cli ]]; then
+      runtime=$("$hack/runtime" "${name%-cli}")
+      mkdir "$context/root"
+      cp -a "$runtime/." "$context/root"
     fi
     put 755 "$binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
     case $name in
-      embedded) put 644 "$module" "$context/transform.wasm" ;;
+      embedded)
+        put 644 "$module" "$context/transform.wasm"
+        for allocator in OnDemand Pooling; do
+          "$context/gateway" precompile "$allocator" "$module" "$context/transform-${allocator,,}.cwasm"
+        done
+        ;;
       probe) put 755 "$fortio" "$context/fortio" ;;
+      *-cli) put_modules "${name%-cli}" "$runtime" "$module" "$context/root" ;;
+    esac
+  done
+}
+
+# The module of the answers and that of /engine, and the code that the runtime makes of them: for any
+# processor of the architecture, as the node's is not known.
+put_modules() { # RUNTIME FOLDER MODULE ROOT
+  local stem loader folders
+  put 644 "$3" "$4/transform.wasm"
+  "$4/gateway" compute-module >"$4/compute.wasm"
+  for stem in transform compute; do
+    case $1 in
+      wasmtime)
+        "$2/usr/bin/wasmtime" compile --target "$(rustc -vV | sed -n 's/^host: //p')" \
+          -o "$4/$stem.cwasm" "$4/$stem.wasm"
+        ;;
+      wasmedge)
+        # This machine's C library may be older than the one that it was built with.
+        loader=$(find "$2" -name 'ld-linux*.so.*')
+        folders=$(find "$2/usr/lib" -maxdepth 1 -name '*-linux-gnu*')
+        logged "$cache/log/images-wasmedge.log" "compile $stem.wasm with wasmedge" \
+          "$loader" --library-path "$folders" "$2/usr/bin/wasmedge" compile --generic-binary \
+          "$4/$stem.wasm" "$4/$stem-aot.wasm"
+        ;;
     esac
   done
 }

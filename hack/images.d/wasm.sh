@@ -3,6 +3,9 @@
 # Comes in: a Wasm file. Goes out: an OCI archive. There is no Linux file system in it: no
 #   Containerfile could describe it, and a shim compiles the layer once and keeps the result.
 
+wasm_images=(server http)
+is_wasm() { [[ " ${wasm_images[*]} " = *" $1 "* ]]; }
+
 wasm_layer_type=application/vnd.bytecodealliance.wasm.component.layer.v0+wasm
 
 assemble_wasm() { # MODULE REFERENCE ARCHIVE
@@ -10,11 +13,13 @@ assemble_wasm() { # MODULE REFERENCE ARCHIVE
   layout=$(mktemp -d "$store/layout.XXXXXX")
   mkdir -p "$layout/blobs/sha256"
   layer=$(blob "$layout" "$wasm_layer_type" <"$1")
-  # No layer is unpacked, so that there is no diff id. The user is the one of the other images.
-  config=$(jq -nc --arg version "$(version)" --arg revision "$(revision)" '{
+  # No layer is unpacked, so that there is no diff id. The user is the one of the other images. The
+  # module's digest is there because Kubernetes tells images apart by this document alone.
+  config=$(jq -nc --arg version "$(version)" --arg revision "$(revision)" --argjson layer "$layer" '{
       architecture: "wasm", os: "wasi", created: "1970-01-01T00:00:00Z",
       config: {User: "65532:65532", Entrypoint: ["/gateway.wasm"], Labels: {
-        "org.opencontainers.image.version": $version, "org.opencontainers.image.revision": $revision}},
+        "org.opencontainers.image.version": $version, "org.opencontainers.image.revision": $revision,
+        "dev.wasmbench.module": $layer.digest}},
       rootfs: {type: "layers", diff_ids: []}
     }' | blob "$layout" application/vnd.oci.image.config.v1+json)
   manifest=$(jq -nc --argjson config "$config" --argjson layer "$layer" '{

@@ -18,7 +18,9 @@ pub mod operator;
 pub mod others;
 pub mod processes;
 pub mod runs;
+pub mod runtime_class;
 pub mod selftest;
+pub mod wasm_image;
 
 use std::time::Duration;
 

@@ -10,6 +10,7 @@
 use std::time::Duration;
 
 use kube::Client;
+use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
@@ -121,6 +122,8 @@ fn check_timeline(pod: &ColdPod) {
         "{pod:#?}"
     );
     assert!(pod.image_id.is_some() && pod.attempts >= 1, "{pod:#?}");
+    // The images of the presets are on the node before the run.
+    assert_eq!(pod.class, Some(ColdStartClass::ImageCached), "{pod:#?}");
 }
 
 fn check_status(run: &wasmbench_api::BenchmarkRun) {

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use wasmbench_core::variants::engine::contradiction;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 
@@ -18,6 +19,7 @@ seed: 1
 variants:
 - {name: native, preset: native}
 - {name: shim, preset: wasmtime-shim}
+- {name: served, preset: wasmtime-shim-http}
 workloads:
 - {name: hello, path: /, expect: {body: hello}}
 - {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
@@ -33,21 +35,36 @@ sweeps:
 ";
 
 #[tokio::test]
-async fn the_gateway_as_a_component_under_the_wasmtime_shim_answers_like_the_native_one() {
+async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_are_compiled() {
     with_namespace("shim", |client, namespace| async move {
         runs::create(&client, &namespace, "shim", WORKLOADS).await;
         let run = runs::finished(&client, &namespace, "shim", 600).await;
         let records = runs::records(&client, &run).await;
         let outcomes = runs::outcomes(&records);
-        assert_eq!(records.len(), 32, "{outcomes:#?}");
+        assert_eq!(records.len(), 48, "{outcomes:#?}");
         assert!(
             outcomes.values().all(|outcome| outcome == "Measured"),
             "{outcomes:#?}"
         );
         for record in &records {
             let subject = record.subject.as_ref().expect("the pod under test");
-            let class = (record.trial.cell.variant == "shim").then_some("wasmtime");
+            let class = (record.trial.cell.variant != "native").then_some("wasmtime");
             assert_eq!(subject.runtime_class.as_deref(), class);
+            let document = record.document.as_ref().expect("a load");
+            let says = document.engine.as_ref().expect("a gateway tells");
+            if class.is_some() {
+                assert_eq!(
+                    (&*says["engine"], &*says["guest"]),
+                    ("wasmtime", "wasm32-wasi")
+                );
+                let ratio: f64 = says["computeRatio"].parse().expect("a number");
+                assert!((0.2..5.0).contains(&ratio), "{says:?}");
+            }
+            let variants = run.spec.variants.iter();
+            let variant = variants
+                .into_iter()
+                .find(|v| v.name == record.trial.cell.variant);
+            assert_eq!(contradiction(variant.expect("of the spec"), says), None);
         }
         let rates: BTreeMap<(&str, &str), f64> = run
             .status
@@ -60,7 +77,7 @@ async fn the_gateway_as_a_component_under_the_wasmtime_shim_answers_like_the_nat
             })
             .collect();
         // What only waits cannot be faster than its wait: 8 connections of 20 ms each.
-        for variant in ["native", "shim"] {
+        for variant in ["native", "shim", "served"] {
             let rate = rates[&("sleep", variant)];
             assert!((200.0..=400.0).contains(&rate), "{variant}: {rate}");
         }

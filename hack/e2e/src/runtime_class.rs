@@ -1,0 +1,52 @@
+//! RuntimeClasses that a test brings, and programs on the node that are their shims.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use k8s_openapi::api::node::v1::RuntimeClass;
+use kube::api::{DeleteParams, PostParams};
+use kube::{Api, Client};
+use serde_json::json;
+
+use crate::processes::process_of;
+
+/// Creates a RuntimeClass; one that an earlier test left is as good.
+pub async fn create(client: &Client, name: &str, handler: &str) {
+    let class = json!({"metadata": {"name": name}, "handler": handler});
+    let class: RuntimeClass = serde_json::from_value(class).expect("a RuntimeClass");
+    let api: Api<RuntimeClass> = Api::all(client.clone());
+    match api.create(&PostParams::default(), &class).await {
+        Err(kube::Error::Api(status)) if status.is_already_exists() => {}
+        created => drop(created.expect("the RuntimeClass is created")),
+    }
+}
+
+/// Removes it.
+pub async fn delete(client: &Client, name: &str) {
+    let api: Api<RuntimeClass> = Api::all(client.clone());
+    let _ = api.delete(name, &DeleteParams::default()).await;
+}
+
+/// A program on the node, where containerd looks for shims; it is removed when this is dropped.
+#[derive(Debug)]
+pub struct ShimOnNode(PathBuf);
+
+impl ShimOnNode {
+    /// Puts a shell script there.
+    pub fn script(runtime: &str, text: &str) -> Self {
+        // The node is a container of this machine: its files are visible through its processes.
+        let kubelet = process_of("usr/bin/kubelet").expect("a kubelet runs on this machine");
+        let name = format!("/proc/{kubelet}/root/usr/local/bin/containerd-shim-{runtime}-v1");
+        let path = PathBuf::from(name);
+        std::fs::write(&path, text).expect("the node's files can be written");
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, executable).expect("it becomes executable");
+        Self(path)
+    }
+}
+
+impl Drop for ShimOnNode {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

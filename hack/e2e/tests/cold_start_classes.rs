@@ -1,0 +1,119 @@
+//! Classes of cold starts and containerd's own timeline, at the probe level `node`: what the node has
+//! of an image is as it was asked for, and containerd's events stand where they belong.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::runs;
+
+fn spec(class: &str) -> String {
+    format!(
+        "
+blocks: 1
+seed: 1
+noiseFloor: false
+variants:
+- {{name: native, preset: native}}
+- {{name: shim, preset: wasmtime-shim}}
+workloads: [{{name: hello}}]
+sweeps: {{coldStart: {{samples: 3, class: {class}}}}}
+"
+    )
+}
+
+/// The records of a run of this class, all of them measured.
+async fn records(namespace: &str, client: &kube::Client, class: &str) -> Vec<Record> {
+    runs::create(client, namespace, "classes", &spec(class)).await;
+    let run = runs::finished(client, namespace, "classes", 420).await;
+    let records = runs::records(client, &run).await;
+    let outcomes = runs::outcomes(&records);
+    assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
+    assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+    records
+}
+
+fn counted<'a>(records: &'a [Record], variant: &'a str) -> Vec<&'a ColdSample> {
+    let mine = records
+        .iter()
+        .filter(move |r| r.trial.cell.variant == variant);
+    let samples = mine.flat_map(|record| &record.cold_start.as_ref().expect("a document").samples);
+    let counted: Vec<&ColdSample> = samples.filter(|sample| sample.counts()).collect();
+    assert_eq!(counted.len(), 3, "{variant}");
+    counted
+}
+
+fn check(
+    samples: &[&ColdSample],
+    class: ColdStartClass,
+    before: CompileCache,
+    after: CompileCache,
+) {
+    for sample in samples {
+        assert_eq!(sample.compiled_before, Some(before), "{sample:#?}");
+        assert_eq!(sample.compiled_after, Some(after), "{sample:#?}");
+        assert!(
+            sample.pods.iter().all(|pod| pod.class == Some(class)),
+            "{sample:#?}"
+        );
+        sample.pods.iter().for_each(check_events);
+    }
+}
+
+/// containerd's events are there, in order, between what the probe and the log say.
+fn check_events(pod: &ColdPod) {
+    let order = [
+        ColdStep::CreateSent,
+        ColdStep::SandboxStarted,
+        ColdStep::TaskCreated,
+        ColdStep::TaskStarted,
+        ColdStep::TaskExited,
+    ];
+    let at = order.map(|step| {
+        let moment = pod.steps.get(&step);
+        moment.unwrap_or_else(|| panic!("no {step:?}: {pod:#?}"))
+    });
+    assert!(at.is_sorted_by_key(|moment| moment.nanoseconds), "{pod:#?}");
+    let told = &at[1..];
+    assert!(
+        told.iter().all(|m| m.clock == Clock::ContainerdEvent),
+        "{pod:#?}"
+    );
+    let gone = pod.steps[&ColdStep::DeletionFinished].nanoseconds;
+    assert!(at[4].nanoseconds <= gone, "{pod:#?}");
+    let listening = pod.steps[&ColdStep::Listening].nanoseconds;
+    assert!(at[2].nanoseconds < listening, "created first: {pod:#?}");
+}
+
+#[tokio::test]
+async fn image_cached_starts_compile_and_containerd_tells_every_step() {
+    with_namespace("imagecached", |client, namespace| async move {
+        let records = records(&namespace, &client, "ImageCached").await;
+        let (cached, plain) = (ColdStartClass::ImageCached, CompileCache::NothingToCompile);
+        check(&counted(&records, "native"), cached, plain, plain);
+        let (cold, warm) = (CompileCache::Cold, CompileCache::Warm);
+        check(&counted(&records, "shim"), cached, cold, warm);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn compile_cached_starts_find_what_the_discarded_one_compiled() {
+    with_namespace("compilecached", |client, namespace| async move {
+        let records = records(&namespace, &client, "CompileCached").await;
+        let plain = CompileCache::NothingToCompile;
+        let native = counted(&records, "native");
+        check(&native, ColdStartClass::ImageCached, plain, plain);
+        let warm = CompileCache::Warm;
+        let shim = counted(&records, "shim");
+        check(&shim, ColdStartClass::CompileCached, warm, warm);
+    })
+    .await;
+}

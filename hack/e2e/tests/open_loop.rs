@@ -1,0 +1,82 @@
+//! A load on a schedule: the rate that was asked for, latencies from the schedule beside the service
+//! times, and a point for which the subject is too slow.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a broken fixture must stop the test, and figures help"
+)]
+
+use wasmbench_core::wire::record::Point;
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::runs;
+
+/// A service that sleeps has its peak in its connections and not in the CPU, which others use too.
+const RATES: &str = r"
+blocks: 2
+seed: 1
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: same, preset: native}
+workloads: [{name: sleep, path: '/sleep?ms=5'}]
+sweeps:
+  openLoop: {ratesPercentOfPeak: [30, 60], connections: 8, durationSeconds: 4, peakSeconds: 2, warmupSeconds: 1}
+";
+
+#[tokio::test]
+async fn a_load_keeps_its_schedule_and_tells_latencies_counted_from_it() {
+    with_namespace("open-loop", |client, namespace| async move {
+        runs::create(&client, &namespace, "rates", RATES).await;
+        let run = runs::finished(&client, &namespace, "rates", 420).await;
+        let records = runs::records(&client, &run).await;
+        assert_eq!(records.len(), 8);
+        for record in &records {
+            let document = record.document.as_ref();
+            let document = document.unwrap_or_else(|| panic!("{}: no document", record.trial));
+            assert_eq!(document.failure, None, "{}", record.trial);
+            let timed = document.timed.as_ref().expect("a window");
+            let found = timed.open_loop.expect("a schedule");
+            println!("{}: {found:?}", record.trial);
+            let Point::OpenLoop { percent_of_peak } = record.trial.cell.point else {
+                panic!("{}", record.trial);
+            };
+            let share = found.requested_rps / found.peak.rps;
+            assert!((share * 100.0 - f64::from(percent_of_peak)).abs() < 1e-6);
+            let sent = found.requests + u64::from(found.connections);
+            assert_eq!(timed.fortio["RetCodes"]["200"].as_u64(), Some(sent));
+            // Eight connections with answers of 5 ms and more.
+            assert!((200.0..1600.0).contains(&found.peak.rps), "{found:?}");
+            assert!(found.service.p50_microseconds > 5000.0, "{found:?}");
+            let (service, scheduled) = (found.service, found.from_schedule);
+            assert!(
+                scheduled.p50_microseconds >= service.p50_microseconds,
+                "{found:?}"
+            );
+            assert!(
+                scheduled.p99_microseconds >= service.p99_microseconds,
+                "{found:?}"
+            );
+            assert!(
+                timed.subject.is_some(),
+                "resources are metered as in every load"
+            );
+        }
+        let status = run.status.as_ref().expect("a status");
+        let points = &status.summary[0].open_loop;
+        let percents: Vec<u32> = points.iter().map(|point| point.percent_of_peak).collect();
+        assert_eq!(percents, [30, 60]);
+        let shown = kubectl(&["wasmbench", "get", "rates", "-n", &namespace]).await;
+        assert!(shown.stdout.contains("FROM SCHEDULE"), "{}", shown.stdout);
+        println!("{}", shown.stdout);
+        let report = kubectl(&["wasmbench", "report", "rates", "-n", &namespace]).await;
+        assert!(report.stdout.contains("## Open loop"), "{}", report.stdout);
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}

@@ -1,0 +1,136 @@
+//! What goes wrong with Wasm in the place of a container is told with what to do about it, and the
+//! other variants are measured.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runtime_class::{self, ShimOnNode};
+use wasmbench_e2e::{runs, wasm_image};
+
+/// A runtime that the local cluster's containerd knows, and whose shim is nowhere.
+const BROKEN: &str = "wasmbench-broken";
+const SWEEP: &str = r"
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
+";
+
+/// Reason and message of the variant's trial that failed; the others of a broken variant are skipped.
+fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
+    let mut mine = records
+        .iter()
+        .filter(|record| record.trial.cell.variant == variant);
+    let failed = mine.find_map(|record| match &record.outcome {
+        Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
+        _ => None,
+    });
+    failed.unwrap_or_else(|| panic!("{variant} did not fail: {:#?}", runs::outcomes(records)))
+}
+
+fn is_measured(records: &[Record], variant: &str) -> bool {
+    let mut mine = records
+        .iter()
+        .filter(|record| record.trial.cell.variant == variant);
+    mine.any(|record| record.outcome == Outcome::Measured)
+}
+
+#[tokio::test]
+async fn a_guest_that_cannot_run_or_traps_is_marked_in_its_own_words() {
+    with_namespace("guests", |client, namespace| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
+        let traps = wasm_image::load(folder.path(), "traps", &wat::parse_str(traps).unwrap()).await;
+        let library = wat::parse_str("(module (func (export \"add\")))").unwrap();
+        let library = wasm_image::load(folder.path(), "library", &library).await;
+        let component = wat::parse_str("(component)").unwrap();
+        let component = wasm_image::load(folder.path(), "component", &component).await;
+        let text = wasm_image::load(folder.path(), "text", b"this is no Wasm").await;
+        let server = images(&client).await.server;
+        let shim = |name: &str, image: &str, more: &str| {
+            format!(
+                "- {{name: {name}, container: {{image: '{image}', runtimeClassName: wasmtime{more}}}}}\n"
+            )
+        };
+        let spec = format!(
+            "blocks: 1\nsubjectReadyTimeoutSeconds: 20\nvariants:\n- {{name: good, preset: native}}\n\
+             {}{}{}{}{}{SWEEP}",
+            shim("traps", &traps, ""),
+            shim("library", &library, ""),
+            shim("component", &component, ""),
+            shim("text", &text, ""),
+            shim("late", &server, ", args: [--abort-at-request, '100']"),
+        );
+        runs::create(&client, &namespace, "guests", &spec).await;
+        let run = runs::finished(&client, &namespace, "guests", 300).await;
+        let records = runs::records(&client, &run).await;
+        assert!(is_measured(&records, "good"));
+        for (variant, word) in [
+            ("traps", "wasm trap: wasm `unreachable` instruction executed"),
+            ("library", "exports no function '_start'"),
+            ("component", "no command"),
+            ("text", "neither a Wasm module nor a Wasm component"),
+            ("late", "wasm trap: wasm `unreachable` instruction executed"),
+        ] {
+            let (reason, message) = failure(&records, variant);
+            assert_eq!(reason, "SubjectCrashed", "{variant}: {message}");
+            assert!(message.contains(word), "{variant}: {message}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
+    with_namespace("lacks", |client, namespace| async move {
+        runtime_class::create(&client, "e2e-unknown", "e2e-unknown").await;
+        runtime_class::create(&client, "e2e-broken", BROKEN).await;
+        let server = images(&client).await.server;
+        let spec = |classes: &[&str]| {
+            let variant = |class: &&str| {
+                format!("- {{name: {class}, container: {{image: '{server}', runtimeClassName: {class}}}}}\n")
+            };
+            let variants: String = classes.iter().map(variant).collect();
+            format!(
+                "blocks: 2\nsubjectReadyTimeoutSeconds: 5\nvariants:\n\
+                 - {{name: good, preset: native}}\n{variants}{SWEEP}"
+            )
+        };
+        let measured = async |name: &str, classes: &[&str]| {
+            runs::create(&client, &namespace, name, &spec(classes)).await;
+            let run = runs::finished(&client, &namespace, name, 300).await;
+            let records = runs::records(&client, &run).await;
+            assert!(is_measured(&records, "good"));
+            records
+        };
+
+        let records = measured("missing", &["e2e-unknown", "e2e-broken"]).await;
+        let expected = [
+            ("e2e-unknown", "does not know the RuntimeClass's handler"),
+            ("e2e-broken", "install its program on containerd's PATH"),
+        ];
+        for (variant, remedy) in expected {
+            let (reason, message) = failure(&records, variant);
+            assert_eq!(reason, "SubjectNotStarted", "{variant}: {message}");
+            assert!(message.contains(remedy), "{variant}: {message}");
+        }
+        let skipped = |record: &&Record| matches!(record.outcome, Outcome::Skipped { .. });
+        assert_eq!(records.iter().filter(skipped).count(), 2, "{:#?}", runs::outcomes(&records));
+
+        let shim = ShimOnNode::script(BROKEN, "#!/bin/sh\necho the shim crashes >&2\nexit 1\n");
+        let records = measured("crashing", &["e2e-broken"]).await;
+        drop(shim);
+        let (reason, message) = failure(&records, "e2e-broken");
+        assert_eq!(reason, "SubjectNotStarted", "{message}");
+        assert!(message.contains("the shim does not work on this node"), "{message}");
+
+        runtime_class::delete(&client, "e2e-unknown").await;
+        runtime_class::delete(&client, "e2e-broken").await;
+    })
+    .await;
+}
