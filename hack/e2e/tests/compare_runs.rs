@@ -8,7 +8,7 @@
 )]
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
+use kube::{Api, ResourceExt};
 use wasmbench_api::status::VersusRun;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
@@ -27,41 +27,63 @@ sweeps:
 #[tokio::test]
 async fn a_run_is_compared_with_the_one_that_it_names() {
     with_namespace("compare", |client, namespace| async move {
-        let versus = |later: &str, earlier: &str, more: &str| {
+        let versus = |later: &'static str, earlier: &str, more: &str| {
             let spec = format!("{SHORT}{more}\nbaselineRunName: {earlier}\n");
-            let (client, namespace, later) = (client.clone(), namespace.clone(), later.to_owned());
+            let (client, namespace) = (client.clone(), namespace.clone());
             async move {
-                runs::create(&client, &namespace, &later, &spec).await;
-                let run = runs::finished(&client, &namespace, &later, 180).await;
-                run.status
-                    .and_then(|status| status.versus_run)
-                    .expect("versusRun is in the status")
+                let run =
+                    runs::finished_on_quiet_node(&client, &namespace, later, &spec, 180).await;
+                let versus = run
+                    .status
+                    .as_ref()
+                    .and_then(|status| status.versus_run.clone());
+                (run.name_any(), versus.expect("versusRun is in the status"))
             }
         };
-        let missing: VersusRun = versus("first", "nobody", "").await;
+        let (first, missing): (String, VersusRun) = versus("first", "nobody", "").await;
         assert!(!missing.compared, "{missing:?}");
-        assert!(missing.message.contains("there is no BenchmarkRun 'nobody'"), "{missing:?}");
-        let compared = versus("second", "first", "").await;
+        assert!(
+            missing
+                .message
+                .contains("there is no BenchmarkRun 'nobody'"),
+            "{missing:?}"
+        );
+        let (second, compared) = versus("second", &first, "").await;
         assert!(compared.compared, "{compared:?}");
         // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
         assert!(compared.message.contains(" numbers worse"), "{compared:?}");
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
-        let files = maps.get("second-report").await.expect("the report").data.expect("files");
-        assert!(files["versus-run.txt"].contains("warm p50 latency"), "{files:?}");
-        let refused = versus("third", "first", "resources: {limits: {memory: 256Mi}}").await;
+        let files = maps
+            .get(&format!("{second}-report"))
+            .await
+            .expect("the report");
+        let files = files.data.expect("files");
+        assert!(
+            files["versus-run.txt"].contains("warm p50 latency"),
+            "{files:?}"
+        );
+        let (third, refused) =
+            versus("third", &first, "resources: {limits: {memory: 256Mi}}").await;
         assert!(!refused.compared, "{refused:?}");
         assert!(refused.message.contains("spec.resources"), "{refused:?}");
-        let plugin = |earlier: &'static str, later: &'static str| {
+        let plugin = |earlier: &str, later: &str| {
+            let names = [earlier, later].map(str::to_owned);
             let namespace = namespace.clone();
-            async move { kubectl(&["wasmbench", "compare", earlier, later, "-n", &namespace]).await }
+            async move {
+                let [earlier, later] = names;
+                kubectl(&["wasmbench", "compare", &earlier, &later, "-n", &namespace]).await
+            }
         };
-        let again = plugin("first", "second").await;
+        let again = plugin(&first, &second).await;
         // Three blocks are too few to be trusted.
         assert_eq!(again.code, Some(3), "{again:?}");
         assert_eq!(again.stdout, files["versus-run.txt"]);
-        let refused = plugin("first", "third").await;
+        let refused = plugin(&first, &third).await;
         assert_eq!(refused.code, Some(1), "{refused:?}");
-        assert!(refused.stdout.contains("Not comparable: spec.resources"), "{refused:?}");
+        assert!(
+            refused.stdout.contains("Not comparable: spec.resources"),
+            "{refused:?}"
+        );
     })
     .await;
 }

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 
+use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::status::Ratio;
 use wasmbench_core::cpu_list::CpuList;
@@ -86,8 +87,8 @@ fn ratio<'a>(run: &'a BenchmarkRun, metric: &str) -> &'a Ratio {
 async fn a_duet_finds_what_is_planted_on_cpus_that_mirror_each_other() {
     with_namespace("duet", |client, namespace| async move {
         let image = images(&client).await.native;
-        runs::create(&client, &namespace, "duet", &spec(&image)).await;
-        let run = runs::finished(&client, &namespace, "duet", 900).await;
+        let spec = spec(&image);
+        let run = runs::finished_on_quiet_node(&client, &namespace, "duet", &spec, 900).await;
         let records = runs::records(&client, &run).await;
         // The quarter and the twin, warm and under load, in six blocks; the baseline has none itself.
         assert_eq!(records.len(), 24, "{:#?}", runs::outcomes(&records));
@@ -118,7 +119,7 @@ async fn a_duet_finds_what_is_planted_on_cpus_that_mirror_each_other() {
         let command = [
             "get",
             "configmap",
-            "duet-report",
+            &format!("{}-report", run.name_any()),
             "-n",
             &namespace,
             "-o",

@@ -109,7 +109,14 @@ fn check_conditions(run: &wasmbench_api::BenchmarkRun) {
     let is = |status: &str, reason: &str| Some((status.to_owned(), reason.to_owned()));
     assert_eq!(state(conditions::ACCEPTED), is("True", "Valid"));
     assert_eq!(state(conditions::FINISHED), is("True", "Completed"));
-    assert_eq!(state(conditions::SUCCEEDED), is("True", "Completed"));
+    // A trial that others disturbed twice has a record and no valid measurement.
+    let is_incomplete = state(conditions::SUCCEEDED) == is("False", "Incomplete");
+    assert!(
+        state(conditions::SUCCEEDED) == is("True", "Completed")
+            || (is_incomplete && runs::is_noisy(run)),
+        "{:?}",
+        run.status
+    );
     assert_eq!(state(conditions::RECONCILING).expect("set").0, "False");
     assert_eq!(state(conditions::STALLED).expect("set").0, "False");
     assert!(state(conditions::TRUSTWORTHY).is_some());
