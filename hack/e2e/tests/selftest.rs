@@ -27,7 +27,7 @@ use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
-use wasmbench_e2e::{operator_namespace, runs};
+use wasmbench_e2e::{eventually, operator_namespace, runs};
 
 /// Six equals: five comparisons of four metrics.
 const EQUALS: &str = r"
@@ -139,8 +139,8 @@ fn figure(ratio: &Ratio) -> String {
 async fn planted_work_and_memory_are_found_again() {
     with_namespace("handicap", |client, namespace| async move {
         let image = images(&client).await.native;
-        runs::create(&client, &namespace, "handicaps", &handicaps(&image)).await;
-        let run = runs::finished(&client, &namespace, "handicaps", 900).await;
+        let spec = handicaps(&image);
+        let run = runs::finished_on_quiet_node(&client, &namespace, "handicaps", &spec, 900).await;
 
         let tenth = ratio(&run, "tenth", "cpuPerRequest");
         found("a tenth more CPU time", &figure(tenth), "1.100x, Slower");
@@ -232,7 +232,8 @@ async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
             },
         })
     };
-    let load = "load -c 4 -qps 0 -t 60s http://127.0.0.1:8080/";
+    // The server may come up later than its clients.
+    let load = "load -allow-initial-errors -c 4 -qps 0 -t 120s http://127.0.0.1:8080/";
     let load: Vec<&str> = load.split(' ').collect();
     let pod: Pod = serde_json::from_value(json!({
         "metadata": {"name": "neighbour"},
@@ -248,6 +249,13 @@ async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
     .expect("a pod");
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     pods.create(&PostParams::default(), &pod).await.expect("ok");
+    eventually(Duration::from_mins(1), "the neighbour runs", || async {
+        let status = pods.get("neighbour").await.ok()?.status?;
+        let containers = status.container_statuses?;
+        let mut states = containers.iter().filter_map(|one| one.state.as_ref());
+        states.all(|state| state.running.is_some()).then_some(())
+    })
+    .await;
     pods
 }
 

@@ -21,11 +21,10 @@ use wasmbench_core::status::is_finished;
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
 use crate::observe::pod_seen;
+use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
 use crate::sweep;
 
-/// Some load balancers drop connections that are idle for 240 s without telling anyone.
-const WATCH_SECONDS: u32 = 200;
 /// Runs that are looked after at the same time.
 const CONCURRENCY: u16 = 8;
 

@@ -30,6 +30,9 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::belongs_to;
 
+/// A trial takes so many times what is expected of it, at most.
+const LONGEST: u32 = 3;
+
 pub use nodes::release_lease;
 pub use summarise::conclude;
 
@@ -91,11 +94,11 @@ async fn one(
                 upstream_uid: upstream_uid(run, seen, trial),
                 partner: partner.as_ref(),
             };
-            keep_quiet(context, run, trial);
+            keep_quiet(context, run, trial).await;
             launch_probe(context, run, trial, target).await
         }
         Step::LaunchColdStart(trial) => {
-            keep_quiet(context, run, trial);
+            keep_quiet(context, run, trial).await;
             launch_cold_start(context, run, seen, node, trial).await
         }
         Step::CollectRecord {
@@ -122,9 +125,11 @@ async fn one(
 }
 
 /// From now on the node is left in peace, until the probe has ended or should have.
-fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
-    let seconds = quiet_seconds(run, trial);
-    context.quiet.begin(&run.uid, Duration::from_secs(seconds));
+async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
+    let expected = Duration::from_secs(quiet_seconds(run, trial));
+    // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
+    Box::pin(context.quiet.prepare(LONGEST * expected)).await;
+    context.quiet.begin(&run.uid, expected);
 }
 
 /// Turns the error of a write into ours.

@@ -1,6 +1,9 @@
 //! Silence in timed windows. A watch ends after a while and is opened again, which is a request
-//! like any other. Here such a request waits until the window is over: the API server tells what
-//! happened meanwhile, so that nothing is lost. Everything else passes.
+//! like any other. Watches that would end in a window are renewed before it. One that ends all the
+//! same is opened when the window is over: the API server tells what happened meanwhile, so that
+//! nothing is lost. Everything else passes.
+
+mod watches;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,16 +14,37 @@ use kube::Client;
 use kube::client::Body;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use watches::{Answer, Watches};
+
+/// How long the API server keeps a watch open. Some load balancers drop connections that are idle
+/// for 240 s without telling anyone.
+pub const WATCH_SECONDS: u32 = 200;
+/// A younger watch is never renewed, however long the window.
+const YOUNGEST: Duration = Duration::from_secs(10);
 
 /// Which windows are open, by the uid of their run, and when each is over at the latest.
 #[derive(Clone, Default)]
-pub struct Quiet(Arc<watch::Sender<BTreeMap<String, Instant>>>);
+pub struct Quiet {
+    windows: Arc<watch::Sender<BTreeMap<String, Instant>>>,
+    watches: Watches,
+}
 
 impl Quiet {
+    /// Renews the watches that would end within `longest` from now. While another run is in its
+    /// window nothing is renewed: it could not be opened again.
+    pub async fn prepare(&self, longest: Duration) {
+        let now = Instant::now();
+        if self.windows.borrow().values().any(|until| *until > now) {
+            return;
+        }
+        let age = Duration::from_secs(WATCH_SECONDS.into()).saturating_sub(longest);
+        self.watches.renew(age.max(YOUNGEST)).await;
+    }
+
     /// A window of this run begins, and is over after `expected` unless its end is told before.
     pub fn begin(&self, run_uid: &str, expected: Duration) {
         let now = Instant::now();
-        self.0.send_modify(|open| {
+        self.windows.send_modify(|open| {
             open.retain(|_, until| *until > now);
             open.insert(run_uid.to_owned(), now + expected);
         });
@@ -30,7 +54,7 @@ impl Quiet {
     pub fn end(&self, run_uid: &str) -> bool {
         let now = Instant::now();
         let mut was_open = false;
-        self.0.send_if_modified(|open| {
+        self.windows.send_if_modified(|open| {
             let until = open.remove(run_uid);
             was_open = until.is_some_and(|until| until > now);
             until.is_some()
@@ -45,10 +69,12 @@ impl Quiet {
         let service = tower::service_fn(move |request: Request<Body>| {
             let (client, quiet) = (client.clone(), quiet.clone());
             async move {
-                if opens_watch(&request) {
-                    quiet.over().await;
+                if !opens_watch(&request) {
+                    return client.send(request).await.map(Answer::plain);
                 }
-                client.send(request).await
+                quiet.over().await;
+                let response = client.send(request).await?;
+                Ok(quiet.watches.follow(response))
             }
         });
         Client::new(service, namespace)
@@ -58,13 +84,13 @@ impl Quiet {
     /// prolong it: on a cluster that measures on many nodes there is always one.
     pub async fn over(&self) {
         let open: Vec<(String, Instant)> = {
-            let open = self.0.borrow();
+            let open = self.windows.borrow();
             open.iter()
                 .map(|(run, until)| (run.clone(), *until))
                 .collect()
         };
         for (run, until) in open {
-            let mut windows = self.0.subscribe();
+            let mut windows = self.windows.subscribe();
             let ended = windows.wait_for(|open| open.get(&run) != Some(&until));
             // An error says that nobody can begin a window any more.
             let _ = tokio::time::timeout_at(until, ended).await;
@@ -157,5 +183,23 @@ mod tests {
         tokio::time::sleep(MINUTE / 2).await;
         quiet.begin("run", MINUTE);
         assert_eq!(watch.await.unwrap(), MINUTE / 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn watches_that_would_end_in_a_window_are_renewed_unless_another_is_open() {
+        let quiet = Quiet::default();
+        let _held = quiet.watches.follow(Response::new(Body::empty()));
+        let prepared = async |longest| {
+            let began = Instant::now();
+            quiet.prepare(longest).await;
+            began.elapsed()
+        };
+        tokio::time::sleep(2 * MINUTE).await;
+        assert_eq!(prepared(MINUTE).await, Duration::ZERO);
+        quiet.begin("another", MINUTE);
+        assert_eq!(prepared(2 * MINUTE).await, Duration::ZERO);
+        quiet.end("another");
+        // Nobody opens it again here, which is waited for in vain.
+        assert_eq!(prepared(2 * MINUTE).await, Duration::from_secs(1));
     }
 }
