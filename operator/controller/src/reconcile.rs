@@ -56,7 +56,7 @@ fn uid_of(run: &GuardedRun) -> String {
 
 async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     let work = AssertUnwindSafe(look_after(run, context)).catch_unwind();
-    match tokio::time::timeout(TIMEOUT, work).await {
+    match Box::pin(tokio::time::timeout(TIMEOUT, work)).await {
         Err(_) => Err(Error::TimedOut(TIMEOUT)),
         Ok(Err(panic)) => {
             let text = panic

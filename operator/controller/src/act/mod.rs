@@ -128,7 +128,7 @@ async fn one(
 async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
-    Box::pin(context.quiet.prepare(LONGEST * expected)).await;
+    context.quiet.prepare(LONGEST * expected).await;
     context.quiet.begin(&run.uid, expected);
 }
 
