@@ -96,11 +96,18 @@ pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another var
 pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
     (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
     (e.metric != 'warmP50' || has(self.sweeps.warmLatency)) && \
+    (!(e.metric in ['cpuPerRequest', 'memory']) || has(self.sweeps.throughput) || \
+     has(self.sweeps.warmLatency)) && \
     (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
     (e.metric != 'openLoopP99' || has(self.sweeps.openLoop)))";
 pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
-    one on warmP50 sweeps.warmLatency, one on coldStartListening or coldStartAnswer \
-    sweeps.coldStart, and one on openLoopP99 sweeps.openLoop: add the sweep or remove the expectation";
+    one on warmP50 sweeps.warmLatency, one on cpuPerRequest or memory either of the two, one on \
+    coldStartListening or coldStartAnswer sweeps.coldStart, and one on openLoopP99 sweeps.openLoop: \
+    add the sweep or remove the expectation";
+pub const EXPECTED_BLOCKS_RULE: &str =
+    "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
+pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an expectation is decided \
+    from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";
 pub const BOUND_MESSAGE: &str = "an expectation needs a bound: set atLeast, atMost or both";
 

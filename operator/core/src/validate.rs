@@ -120,7 +120,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_baseline_run(run)?;
     let variants = resolve_variants(spec, config)?;
     let baseline = baseline_of(spec)?;
-    expectations::check(spec, &baseline)?;
+    expectations::check(spec, &baseline, config)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| seed_of(&uid));
     let order = order_of(spec, seed);

@@ -58,9 +58,9 @@ pub enum ExpectedMetric {
     ThroughputRps,
     /// Median latency of the warm subject; needs the warm-latency sweep.
     WarmP50,
-    /// CPU time of the subject's pod per request.
+    /// CPU time of the subject's pod per request; needs the throughput sweep or the warm-latency sweep.
     CpuPerRequest,
-    /// Memory of the subject's pod.
+    /// Memory of the subject's pod under load; needs the throughput sweep or the warm-latency sweep.
     Memory,
     /// Time from the creation of a pod until its service says that it listens; needs the cold-start
     /// sweep, whose fewest pods at once count.

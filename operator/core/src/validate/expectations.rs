@@ -3,36 +3,54 @@
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
 
 use super::{Invalid, invalid, points_of, unique};
+use crate::config::OperatorConfig;
 use crate::variants;
 use crate::wire::record::Point;
+use crate::wire::request::MeterLevel;
 
-/// Checks that every expectation is about something that the run compares.
-pub fn check(spec: &BenchmarkRunSpec, baseline: &str) -> Result<(), Invalid> {
+/// Checks that every expectation is about something that the run compares, so that none is certain
+/// to be undecided when hours have passed.
+pub fn check(
+    spec: &BenchmarkRunSpec,
+    baseline: &str,
+    config: &OperatorConfig,
+) -> Result<(), Invalid> {
     let names = spec.expectations.iter().map(|e| e.name.as_str());
-    if names.clone().next().is_some() {
-        unique("spec.expectations", names)?;
+    if names.clone().next().is_none() {
+        return Ok(());
     }
-    spec.expectations
-        .iter()
-        .try_for_each(|expectation| check_one(spec, expectation, baseline))
+    unique("spec.expectations", names)?;
+    if spec.most_blocks() < 2 {
+        return Err(invalid(
+            "spec.expectations",
+            "one block has no interval, which an expectation is decided from: set spec.blocks to 2 or \
+             more (5 for an interval that says something), or remove the expectations",
+        ));
+    }
+    spec.expectations.iter().try_for_each(|expectation| {
+        check_names(spec, expectation, baseline)?;
+        check_metric(spec, expectation, baseline, config)?;
+        check_bounds(expectation)
+    })
 }
 
-fn check_one(
+fn refused(expectation: &RatioExpectation, message: String) -> Result<(), Invalid> {
+    let field = format!("spec.expectations[{}]", expectation.name);
+    Err(invalid(field, message))
+}
+
+fn check_names(
     spec: &BenchmarkRunSpec,
     expectation: &RatioExpectation,
     baseline: &str,
 ) -> Result<(), Invalid> {
     let RatioExpectation {
-        name,
-        metric,
         variant,
         workload,
+        relative_to,
         ..
     } = expectation;
-    let refused = |message: String| {
-        let field = format!("spec.expectations[{name}]");
-        Err(invalid(field, message))
-    };
+    let refused = |message| refused(expectation, message);
     if !spec.variants.iter().any(|v| v.name == *variant) {
         return refused(format!("'{variant}' is none of spec.variants"));
     }
@@ -44,48 +62,88 @@ fn check_one(
             "'{variant}' is the baseline, which the others are compared with: name another variant"
         ));
     }
-    if expectation
-        .relative_to
-        .as_ref()
-        .is_some_and(|other| other != baseline)
-    {
+    if relative_to.as_ref().is_some_and(|other| other != baseline) {
         return refused(format!(
             "relativeTo must be the baseline, '{baseline}', for now: remove it or change \
              spec.baseline"
         ));
     }
-    let swept = match metric {
-        ExpectedMetric::ThroughputRps => spec.sweeps.throughput.is_some(),
-        ExpectedMetric::WarmP50 => spec.sweeps.warm_latency.is_some(),
-        ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => true,
-        ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer => {
-            spec.sweeps.cold_start.is_some()
-        }
-        ExpectedMetric::OpenLoopP99 => spec.sweeps.open_loop.is_some(),
-    };
-    if !swept {
-        let metric: &str = metric.into();
+    Ok(())
+}
+
+/// That there will be such a number at all.
+fn check_metric(
+    spec: &BenchmarkRunSpec,
+    expectation: &RatioExpectation,
+    baseline: &str,
+    config: &OperatorConfig,
+) -> Result<(), Invalid> {
+    let refused = |message| refused(expectation, message);
+    let metric = expectation.metric;
+    let name: &str = metric.into();
+    if !points_of(spec).iter().any(|point| measures(*point, metric)) {
         return refused(format!(
-            "the run has no sweep that measures {metric}: add one"
+            "the run has no sweep that measures {name}: add {} or remove the expectation",
+            sweeps_of(metric)
         ));
     }
-    if let Some(reason) = not_applicable(spec, expectation, baseline) {
+    if is_metered(metric) && config.meter == MeterLevel::None {
         return refused(format!(
+            "{name} is not measured, because the administrator lets probes see nothing of the node: \
+             remove the expectation, or have meter.level set to cgroup in the chart"
+        ));
+    }
+    match not_applicable(spec, expectation, baseline) {
+        Some(reason) => refused(format!(
             "there will be no such number, because {reason}: remove it"
-        ));
+        )),
+        None => Ok(()),
     }
+}
+
+fn check_bounds(expectation: &RatioExpectation) -> Result<(), Invalid> {
     let mut bounds = expectation
         .at_least
         .iter()
         .chain(&expectation.at_most)
         .peekable();
     if bounds.peek().is_none() {
-        return refused("set atLeast, atMost or both".to_owned());
+        return refused(expectation, "set atLeast, atMost or both".to_owned());
     }
     let is_ratio = |text: &String| text.parse().is_ok_and(|n: f64| n.is_finite() && n >= 0.0);
     match bounds.find(|bound| !is_ratio(bound)) {
-        Some(bound) => refused(format!("'{bound}' is no ratio: write a number such as 0.8")),
+        Some(bound) => refused(
+            expectation,
+            format!("'{bound}' is no ratio: write a number such as 0.8"),
+        ),
         None => Ok(()),
+    }
+}
+
+/// The sweeps that measure the metric, in a sentence.
+fn sweeps_of(metric: ExpectedMetric) -> &'static str {
+    match metric {
+        ExpectedMetric::ThroughputRps => "spec.sweeps.throughput",
+        ExpectedMetric::WarmP50 => "spec.sweeps.warmLatency",
+        ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => {
+            "spec.sweeps.throughput or spec.sweeps.warmLatency"
+        }
+        ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer => {
+            "spec.sweeps.coldStart"
+        }
+        ExpectedMetric::OpenLoopP99 => "spec.sweeps.openLoop",
+    }
+}
+
+/// Whether the number is read from the node's cgroups.
+fn is_metered(metric: ExpectedMetric) -> bool {
+    match metric {
+        ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => true,
+        ExpectedMetric::ThroughputRps
+        | ExpectedMetric::WarmP50
+        | ExpectedMetric::ColdStartListening
+        | ExpectedMetric::ColdStartAnswer
+        | ExpectedMetric::OpenLoopP99 => false,
     }
 }
 
