@@ -130,6 +130,11 @@ pub const HOST_PORTS_MESSAGE: &str = "with placement.network Host all pods share
     that cold starts are possible one at a time only: set sweeps.coldStart.concurrency to [1], or \
     network to Pod";
 
+pub const HOST_DENSITY_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
+    self.placement.network != 'Host' || !has(self.sweeps.density)";
+pub const HOST_DENSITY_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
+    that a second instance cannot listen: remove sweeps.density, or set network to Pod";
+
 pub const DUET_SWEEPS_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
     has(self.sweeps.warmLatency) || has(self.sweeps.throughput)";
 pub const DUET_SWEEPS_MESSAGE: &str = "cold starts and density are not measured in pairs, and \

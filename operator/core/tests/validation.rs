@@ -310,6 +310,19 @@ fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
 }
 
 #[test]
+fn density_needs_a_network_of_each_pods_own() {
+    let invalid = cold_refused(|run, config| {
+        run.spec.sweeps.cold_start = None;
+        run.spec.sweeps.density =
+            serde_json::from_value(serde_json::json!({"instances": [1, 2]})).ok();
+        run.spec.placement.get_or_insert_default().network = Network::Host;
+        config.host_network = true;
+    });
+    assert_eq!(invalid.field, "spec.sweeps.density");
+    assert!(invalid.message.contains("set network to Pod"), "{invalid}");
+}
+
+#[test]
 fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
     let mut run = common::parse(common::RUN);
     run.spec.seed = None;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::density::Density;
-use wasmbench_api::run::BenchmarkRunSpec;
+use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
 use super::cold_start::sizes;
-use super::{Invalid, invalid};
+use super::{Invalid, invalid, network_of};
 use crate::config::OperatorConfig;
 
 const INSTANCES: &str = "spec.sweeps.density.instances";
@@ -21,6 +21,14 @@ pub(super) fn check(
             "spec.sweeps.density",
             "its probe creates pods like that of cold starts, which the administrator does not allow: \
              remove this sweep, or have coldStart.enabled set in the chart",
+        ));
+    }
+    // A preset on the node's network has no such cell (variants::not_applicable); here no variant has.
+    if network_of(spec) == Network::Host {
+        return Err(invalid(
+            "spec.sweeps.density",
+            "with spec.placement.network Host all pods share the node's ports, so that a second instance \
+             cannot listen: remove this sweep, or set network to Pod",
         ));
     }
     let list = &sweep.instances;
