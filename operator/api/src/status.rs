@@ -605,6 +605,11 @@ pub struct Results {
     /// One record per trial, gzipped JSON.
     #[schemars(length(max = 1024), inner(length(max = 253)), extend("x-kubernetes-list-type" = "set"))]
     pub records: Vec<String>,
+
+    /// Further ones of a very large run, whose names are left out to keep the status small. All of them
+    /// carry the labels `wasmbench.dev/run-uid` and `app.kubernetes.io/component=records`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub records_omitted: u32,
 }
 
 #[expect(

@@ -28,6 +28,10 @@ const MESSAGE_LIMIT: usize = 1000;
 /// all of it with every change.
 const STATUS_BYTES: usize = 95_000;
 
+/// Bytes for the names of record `ConfigMaps`: 250 short ones. Their labels find all of them, and numbers
+/// are what people read a status for.
+const RECORD_NAMES_BYTES: usize = 16_000;
+
 /// What a finished run found, as far as its status tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
@@ -189,10 +193,7 @@ pub fn status_of(
             .map(|c| c.harness_floor.clone())
             .unwrap_or_default(),
         versus_run: conclusion.and_then(|c| c.versus.clone()),
-        results: conclusion.map(|c| Results {
-            report: names::report(&valid.name),
-            records: c.records.clone(),
-        }),
+        results: conclusion.map(|c| results(&valid.name, &c.records)),
         ..Status::default()
     };
     if let Some(conclusion) = conclusion {
@@ -201,6 +202,15 @@ pub fn status_of(
             fit::fitted(conclusion.rows.clone(), &valid.baseline, free);
     }
     status
+}
+
+fn results(run: &str, records: &[String]) -> Results {
+    let (records, records_omitted) = fit::names(records, RECORD_NAMES_BYTES);
+    Results {
+        report: names::report(run),
+        records,
+        records_omitted,
+    }
 }
 
 /// Whether two statuses say the same, times of estimates aside: writing only what changed keeps

@@ -1,5 +1,5 @@
-//! Keeps the summary of a status small: a status travels with every change of its run, to everyone
-//! who watches. What is left out is counted, and the report has it.
+//! Keeps a status small: it travels with every change of its run, to everyone who watches. What is left
+//! out is counted, and the report has it.
 
 use serde::Serialize;
 use wasmbench_api::status::{Omitted, SummaryRow};
@@ -53,6 +53,19 @@ pub fn fitted(
         omitted.rows += 1;
     }
     (rows, Some(omitted))
+}
+
+/// `names`, as far as they fit into `bytes` of JSON, and how many are left out.
+pub fn names(names: &[String], bytes: usize) -> (Vec<String>, u32) {
+    let mut used = 0;
+    let fitting = names.iter().take_while(|name| {
+        // And its comma.
+        used += json_bytes(name) + 1;
+        used <= bytes
+    });
+    let kept: Vec<String> = fitting.cloned().collect();
+    let omitted = count(names.len() - kept.len());
+    (kept, omitted)
 }
 
 /// Leaves the points of each curve by which variants are compared.
@@ -163,6 +176,14 @@ mod tests {
     fn what_fits_stays_whole() {
         let (kept, omitted) = fitted(rows(), "base", json_bytes(&rows()));
         assert_eq!((kept, omitted), (rows(), None));
+    }
+
+    #[test]
+    fn names_that_do_not_fit_are_counted() {
+        let all: Vec<String> = ["one", "two", "three"].map(ToOwned::to_owned).into();
+        assert_eq!(names(&all, 20), (all.clone(), 0));
+        assert_eq!(names(&all, 19), (all[..2].to_vec(), 1));
+        assert_eq!(names(&all, 0), (vec![], 3));
     }
 
     #[test]
