@@ -104,8 +104,7 @@ pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs
     one on warmP50 sweeps.warmLatency, one on cpuPerRequest or memory either of the two, one on \
     coldStartListening or coldStartAnswer sweeps.coldStart, and one on openLoopP99 sweeps.openLoop: \
     add the sweep or remove the expectation";
-pub const EXPECTED_BLOCKS_RULE: &str =
-    "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
+pub const EXPECTED_BLOCKS_RULE: &str = "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
 pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an expectation is decided \
     from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";
 pub const BOUND_RULE: &str = "has(self.atLeast) || has(self.atMost)";

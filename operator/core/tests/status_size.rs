@@ -93,9 +93,7 @@ fn most_rows_with_the_longest_names() {
     let omitted = status.summary_omitted.unwrap();
     assert_eq!(status.summary.len() + omitted.rows as usize, 240);
     assert!(status.summary.len() > 150, "{omitted:?}");
-    let judged = |row: &SummaryRow| {
-        row.variant == name("v", 0) || !row.versus_baseline.is_empty()
-    };
+    let judged = |row: &SummaryRow| row.variant == name("v", 0) || !row.versus_baseline.is_empty();
     assert!(status.summary.iter().all(judged));
 }
 
@@ -106,10 +104,12 @@ fn every_list_and_message_at_its_longest() {
         .collect();
     let workloads: Vec<_> = (0..16).map(|i| json!({"name": name("w", i)})).collect();
     let expectations: Vec<_> = (0..32)
-        .map(|i| json!({
-            "name": name("e", i), "metric": "coldStartAnswer", "variant": name("v", 1),
-            "workload": name("w", i % 16), "atLeast": "1234.123456", "atMost": "9999.123456",
-        }))
+        .map(|i| {
+            json!({
+                "name": name("e", i), "metric": "coldStartAnswer", "variant": name("v", 1),
+                "workload": name("w", i % 16), "atLeast": "1234.123456", "atMost": "9999.123456",
+            })
+        })
         .collect();
     let spec = json!({
         "blocks": 2, "noiseFloor": true, "variants": variants, "workloads": workloads,
@@ -138,7 +138,10 @@ fn every_list_and_message_at_its_longest() {
     assert_eq!(passed.unwrap().message.lines().count(), 32);
     let results = status.results.unwrap();
     assert!(results.records.len() > 50, "{}", results.records.len());
-    assert_eq!(results.records.len() + results.records_omitted as usize, 1000);
+    assert_eq!(
+        results.records.len() + results.records_omitted as usize,
+        1000
+    );
     // Numbers are what a status is read for.
     assert!(status.summary.len() > 100, "{}", status.summary.len());
 }

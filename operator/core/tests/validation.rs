@@ -424,7 +424,8 @@ fn an_expectation_on_a_number_that_no_sweep_gives_is_refused() {
             run.spec.sweeps.density =
                 serde_json::from_value(serde_json::json!({"instances": [1, 2]})).ok();
         });
-        let expected = format!("spec.expectations[gate]: the run has no sweep that measures {metric}");
+        let expected =
+            format!("spec.expectations[gate]: the run has no sweep that measures {metric}");
         assert!(refused.starts_with(&expected), "{refused}");
         assert!(refused.contains("add spec.sweeps.throughput"), "{refused}");
         let loaded = gate_refused(common::parse(common::RUN), metric, |_, _| ());
@@ -446,7 +447,11 @@ fn an_expectation_on_what_no_probe_may_read_is_refused() {
             config.meter = MeterLevel::None;
         })
     };
-    assert!(blind("memory").contains("meter.level"), "{}", blind("memory"));
+    assert!(
+        blind("memory").contains("meter.level"),
+        "{}",
+        blind("memory")
+    );
     assert_eq!(blind("warmP50"), "");
 }
 
@@ -454,7 +459,10 @@ fn an_expectation_on_what_no_probe_may_read_is_refused() {
 fn an_expectation_needs_a_second_block_for_its_interval() {
     let one = |run: &mut BenchmarkRun| run.spec.blocks = 1;
     let refused = gate_refused(common::parse(common::RUN), "memory", |run, _| one(run));
-    assert!(refused.starts_with("spec.expectations: one block"), "{refused}");
+    assert!(
+        refused.starts_with("spec.expectations: one block"),
+        "{refused}"
+    );
     let precise = gate_refused(common::precise(7, 20), "warmP50", |run, _| one(run));
     assert_eq!(precise, "");
 }

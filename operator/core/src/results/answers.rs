@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::collect::{Observation, halves};
+use super::observation::{Observation, halves};
 use crate::wire::document::{Answer, LoadDocument};
 use crate::wire::record::TrialId;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::Observation;
+use super::observation::Observation;
 use super::statistics::round_significant;
 use super::trial::SUMMARY_DIGITS;
 use crate::wire::instrument::GeneratorCeiling;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::ceiling;
-use super::collect::{Ended, Observation, halves};
 use super::duet;
+use super::observation::{Ended, Observation, halves};
 use super::open_loop;
 use super::quality::Reason;
 use super::statistics::{Spread, round_significant};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::cells::trial_of;
-use super::collect::{Observation, failed, observe_load};
+use super::observation::{Observation, failed, observe_load};
 use super::quality::Reason;
 use super::summary::{CellSummary, Sweep};
 use super::trial::Trial;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::collect::{Observation, halves};
 use super::duet;
+use super::observation::{Observation, halves};
 use super::trial::MemorySource;
 use super::words::cut;
 use crate::store::hex;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::collect::{Ended, Observation};
+use super::observation::{Ended, Observation};
 use super::summary::FailureGroup;
 use super::words::cut;
 use crate::wire::record::TrialId;

@@ -1,11 +1,11 @@
 //! Records to numbers, tables and reports. Pure: text and plain data in, text and plain data out.
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
-//! of one record), [`collect`] (records to a [`summary::Summary`], by way of [`cells`], [`answers`],
-//! [`duet`], [`curve`], [`compare`] with its [`statistics`], [`noise_floor`], [`judge`], [`precision`],
-//! [`coldstart`], [`open_loop`], [`density`], [`expectations`],
-//! [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the status),
-//! [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
+//! of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
+//! [`summary::Summary`], by way of [`cells`], [`answers`], [`duet`], [`curve`], [`compare`] with its
+//! [`statistics`], [`noise_floor`], [`judge`], [`precision`], [`coldstart`], [`open_loop`], [`density`],
+//! [`expectations`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the
+//! status), [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
@@ -36,6 +36,7 @@ pub mod json;
 pub mod judge;
 pub mod markdown;
 pub mod noise_floor;
+pub mod observation;
 pub mod open_loop;
 pub mod outside;
 pub mod precision;

@@ -13,8 +13,8 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
 
 use super::coldstart::{ColdRatio, ColdStartCell};
-use super::collect::{Ended, Observation};
 use super::compare::{Comparison, Metric};
+use super::observation::{Ended, Observation};
 use super::statistics::round_significant;
 use super::units;
 use crate::validate::cells_of;

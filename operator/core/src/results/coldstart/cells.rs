@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::super::collect::{Ended, Observation};
+use super::super::observation::{Ended, Observation};
 use super::super::statistics::{Spread, median, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::{SUMMARY_DIGITS, carries};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::collect::Observation;
+use super::super::observation::Observation;
 use super::super::statistics::{Spread, median, round_significant};
 use super::super::trial::SUMMARY_DIGITS;
 use super::ColdTrial;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::super::collect::{Ended, Observation};
+use super::super::observation::{Ended, Observation};
 use super::super::statistics::{Spread, round_significant};
 use super::super::summary::TrialCounts;
 use super::super::trial::SUMMARY_DIGITS;

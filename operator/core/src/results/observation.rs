@@ -1,0 +1,208 @@
+//! What a summary needs of one record: a record in, an observation out.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::answers::{self, Bodies};
+use super::ceiling;
+use super::coldstart::{self, ColdTrial};
+use super::density::{self, DensityTrial};
+use super::trial::{self, Metrics};
+use crate::wire::document::LoadDocument;
+use crate::wire::record::{Outcome, Point, Record, TrialId};
+
+/// How a trial ended, in the words of its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is a measurement.
+    Measured,
+    /// There is none.
+    Failed {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+    /// It was not tried.
+    Skipped {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+}
+
+/// What a summary needs of one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Position in the run's order, counted from 0.
+    pub position: u32,
+    /// When the record was stored.
+    pub recorded_at: Timestamp,
+    /// How the trial ended.
+    pub ended: Ended,
+    /// What was measured.
+    pub metrics: Metrics,
+    /// What was measured of cold starts.
+    pub cold_start: Option<ColdTrial>,
+    /// What was measured of density.
+    pub density: Option<DensityTrial>,
+    /// Requests per second that the load generator would reach if answers cost nothing.
+    pub generator_ceiling: Option<f64>,
+    /// How what the subject says of its engine contradicts its variant.
+    pub engine_contradiction: Option<String>,
+    /// The answers that were seen.
+    pub bodies: Bodies,
+    /// Index of the facts of node and subject among those of the collector.
+    pub facts: usize,
+    /// The baseline, which was loaded at the same moment; in duets, as far as it was measured or failed
+    /// by itself.
+    pub partner: Option<Box<Partner>>,
+}
+
+/// The other half of a duet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partner {
+    /// Name of the baseline.
+    pub variant: String,
+    /// What is needed of it.
+    pub seen: Observation,
+}
+
+/// All that was observed, by variant: of a duet both halves.
+pub fn halves(
+    observations: &BTreeMap<TrialId, Observation>,
+) -> impl Iterator<Item = (&str, &TrialId, &Observation)> {
+    observations.iter().flat_map(|(trial, seen)| {
+        let partner = seen.partner.as_deref();
+        let partner = partner.map(|half| (half.variant.as_str(), trial, &half.seen));
+        std::iter::once((trial.cell.variant.as_str(), trial, seen)).chain(partner)
+    })
+}
+
+impl Observation {
+    /// Whether there is a measurement.
+    pub fn is_measured(&self) -> bool {
+        self.ended == Ended::Measured
+    }
+}
+
+/// Of a record of any sweep. `facts` is the index of its facts.
+pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    if let Point::ColdStart { .. } = record.trial.cell.point {
+        return observe_cold_start(record, facts);
+    }
+    if record.trial.cell.point == Point::Density {
+        return observe_density(record, expected_status, facts);
+    }
+    observe_load(record, record.document.as_ref(), expected_status, facts)
+}
+
+/// Of a trial of a load, or of a half of one.
+pub(super) fn observe_load(
+    record: &Record,
+    document: Option<&LoadDocument>,
+    expected_status: u16,
+    facts: usize,
+) -> Observation {
+    let metrics = document.map(|document| trial::metrics(document, expected_status));
+    let ended = match (&record.outcome, &metrics) {
+        (Outcome::Failed { reason, message }, _) => failed(reason, message),
+        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        (Outcome::Measured, Some(Ok(Some(_)))) => Ended::Measured,
+        (Outcome::Measured, Some(Err(error))) => failed("UnreadableResult", &error.to_string()),
+        (Outcome::Measured, Some(Ok(None)) | None) => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no timed window",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
+        bodies: document.map(answers::bodies).unwrap_or_default(),
+        generator_ceiling: document
+            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
+        engine_contradiction: None,
+        cold_start: None,
+        density: None,
+        facts,
+        partner: None,
+    }
+}
+
+fn observe_cold_start(record: &Record, facts: usize) -> Observation {
+    let document = record.cold_start.as_ref();
+    let cold_start = document.map(coldstart::of_document);
+    let ended = match &record.outcome {
+        Outcome::Failed { reason, message } => failed(reason, message),
+        Outcome::Skipped { reason, message } => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        Outcome::Measured if cold_start.as_ref().is_some_and(ColdTrial::is_measured) => {
+            Ended::Measured
+        }
+        Outcome::Measured => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no sample that counts",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: Metrics::default(),
+        cold_start,
+        density: None,
+        bodies: document.map(coldstart::bodies).unwrap_or_default(),
+        generator_ceiling: None,
+        engine_contradiction: None,
+        facts,
+        partner: None,
+    }
+}
+
+fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let document = record.density.as_ref();
+    let numbers = document.map(|document| density::of_document(document, expected_status));
+    let ended = match &record.outcome {
+        Outcome::Failed { reason, message } => failed(reason, message),
+        Outcome::Skipped { reason, message } => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        Outcome::Measured if numbers.as_ref().is_some_and(|n| !n.steps.is_empty()) => {
+            Ended::Measured
+        }
+        Outcome::Measured => failed(
+            "UnreadableResult",
+            "the record says Measured but holds no step",
+        ),
+    };
+    Observation {
+        position: record.position,
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: Metrics::default(),
+        generator_ceiling: None,
+        engine_contradiction: None,
+        cold_start: None,
+        density: numbers,
+        bodies: document.map(density::bodies).unwrap_or_default(),
+        facts,
+        partner: None,
+    }
+}
+
+pub(super) fn failed(reason: &str, message: &str) -> Ended {
+    Ended::Failed {
+        reason: reason.to_owned(),
+        message: message.to_owned(),
+    }
+}
