@@ -11,6 +11,7 @@ use super::density::{self, DensityCell};
 use super::doubts::{self, Evidence};
 use super::environment::{self, Drift, Facts};
 use super::observation::{Observation, Partner, observe};
+use super::period::Period;
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::{
     answers, cells, compare, duet, expectations, failures, invalid, outside, precision, quality,
@@ -209,6 +210,7 @@ impl Collector {
             trustworthy: quality::trustworthy(trials, &doubts),
             doubts,
             trials,
+            period: Period::of(observations.values()),
             precision,
             expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
             comparisons: compared.with_baseline,

@@ -74,7 +74,7 @@ fn head(summary: &Summary) -> String {
     };
     format!(
         "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. Trials: {} valid of {} planned ({} invalid, {} \
-         failed, {} skipped, {} without a record).{repeated}\n{}",
+         failed, {} skipped, {} without a record).{repeated}\n{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
@@ -84,6 +84,13 @@ fn head(summary: &Summary) -> String {
         counts.failed,
         counts.skipped,
         counts.missing,
+        lines(
+            "\nMeasured from ",
+            summary
+                .period
+                .iter()
+                .map(|period| format!("{}.", period.words()))
+        ),
         lines(
             "\nPrecision: ",
             summary

@@ -4,7 +4,7 @@
 //! of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
 //! [`summary::Summary`], by way of [`cells`], [`answers`], [`duet`], [`curve`], [`compare`] with its
 //! [`statistics`], [`noise_floor`], [`judge`], [`precision`], [`coldstart`], [`open_loop`], [`density`],
-//! [`expectations`], [`environment`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the
+//! [`expectations`], [`environment`], [`period`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the
 //! status), [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
@@ -39,6 +39,7 @@ pub mod noise_floor;
 pub mod observation;
 pub mod open_loop;
 pub mod outside;
+pub mod period;
 pub mod precision;
 pub mod quality;
 pub mod report;

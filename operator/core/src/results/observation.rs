@@ -8,6 +8,7 @@ use super::answers::{self, Bodies};
 use super::ceiling;
 use super::coldstart::{self, ColdTrial};
 use super::density::{self, DensityTrial};
+use super::period;
 use super::trial::{self, Metrics};
 use crate::wire::document::LoadDocument;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
@@ -38,6 +39,8 @@ pub enum Ended {
 pub struct Observation {
     /// Position in the run's order, counted from 0.
     pub position: u32,
+    /// When its measurement began, by the node's clock.
+    pub began_at: Option<Timestamp>,
     /// When the record was stored.
     pub recorded_at: Timestamp,
     /// How the trial ended.
@@ -90,13 +93,13 @@ impl Observation {
 
 /// Of a record of any sweep. `facts` is the index of its facts.
 pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    if let Point::ColdStart { .. } = record.trial.cell.point {
-        return observe_cold_start(record, facts);
+    match record.trial.cell.point {
+        Point::ColdStart { .. } => observe_cold_start(record, facts),
+        Point::Density => observe_density(record, expected_status, facts),
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
+            observe_load(record, record.document.as_ref(), expected_status, facts)
+        }
     }
-    if record.trial.cell.point == Point::Density {
-        return observe_density(record, expected_status, facts);
-    }
-    observe_load(record, record.document.as_ref(), expected_status, facts)
 }
 
 /// Of a trial of a load, or of a half of one.
@@ -107,94 +110,70 @@ pub(super) fn observe_load(
     facts: usize,
 ) -> Observation {
     let metrics = document.map(|document| trial::metrics(document, expected_status));
-    let ended = match (&record.outcome, &metrics) {
-        (Outcome::Failed { reason, message }, _) => failed(reason, message),
-        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
-            reason: reason.clone(),
-            message: message.clone(),
-        },
-        (Outcome::Measured, Some(Ok(Some(_)))) => Ended::Measured,
-        (Outcome::Measured, Some(Err(error))) => failed("UnreadableResult", &error.to_string()),
-        (Outcome::Measured, Some(Ok(None)) | None) => failed(
-            "UnreadableResult",
-            "the record says Measured but holds no timed window",
-        ),
+    let unreadable = match &metrics {
+        Some(Ok(Some(_))) => None,
+        Some(Err(error)) => Some(error.to_string()),
+        Some(Ok(None)) | None => {
+            Some("the record says Measured but holds no timed window".to_owned())
+        }
     };
     Observation {
-        position: record.position,
-        recorded_at: record.recorded_at,
-        ended,
         metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
         bodies: document.map(answers::bodies).unwrap_or_default(),
         generator_ceiling: document
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
-        engine_contradiction: None,
-        cold_start: None,
-        density: None,
-        facts,
-        partner: None,
+        ..without_numbers(record, unreadable, facts)
     }
 }
 
 fn observe_cold_start(record: &Record, facts: usize) -> Observation {
     let document = record.cold_start.as_ref();
-    let cold_start = document.map(coldstart::of_document);
-    let ended = match &record.outcome {
-        Outcome::Failed { reason, message } => failed(reason, message),
-        Outcome::Skipped { reason, message } => Ended::Skipped {
-            reason: reason.clone(),
-            message: message.clone(),
-        },
-        Outcome::Measured if cold_start.as_ref().is_some_and(ColdTrial::is_measured) => {
-            Ended::Measured
-        }
-        Outcome::Measured => failed(
-            "UnreadableResult",
-            "the record says Measured but holds no sample that counts",
-        ),
-    };
+    let numbers = document.map(coldstart::of_document);
+    let is_readable = numbers.as_ref().is_some_and(ColdTrial::is_measured);
+    let unreadable = "the record says Measured but holds no sample that counts";
     Observation {
-        position: record.position,
-        recorded_at: record.recorded_at,
-        ended,
-        metrics: Metrics::default(),
-        cold_start,
-        density: None,
+        cold_start: numbers,
         bodies: document.map(coldstart::bodies).unwrap_or_default(),
-        generator_ceiling: None,
-        engine_contradiction: None,
-        facts,
-        partner: None,
+        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
     }
 }
 
 fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
     let document = record.density.as_ref();
     let numbers = document.map(|document| density::of_document(document, expected_status));
-    let ended = match &record.outcome {
-        Outcome::Failed { reason, message } => failed(reason, message),
-        Outcome::Skipped { reason, message } => Ended::Skipped {
+    let is_readable = numbers
+        .as_ref()
+        .is_some_and(|found| !found.steps.is_empty());
+    let unreadable = "the record says Measured but holds no step";
+    Observation {
+        density: numbers,
+        bodies: document.map(density::bodies).unwrap_or_default(),
+        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
+    }
+}
+
+/// What a record of any sweep tells besides its numbers, and how it ended when these are `unreadable`.
+fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
+    let ended = match (&record.outcome, unreadable) {
+        (Outcome::Failed { reason, message }, _) => failed(reason, message),
+        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
             reason: reason.clone(),
             message: message.clone(),
         },
-        Outcome::Measured if numbers.as_ref().is_some_and(|n| !n.steps.is_empty()) => {
-            Ended::Measured
-        }
-        Outcome::Measured => failed(
-            "UnreadableResult",
-            "the record says Measured but holds no step",
-        ),
+        (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
+        (Outcome::Measured, None) => Ended::Measured,
     };
     Observation {
         position: record.position,
+        began_at: period::began_at(record),
         recorded_at: record.recorded_at,
         ended,
         metrics: Metrics::default(),
+        cold_start: None,
+        density: None,
         generator_ceiling: None,
         engine_contradiction: None,
-        cold_start: None,
-        density: numbers,
-        bodies: document.map(density::bodies).unwrap_or_default(),
+        bodies: Bodies::default(),
         facts,
         partner: None,
     }

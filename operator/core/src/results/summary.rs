@@ -13,6 +13,7 @@ use super::expectations::Decision;
 use super::noise_floor::NoiseFloor;
 use super::open_loop::OpenLoopSummary;
 use super::outside::ShimSummary;
+use super::period::Period;
 use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
@@ -43,6 +44,9 @@ pub struct Summary {
     pub doubts: Vec<Doubt>,
     /// How the trials ended.
     pub trials: TrialCounts,
+    /// When it was measured; absent without a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Period>,
     /// How precise the ratios became; absent without `spec.precision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,

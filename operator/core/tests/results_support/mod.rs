@@ -181,12 +181,12 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
     Record {
         schema: RECORD_SCHEMA.into(),
         run_uid: UID.into(),
-        document: fortio.map(|fortio| document(&trial.cell, fortio)),
+        document: fortio.map(|fortio| document(&trial.cell, fortio, began_at(position))),
         trial,
         position,
         outcome,
         operator_version: "0.1.0".into(),
-        recorded_at: Timestamp::UNIX_EPOCH,
+        recorded_at: recorded_at(position),
         subject: Some(subject),
         duet_subject: None,
         cold_start: None,
@@ -194,7 +194,18 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
     }
 }
 
-fn document(cell: &Cell, fortio: Value) -> LoadDocument {
+/// When the record of a trial was stored: one every half minute.
+pub fn recorded_at(position: u32) -> Timestamp {
+    let seconds = 1_767_607_200 + 30 * (i64::from(position) + 1);
+    Timestamp::from_second(seconds).expect("a time of this century")
+}
+
+/// When its timed window began, in nanoseconds since 1970.
+fn began_at(position: u32) -> i64 {
+    (recorded_at(position).as_second() - 12) * 1_000_000_000
+}
+
+fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
     let nanoseconds = fortio["ActualDuration"].as_u64().expect("a duration");
     let answer = Answer {
         status: 200,
@@ -223,7 +234,7 @@ fn document(cell: &Cell, fortio: Value) -> LoadDocument {
         answer_after: Some(answer),
         warmup: None,
         timed: Some(TimedWindow {
-            start_unix_nanoseconds: 0,
+            start_unix_nanoseconds: began_at,
             duration_nanoseconds: nanoseconds,
             resolution_seconds: 0.000_01,
             subject: Some(Meter {

@@ -107,6 +107,9 @@ fn head(summary: &Summary) -> String {
         counts.missing,
         escape(&summary.baseline),
     );
+    if let Some(period) = &summary.period {
+        let _ = writeln!(html, "<p>Measured from {}.</p>", period.words());
+    }
     if let Some(precision) = &summary.precision {
         let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));
     }
