@@ -1,4 +1,5 @@
-//! Summary to the rows of a run's status, with four significant digits.
+//! Summary to the rows of a run's status. Numbers are those of the summary, digit by digit: rounded
+//! again they would be shown otherwise here than in the report.
 
 use wasmbench_api::status::{
     Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
@@ -8,13 +9,11 @@ use super::compare::Comparison;
 use super::curve::{knee, peak};
 use super::open_loop;
 use super::quality::Reason;
-use super::statistics::{Spread, round_significant};
+use super::statistics::Spread;
 use super::summary::{CellSummary, Summary, Sweep};
 use super::trial::{Trial, TrialState};
 use super::words::cut;
 
-/// Digits of numbers in status.
-const STATUS_DIGITS: usize = 4;
 /// Longest list of reasons in status.
 const MAX_REASONS_CHARS: usize = 128;
 
@@ -90,12 +89,12 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
     let (variant, workload) = (&first.variant, &first.workload);
     let best = peak(&summary.cells, variant, workload);
     (!points.is_empty()).then(|| ThroughputSummary {
-        peak_rps: best.and_then(|best| Some(status_number(best.rps?.median))),
+        peak_rps: best.and_then(|best| Some(best.rps?.median)),
         at_connections: best.map(|best| best.connections),
         knee: knee(&summary.cells, variant, workload).and_then(|cell| {
             Some(Knee {
                 connections: cell.connections,
-                rps: status_number(cell.rps?.median),
+                rps: cell.rps?.median,
             })
         }),
         points,
@@ -103,7 +102,7 @@ fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSum
 }
 
 fn point(cell: &CellSummary) -> Option<PointSummary> {
-    let median = |spread: Option<Spread>| spread.map(|spread| status_number(spread.median));
+    let median = |spread: Option<Spread>| spread.map(|spread| spread.median);
     #[expect(
         clippy::cast_possible_truncation,
         reason = "bytes of memory are below 2^53"
@@ -139,16 +138,11 @@ pub(super) fn invalid(reasons: &[Reason]) -> Option<String> {
 fn ratio(comparison: &Comparison) -> Ratio {
     Ratio {
         metric: <&str>::from(comparison.metric).to_owned(),
-        ratio: status_number(comparison.ratio),
-        low: comparison.low.map(status_number),
-        high: comparison.high.map(status_number),
-        noise_floor: comparison.noise_floor.map(status_number),
+        ratio: comparison.ratio,
+        low: comparison.low,
+        high: comparison.high,
+        noise_floor: comparison.noise_floor,
         verdict: <&str>::from(comparison.verdict).to_owned(),
         blocks: comparison.blocks,
     }
-}
-
-/// A number as the status has it.
-pub(super) fn status_number(value: f64) -> f64 {
-    round_significant(value, STATUS_DIGITS)
 }

@@ -1,4 +1,4 @@
-//! Cells to the rows of a run's status, with four significant digits.
+//! Cells to the rows of a run's status. Numbers are those of the summary, digit by digit.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{
@@ -7,12 +7,9 @@ use wasmbench_api::status::{
 };
 
 use super::super::rows::invalid;
-use super::super::statistics::{Spread, round_significant};
+use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::{ColdRatio, ColdStartCell, ColdTime, HarnessFloor};
-
-/// Digits of numbers in status.
-const DIGITS: usize = 4;
 
 /// `rows` with what is known of cold starts, and further rows for those that have nothing else.
 pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
@@ -49,7 +46,7 @@ pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
 /// What the harness takes by itself.
 pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
     let time = |spread: Option<Spread>| {
-        let Spread { median, low, high } = spread?.map(number);
+        let Spread { median, low, high } = spread?;
         Some(FloorTime {
             p50_microseconds: median,
             low_microseconds: low,
@@ -80,27 +77,25 @@ fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
         samples: cell.pods / cell.concurrency.max(1),
         listening: cell.create_to_listening.as_ref().map(time),
         answer: cell.create_to_answer.as_ref().map(time),
-        makespan_microseconds: cell
-            .makespan_microseconds
-            .map(|spread| number(spread.median)),
+        makespan_microseconds: cell.makespan_microseconds.map(|spread| spread.median),
     })
 }
 
 fn time(time: &ColdTime) -> ColdStartTime {
     ColdStartTime {
-        p50_microseconds: number(time.p50_microseconds.median),
-        p90_microseconds: number(time.p90_microseconds),
+        p50_microseconds: time.p50_microseconds.median,
+        p90_microseconds: time.p90_microseconds,
         versus_baseline: time.versus_baseline.as_ref().map(ratio),
     }
 }
 
 fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
-    let rounded = ratio.ratio.map(number);
+    let Spread { median, low, high } = ratio.ratio;
     ColdStartRatio {
-        ratio: rounded.median,
-        low: rounded.low,
-        high: rounded.high,
-        noise_floor: ratio.noise_floor.map(number),
+        ratio: median,
+        low,
+        high,
+        noise_floor: ratio.noise_floor,
         verdict: ratio
             .verdict
             .map(<&str>::from)
@@ -108,8 +103,4 @@ fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
             .to_owned(),
         blocks: u32::try_from(ratio.per_block.len()).unwrap_or(u32::MAX),
     }
-}
-
-fn number(value: f64) -> f64 {
-    round_significant(value, DIGITS)
 }

@@ -7,7 +7,6 @@ use wasmbench_api::status::{DensityStatus, SummaryRow};
 
 use super::super::judge::Verdict;
 use super::super::quality::{Doubt, Reason};
-use super::super::statistics::round_significant;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
 use super::super::tables::{NOTHING, judged_ratio};
@@ -18,8 +17,6 @@ use crate::wire::density::DensityStopReason;
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.
 const MAX_VERDICT_CHARS: usize = 200;
-/// Digits of numbers in status.
-const DIGITS: usize = 4;
 /// Cells that a message lists.
 const MAX_PLACES: usize = 4;
 
@@ -203,18 +200,16 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
 }
 
 fn status(cell: &DensityCell) -> DensityStatus {
-    let number = |value| round_significant(value, DIGITS);
-    let slope = cell.bytes_per_instance.map(|spread| spread.map(number));
     let found = cell.versus_baseline.as_ref();
     DensityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
         instances: cell.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
-        bytes_per_instance: slope.map(|spread| spread.median),
-        ratio: found.map(|found| number(found.ratio)),
-        low: found.and_then(|found| found.low).map(number),
-        high: found.and_then(|found| found.high).map(number),
+        bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),
+        ratio: found.map(|found| found.ratio),
+        low: found.and_then(|found| found.low),
+        high: found.and_then(|found| found.high),
         verdict: found
             .and_then(|found| found.verdict)
             .map(|verdict| <&str>::from(verdict).to_owned()),

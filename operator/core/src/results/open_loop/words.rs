@@ -6,7 +6,7 @@ use wasmbench_api::status::{OpenLoopPoint, SummaryRow};
 use super::super::compare::{Comparison, Metric};
 use super::super::doubts::{Evidence, MAX_PLACES, listed};
 use super::super::quality::{Doubt, Reason};
-use super::super::rows::{invalid, status_number, unused};
+use super::super::rows::{invalid, unused};
 use super::super::status_table;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::table::{Align, Table};
@@ -48,14 +48,14 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         trials: cell.counts.valid,
         failed_trials: unused(cell),
         invalid: invalid(&cell.invalid_because),
-        requested_rps: status_number(found.requested_rps.median),
+        requested_rps: found.requested_rps.median,
         achieved_percent: (found.achieved_share_min * 1000.0).floor() / 10.0,
-        p50_microseconds: status_number(found.p50_microseconds.median),
-        p99_microseconds: status_number(found.p99_microseconds.median),
-        service_p99_microseconds: status_number(cell.p99_microseconds?.median),
-        ratio: compared.map(|c| status_number(c.ratio)),
-        low: compared.and_then(|c| c.low).map(status_number),
-        high: compared.and_then(|c| c.high).map(status_number),
+        p50_microseconds: found.p50_microseconds.median,
+        p99_microseconds: found.p99_microseconds.median,
+        service_p99_microseconds: cell.p99_microseconds?.median,
+        ratio: compared.map(|c| c.ratio),
+        low: compared.and_then(|c| c.low),
+        high: compared.and_then(|c| c.high),
         verdict: compared.map(|c| <&str>::from(c.verdict).to_owned()),
     })
 }
