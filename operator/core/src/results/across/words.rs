@@ -52,9 +52,14 @@ impl Across {
             units::excess(self.minimum_effect)
         );
         if self.only_in_one > 0 {
+            let noun = if self.only_in_one == 1 {
+                "number"
+            } else {
+                "numbers"
+            };
             let _ = writeln!(
                 text,
-                "Not compared: {} number(s) that only one of the runs has validly.",
+                "Not compared: {} {noun} that only one of the runs has validly.",
                 self.only_in_one
             );
         }
@@ -82,7 +87,6 @@ impl Across {
         if self.ratios.is_empty() {
             return "nothing to compare: no number is valid in both runs".to_owned();
         }
-        let (worse, better) = (self.worse(), self.better());
         let first = self
             .ratios
             .iter()
@@ -101,13 +105,8 @@ impl Across {
                 shown(ratio)
             )
         });
-        let all = self.ratios.len();
-        cut(
-            &ascii(&format!(
-                "{worse} of {all} numbers worse, {better} better{most}"
-            )),
-            MAX_LINE_CHARS,
-        )
+        let counts = counts(self.ratios.len(), self.worse(), self.better());
+        cut(&ascii(&(counts + &most)), MAX_LINE_CHARS)
     }
 
     fn table(&self) -> Table {
@@ -137,6 +136,30 @@ impl Across {
     }
 }
 
+/// How many of `all` numbers differ, as a sentence.
+fn counts(all: usize, worse: usize, better: usize) -> String {
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (all, worse, better) {
+        (1, 0, 0) => "the only number of both runs is neither worse nor better".to_owned(),
+        (1, 0, _) => "the only number of both runs is better".to_owned(),
+        (1, ..) => "the only number of both runs is worse".to_owned(),
+        (_, 0, 0) => format!("none of {all} numbers is worse or better"),
+        (_, 0, _) => format!(
+            "none of {all} numbers is worse, {better} {} better",
+            are(better)
+        ),
+        (_, _, 0) => format!(
+            "{worse} of {all} numbers {} worse, none is better",
+            are(worse)
+        ),
+        _ => format!(
+            "{worse} of {all} numbers {} worse, {better} {} better",
+            are(worse),
+            are(better)
+        ),
+    }
+}
+
 fn shown(ratio: &CellRatio) -> String {
     judged_ratio(
         ratio.ratio,
@@ -155,5 +178,32 @@ fn number(metric: Metric, value: f64) -> String {
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99 => units::micros(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn none_one_and_many_are_told_in_sentences() {
+        for (all, worse, better, words) in [
+            (
+                1,
+                0,
+                0,
+                "the only number of both runs is neither worse nor better",
+            ),
+            (1, 0, 1, "the only number of both runs is better"),
+            (1, 1, 0, "the only number of both runs is worse"),
+            (36, 0, 0, "none of 36 numbers is worse or better"),
+            (36, 0, 1, "none of 36 numbers is worse, 1 is better"),
+            (36, 1, 0, "1 of 36 numbers is worse, none is better"),
+            (36, 6, 0, "6 of 36 numbers are worse, none is better"),
+            (36, 1, 2, "1 of 36 numbers is worse, 2 are better"),
+            (36, 36, 0, "36 of 36 numbers are worse, none is better"),
+        ] {
+            assert_eq!(counts(all, worse, better), words);
+        }
     }
 }
