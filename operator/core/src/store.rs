@@ -234,7 +234,20 @@ mod tests {
     use crate::wire::record::{Point, RECORD_SCHEMA};
 
     fn trial(connections: u32, block: u32) -> TrialId {
-        let point = Point::Throughput { connections };
+        trial_at(Point::Throughput { connections }, block)
+    }
+
+    fn points() -> impl Strategy<Value = Point> {
+        prop_oneof![
+            Just(Point::WarmLatency),
+            Just(Point::Density),
+            (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
+            (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
+            (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),
+        ]
+    }
+
+    fn trial_at(point: Point, block: u32) -> TrialId {
         let cell = Cell {
             variant: "tortoise".into(),
             workload: "greet".into(),
@@ -318,7 +331,7 @@ mod tests {
         #[test]
         fn the_index_survives_a_round_trip(
             entries in proptest::collection::btree_map(
-                (1u32..2000, 1u32..50),
+                (points(), 1u32..50),
                 prop_oneof![
                     Just(Ended::Measured),
                     "[A-Z][A-Za-z]{0,20}".prop_map(Ended::Failed),
@@ -328,7 +341,7 @@ mod tests {
             )
         ) {
             let index: BTreeMap<TrialId, Ended> =
-                entries.into_iter().map(|((c, b), ended)| (trial(c, b), ended)).collect();
+                entries.into_iter().map(|((point, b), ended)| (trial_at(point, b), ended)).collect();
             prop_assert_eq!(parse_index("tortoise", "greet", &render_index(&index)), index);
         }
 

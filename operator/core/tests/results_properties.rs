@@ -7,11 +7,15 @@ use proptest::prelude::*;
 use results_support::{all_measured, failed, fortio, measured, record, run, run_with, trials};
 use serde_json::json;
 use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::summary::Sweep;
+use wasmbench_core::results::trial::TrialState;
 use wasmbench_core::results::{
     Collector, RunInput, Summary, report_files, report_files_of, summarize,
 };
+use wasmbench_core::store::{decode, encode};
 use wasmbench_core::wire::document::DiscardedWindow;
-use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_core::wire::open_loop::Quantiles;
+use wasmbench_core::wire::record::{Outcome, Point, Record};
 
 /// What may become of a trial.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +33,19 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
         1 => Just(Fate::Failed),
         1 => Just(Fate::Missing),
     ];
-    prop::collection::vec(fate, 60)
+    prop::collection::vec(fate, 100)
+}
+
+/// All loads: warm latency, two numbers of connections, two rates of the open loop.
+fn loads() -> RunInput {
+    let mut run = run();
+    run.spec.sweeps.open_loop =
+        serde_json::from_value(json!({"ratesPercentOfPeak": [50, 90]})).unwrap();
+    run
 }
 
 fn records(fates: &[Fate]) -> Vec<Record> {
-    let all = trials(&run())
+    let all = trials(&loads())
         .into_iter()
         .zip(0..)
         .zip(fates.iter().copied());
@@ -59,19 +71,19 @@ proptest! {
         (one, other) in fates().prop_map(|fates| records(&fates))
             .prop_flat_map(|records| (Just(records.clone()), Just(records).prop_shuffle()))
     ) {
-        prop_assert_eq!(report_files(&run(), &one).unwrap(), report_files(&run(), &other).unwrap());
+        prop_assert_eq!(report_files(&loads(), &one).unwrap(), report_files(&loads(), &other).unwrap());
     }
 
     #[test]
     fn invalid_points_are_never_ranked_or_compared(fates in fates()) {
-        let summary = summarize(&run(), &records(&fates));
+        let summary = summarize(&loads(), &records(&fates));
         for cell in &summary.cells {
             let errors = cell.trials.iter().any(|trial| trial.metrics.errors > 0);
             prop_assert_eq!(errors, cell.invalid_because.contains(&Reason::ErrorsInLoad));
             prop_assert!(!(errors && cell.ranked));
             let compared = summary.comparisons.iter().any(|c| {
-                (&c.variant, &c.workload, c.sweep, c.connections)
-                    == (&cell.variant, &cell.workload, cell.sweep, cell.connections)
+                (&c.variant, &c.workload, c.sweep, c.connections, c.percent_of_peak)
+                    == (&cell.variant, &cell.workload, cell.sweep, cell.connections, cell.percent_of_peak)
             });
             prop_assert!(cell.ranked || !compared);
         }
@@ -79,16 +91,58 @@ proptest! {
 
     #[test]
     fn percentiles_of_a_point_rise(fates in fates()) {
-        for cell in summarize(&run(), &records(&fates)).cells {
+        for cell in summarize(&loads(), &records(&fates)).cells {
             let medians = [cell.p50_microseconds, cell.p90_microseconds, cell.p99_microseconds];
             let medians: Vec<f64> = medians.iter().flatten().map(|spread| spread.median).collect();
             prop_assert!(medians.is_sorted());
+            let Some(found) = cell.open_loop else { continue };
+            let scheduled = [found.p50_microseconds, found.p90_microseconds, found.p99_microseconds];
+            prop_assert!(scheduled.map(|spread| spread.median).is_sorted());
         }
     }
 
     #[test]
+    fn rates_are_told_of_open_loops_only(fates in fates()) {
+        for cell in summarize(&loads(), &records(&fates)).cells {
+            let is_open = cell.sweep == Sweep::OpenLoop;
+            prop_assert_eq!(cell.percent_of_peak.is_some(), is_open);
+            prop_assert!(is_open || cell.open_loop.is_none());
+            // Each of its valid trials has numbers from the schedule.
+            let valid = cell.trials.iter().filter(|trial| trial.state == TrialState::Valid);
+            prop_assert!(!is_open || valid.clone().all(|trial| trial.metrics.open_loop.is_some()));
+        }
+    }
+
+    #[test]
+    fn a_window_on_a_schedule_survives_storing(
+        numbers in prop::collection::vec(1u32..1_000_000_000, 12),
+        percent_of_peak in 1u32..=99, requests in any::<u64>(),
+    ) {
+        let mut numbers = numbers.into_iter().map(|number| f64::from(number) / 1000.0);
+        let mut next = || numbers.next().unwrap();
+        let mut trial = trials(&run()).remove(0);
+        trial.cell.point = Point::OpenLoop { percent_of_peak };
+        let mut record = measured(trial, 0);
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = timed.open_loop.as_mut().unwrap();
+        window.peak.rps = next();
+        window.requested_rps = next();
+        window.achieved_share = next();
+        window.waited_share = next();
+        window.requests = requests;
+        window.service = Quantiles {
+            p50_microseconds: next(),
+            p90_microseconds: next(),
+            p99_microseconds: next(),
+            p999_microseconds: Some(next()),
+            max_microseconds: next(),
+        };
+        prop_assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
+    }
+
+    #[test]
     fn a_summary_can_be_read_back(fates in fates()) {
-        let summary = summarize(&run(), &records(&fates));
+        let summary = summarize(&loads(), &records(&fates));
         let files = report_files_of(&summary).unwrap();
         let read: Summary = serde_json::from_str(&files["summary.json"]).unwrap();
         prop_assert_eq!(report_files_of(&read).unwrap(), files);
@@ -97,11 +151,9 @@ proptest! {
 
 #[test]
 fn a_report_survives_records_that_were_stored_and_read() {
-    let run = run();
+    let run = loads();
     let records = all_measured(&run);
-    let stored = |record| {
-        wasmbench_core::store::decode(&wasmbench_core::store::encode(record).unwrap()).unwrap()
-    };
+    let stored = |record| decode(&encode(record).unwrap()).unwrap();
     let again: Vec<Record> = records.iter().map(stored).collect();
     assert_eq!(
         report_files(&run, &records).unwrap(),

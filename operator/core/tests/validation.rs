@@ -16,6 +16,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Network;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{Invalid, ValidatedRun, cells_of, validate};
+use wasmbench_core::wire::record::{Cell, TrialId};
 use wasmbench_core::wire::request::MeterLevel;
 
 fn refused(change: impl Fn(&mut wasmbench_api::BenchmarkRun)) -> Invalid {
@@ -498,16 +499,8 @@ proptest! {
     #[test]
     fn a_trials_text_reads_back(
         variant in "[a-z0-9]{1,40}", workload in "[a-z0-9]{1,40}",
-        connections in proptest::option::of(1u32..2000), cold in any::<bool>(), block in 1u32..50,
+        point in common::points(), block in 1u32..50,
     ) {
-        use wasmbench_core::wire::record::{Cell, Point, TrialId};
-        let point = connections.map_or(Point::WarmLatency, |connections| {
-            if cold {
-                Point::ColdStart { concurrency: connections }
-            } else {
-                Point::Throughput { connections }
-            }
-        });
         let trial = TrialId { cell: Cell { variant, workload, point }, block };
         prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
     }

@@ -2,10 +2,12 @@
 
 #![allow(dead_code, reason = "no test needs all of them")]
 
+use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{Pairing, Precision};
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_core::wire::record::Point;
 
 /// Names differ from presets and components on purpose, so that a swapped field shows.
 pub const RUN: &str = r#"
@@ -107,4 +109,15 @@ pub fn validated_duet() -> ValidatedRun {
 
 pub fn validated_cold() -> ValidatedRun {
     validate(&cold(), &config()).expect("the fixture is valid")
+}
+
+/// Any point of any sweep, within the bounds of the CRD.
+pub fn points() -> impl Strategy<Value = Point> {
+    prop_oneof![
+        Just(Point::WarmLatency),
+        Just(Point::Density),
+        (1u32..=64).prop_map(|concurrency| Point::ColdStart { concurrency }),
+        (1u32..=2000).prop_map(|connections| Point::Throughput { connections }),
+        (1u32..=99).prop_map(|percent_of_peak| Point::OpenLoop { percent_of_peak }),
+    ]
 }
