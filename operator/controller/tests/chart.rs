@@ -181,7 +181,7 @@ fn a_packaged_chart_renders_the_same_objects() {
 
 #[test]
 fn impossible_values_are_refused_in_plain_words() {
-    let cases: [(&[&str], &str); 24] = [
+    let cases: [(&[&str], &str); 29] = [
         (&["--set", "imagee.tag=1"], "imagee"),
         (&["--set", "limits.conections=1"], "conections"),
         (&["--set", "limits.connections=2001"], "maximum"),
@@ -234,6 +234,20 @@ fn impossible_values_are_refused_in_plain_words() {
             "/image/registry",
         ),
         (&["--set", "image=null"], "missing property 'image'"),
+        (
+            &["--set", "serviceAccount.name=A_B"],
+            "/serviceAccount/name",
+        ),
+        (
+            &["--set", "coldStart.serviceAccountName=A_B"],
+            "/coldStart/serviceAccountName",
+        ),
+        (&["--set", "priorityClassName=A_B"], "/priorityClassName"),
+        (
+            &["--set", "nodeSelector.disk=fast disk"],
+            "/nodeSelector/disk",
+        ),
+        (&["--set", "podLabels.a b=c"], "invalid propertyName 'a b'"),
         (&["--set", "logLevel=loud"], "/logLevel"),
         (&["--set", "logLevel=info;debug"], "/logLevel"),
     ];
