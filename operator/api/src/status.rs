@@ -152,7 +152,8 @@ pub struct Progress {
     #[schemars(length(max = 1024))]
     pub message: String,
 
-    /// When the run will probably finish, from the trials so far.
+    /// When the run will probably finish, from its spec and the trials that are left. Repeats of noisy
+    /// windows, longer warm-ups and a queue are not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_completion_time: Option<Time>,
 }

@@ -61,6 +61,10 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
         text.push_str(&order(&valid));
     }
     text.push_str(
+        "\nThe time is that of loads, warm-ups and pods that start and go. Windows that a noisy node makes \
+         the probe measure once more, longer warm-ups, pulls of images and a queue come on top.\n",
+    );
+    text.push_str(
         "\nNames and numbers fit together. Whether the API server takes the run (its schema, and the \
          administrator's limits) is told by: kubectl apply --dry-run=server -f FILE\n",
     );

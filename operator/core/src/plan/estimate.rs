@@ -1,4 +1,9 @@
-//! How long a run will take. A guess for people, from the spec alone.
+//! How long a run will take. A guess for people, from the spec alone: loads with their warm-up, the
+//! ceiling of the load generator in the first block, and pods that start and go.
+//!
+//! Not in it, because only the measurement tells: windows that are measured once more because the node
+//! was noisy or the histogram too coarse, warm-ups that go on until the rate rests, samples of cold
+//! starts that are taken again, pulls of images, services slower than these constants, a queue.
 
 use super::{FLOOR_SAMPLES, has_floor};
 use crate::build::probe_job::calibrates;
@@ -91,4 +96,75 @@ fn seconds_of(run: &ValidatedRun, seen: &Observed, trials: &[TrialId]) -> u64 {
         .filter(|trial| !seen.records.contains_key(trial))
         .map(|trial| expected_trial_seconds(run, trial))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmbench_api::BenchmarkRun;
+
+    use super::*;
+    use crate::config::OperatorConfig;
+    use crate::validate::validate;
+
+    fn run(sweeps: &serde_json::Value) -> ValidatedRun {
+        let spec = serde_json::json!({
+            "blocks": 2, "noiseFloor": false, "sweeps": sweeps,
+            "variants": [{"name": "one", "preset": "native"}], "workloads": [{"name": "hello"}],
+        });
+        let run = BenchmarkRun::new("run", serde_json::from_value(spec).unwrap());
+        let images = [
+            "probe",
+            "native",
+            "embedded",
+            "wasmtimeCli",
+            "wasmedgeCli",
+            "server",
+            "http",
+            "upstream",
+        ];
+        let images: serde_json::Map<_, _> = images
+            .map(|name| (name.to_owned(), "example.com/image:1".into()))
+            .into_iter()
+            .collect();
+        let config = serde_json::json!({"operatorNamespace": "wasmbench", "images": images});
+        let config: OperatorConfig = serde_json::from_value(config).unwrap();
+        validate(&run, &config).unwrap()
+    }
+
+    /// Of the only cell, block by block.
+    fn seconds(sweeps: &serde_json::Value) -> Vec<u64> {
+        let run = run(sweeps);
+        let trials = run.order.iter();
+        trials
+            .map(|trial| expected_trial_seconds(&run, trial))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_block_of_a_throughput_sweep_measures_the_generator_too() {
+        let sweeps = serde_json::json!({
+            "throughput": {"connections": [10], "durationSeconds": 10, "warmupSeconds": 3},
+        });
+        assert_eq!(seconds(&sweeps), [10 + 3 + 2 + 1, 10 + 3 + 2]);
+    }
+
+    #[test]
+    fn other_sweeps_do_not_load_the_generator_to_its_ceiling() {
+        let warm = serde_json::json!({"warmLatency": {"requests": 900, "warmupRequests": 100}});
+        assert_eq!(seconds(&warm), [2 + 2, 2 + 2]);
+        let open = serde_json::json!({"openLoop": {
+            "ratesPercentOfPeak": [50], "durationSeconds": 10, "warmupSeconds": 3, "peakSeconds": 4,
+        }});
+        assert_eq!(seconds(&open), [10 + 3 + 4 + 2, 10 + 3 + 4 + 2]);
+    }
+
+    #[test]
+    fn what_has_a_record_takes_no_more_time() {
+        let run = run(&serde_json::json!({"warmLatency": {}}));
+        let mut seen = Observed::default();
+        let all = remaining_seconds(&run, &seen);
+        let first = run.order[0].clone();
+        seen.records.insert(first, crate::store::Ended::Measured);
+        assert_eq!(remaining_seconds(&run, &seen), all / 2);
+    }
 }
