@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::document::Format;
+
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
 #[derive(Parser, Debug)]
 #[command(name = "kubectl-wasmbench", version)]
@@ -49,7 +51,10 @@ pub enum Command {
 #[command(after_help = "\
 Exit code with --watch: 0 the run succeeded, its numbers are trustworthy and its expectations, if \
 any, are met; 1 it failed or something went wrong; 3 it succeeded but its numbers are not \
-trustworthy; 4 they are, but an expectation is not met or undecided; 130 interrupted.")]
+trustworthy; 4 they are, but an expectation is not met or undecided; 130 interrupted.\n\n\
+With -o json and -o yaml, standard output holds one document and nothing else: \
+wasmbench.dev/run/v1, and without a name wasmbench.dev/runs/v1. With --watch it comes at the end, and \
+progress goes to standard error.")]
 pub struct GetArgs {
     /// Name of the run. Without it: a list of runs
     pub name: Option<String>,
@@ -59,6 +64,31 @@ pub struct GetArgs {
     /// List the runs of all namespaces
     #[arg(short = 'A', long, conflicts_with = "name")]
     pub all_namespaces: bool,
+    /// How to print it
+    #[arg(short, long, value_enum, default_value_t = Shown::Table)]
+    pub output: Shown,
+}
+
+/// How something is printed.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Aligned tables, for people
+    Table,
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+impl Shown {
+    /// How programs read it; `None` for people.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Self::Table => None,
+            Self::Json => Some(Format::Json),
+            Self::Yaml => Some(Format::Yaml),
+        }
+    }
 }
 
 /// Arguments of `report`.
@@ -121,17 +151,8 @@ pub struct CompareArgs {
     #[arg(long)]
     pub force: bool,
     /// How to print it
-    #[arg(short, long, value_enum, default_value_t = CompareOutput::Table)]
-    pub output: CompareOutput,
-}
-
-/// How a comparison of runs is printed.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompareOutput {
-    /// An aligned table, for people
-    Table,
-    /// JSON
-    Json,
+    #[arg(short, long, value_enum, default_value_t = Shown::Table)]
+    pub output: Shown,
 }
 
 /// Arguments of `plan`.

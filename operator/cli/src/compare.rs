@@ -5,9 +5,8 @@ use std::path::Path;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::results::Summary;
 use wasmbench_core::results::across::{Across, Side, across};
-use wasmbench_core::results::json;
 
-use crate::args::{ClusterArgs, CompareArgs, CompareOutput};
+use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::recompute::Recomputation;
@@ -36,9 +35,9 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
         },
         args.force,
     );
-    print(&match args.output {
-        CompareOutput::Table => found.text(),
-        CompareOutput::Json => json::pretty(&found)?,
+    print(&match args.output.format() {
+        None => found.text(),
+        Some(format) => format.text(&found)?,
     })?;
     if !args.force && found.obstacles().next().is_some() {
         return Err(Error::NotComparable);

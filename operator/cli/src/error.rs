@@ -149,9 +149,12 @@ pub enum Error {
     /// More directories than runs.
     #[error("--records-from is given {0} times; give it once for both runs, or once for each")]
     TooManyDirectories(usize),
-    /// The comparison could not be written.
-    #[error("could not write the comparison as JSON: {0}")]
+    /// A document could not be written.
+    #[error("could not write the output as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A document could not be written.
+    #[error("could not write the output as YAML: {0}")]
+    Yaml(#[from] serde_yaml::Error),
     /// The file holds no run.
     #[error("{0} holds no BenchmarkRun; give a file with one")]
     NoRunInFile(PathBuf),

@@ -15,8 +15,9 @@ use wasmbench_core::results::units;
 
 use crate::args::{ClusterArgs, GetArgs};
 use crate::cluster::Cluster;
+use crate::document::{Format, RunDocument, RunsDocument};
 use crate::error::{Error, root_cause};
-use crate::{live, print};
+use crate::{live, note, print};
 
 /// Exit code of an interrupted command, as shells have it.
 const INTERRUPTED: u8 = 130;
@@ -28,17 +29,24 @@ const TICK: Duration = Duration::from_secs(1);
 /// Shows what the arguments ask for.
 pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
     let cluster = Cluster::connect(cluster).await?;
+    let format = args.output.format();
     let Some(name) = &args.name else {
         let runs = cluster.all_runs(args.all_namespaces).await?;
-        print(&list(&runs, args.all_namespaces, Timestamp::now()))?;
+        print(&match format {
+            None => list(&runs, args.all_namespaces, Timestamp::now()),
+            Some(format) => format.text(&RunsDocument::from(runs.as_slice()))?,
+        })?;
         return Ok(0);
     };
     // Also before following: a wrong name is an error now, not a wait for ever.
     let run = cluster.run(name).await?;
     if args.watch {
-        return follow(&cluster, run).await;
+        return follow(&cluster, run, format).await;
     }
-    print(&one(&run, Timestamp::now()))?;
+    print(&match format {
+        None => one(&run, Timestamp::now()),
+        Some(format) => format.text(&RunDocument::from(&run))?,
+    })?;
     Ok(0)
 }
 
@@ -100,9 +108,9 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
     table.plain()
 }
 
-async fn follow(cluster: &Cluster, run: BenchmarkRun) -> Result<u8, Error> {
+async fn follow(cluster: &Cluster, run: BenchmarkRun, format: Option<Format>) -> Result<u8, Error> {
     let name = run.name_any();
-    let mut screen = Screen::new(io::stdout().is_terminal());
+    let mut screen = Screen::new(format);
     let mut events = std::pin::pin!(cluster.follow(&name));
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     let mut tick = tokio::time::interval(TICK);
@@ -110,7 +118,7 @@ async fn follow(cluster: &Cluster, run: BenchmarkRun) -> Result<u8, Error> {
     let mut run = run;
     loop {
         if let Some(code) = live::exit_code(&run) {
-            screen.finish(&status_text(&run))?;
+            screen.finish(&run)?;
             return Ok(code);
         }
         screen.show(&run, Timestamp::now())?;
@@ -153,14 +161,18 @@ fn give_up_or_wait(error: watcher::Error, failures: u32) -> Result<(), Error> {
 /// What has been shown so far. Each frame leaves the terminal as it was but for its text, so that
 /// an interrupt at any moment needs no repair.
 struct Screen {
+    /// Whether people look at it.
     is_terminal: bool,
+    /// How the end is written, for programs; standard output holds nothing else then.
+    format: Option<Format>,
     shown: String,
 }
 
 impl Screen {
-    fn new(is_terminal: bool) -> Self {
+    fn new(format: Option<Format>) -> Self {
         Self {
-            is_terminal,
+            is_terminal: format.is_none() && io::stdout().is_terminal(),
+            format,
             shown: String::new(),
         }
     }
@@ -174,20 +186,22 @@ impl Screen {
         if text == self.shown {
             return Ok(());
         }
-        print(&if self.is_terminal {
-            self.replace(&text)
+        if self.format.is_some() {
+            note(&text);
+        } else if self.is_terminal {
+            print(&self.replace(&text))?;
         } else {
-            text.clone()
-        })?;
+            print(&text)?;
+        }
         self.shown = text;
         Ok(())
     }
 
-    fn finish(&mut self, text: &str) -> Result<(), Error> {
-        print(&if self.is_terminal {
-            self.erase() + text
-        } else {
-            text.to_owned()
+    fn finish(&mut self, run: &BenchmarkRun) -> Result<(), Error> {
+        print(&match self.format {
+            Some(format) => format.text(&RunDocument::from(run))?,
+            None if self.is_terminal => self.erase() + &status_text(run),
+            None => status_text(run),
         })
     }
 
@@ -212,7 +226,11 @@ mod tests {
 
     #[test]
     fn a_frame_replaces_the_one_before_and_leaves_line_wrap_on() {
-        let mut screen = Screen::new(true);
+        let mut screen = Screen {
+            is_terminal: true,
+            format: None,
+            shown: String::new(),
+        };
         assert_eq!(screen.replace("a\nb\n"), "\x1b[?7la\nb\n\x1b[?7h");
         screen.shown = "a\nb\n".to_owned();
         assert_eq!(screen.replace("c\n"), "\x1b[2A\r\x1b[J\x1b[?7lc\n\x1b[?7h");

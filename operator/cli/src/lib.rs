@@ -1,13 +1,14 @@
 //! `kubectl wasmbench`: what `kubectl get` cannot show of a `BenchmarkRun`.
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
-//! come from), [`recompute`] (records to a report), then the commands: [`get`], [`report`],
-//! [`compare`], [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
+//! come from), [`recompute`] (records to a report), [`document`] (what programs read), then the commands:
+//! [`get`], [`report`], [`compare`], [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
 //! prints and exits.
 
 pub mod args;
 pub mod cluster;
 pub mod compare;
+pub mod document;
 pub mod error;
 pub mod files;
 pub mod get;
@@ -63,4 +64,9 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 /// Writes a warning to standard error.
 pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
+/// Writes to standard error what goes on meanwhile.
+pub(crate) fn note(text: &str) {
+    let _ = write!(io::stderr(), "{text}");
 }

@@ -30,20 +30,29 @@ fn condition<'a>(run: &'a BenchmarkRun, type_: &str) -> Option<(&'a str, &'a str
     Some((&found.status, &found.reason))
 }
 
+/// Whether a condition holds; `None` where that is not known.
+pub fn condition_is(run: &BenchmarkRun, type_: &str) -> Option<bool> {
+    match condition(run, type_)?.0 {
+        "True" => Some(true),
+        "False" => Some(false),
+        _ => None,
+    }
+}
+
 /// Exit code for a run that has ended; `None` while it goes on.
 pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
-    let is = |type_, value| condition(run, type_).is_some_and(|(status, _)| status == value);
-    if !is(FINISHED, "True") {
+    let is = |type_| condition_is(run, type_);
+    if is(FINISHED) != Some(true) {
         return None;
     }
-    if !is(SUCCEEDED, "True") {
+    if is(SUCCEEDED) != Some(true) {
         return Some(1);
     }
-    if is(TRUSTWORTHY, "False") {
+    if is(TRUSTWORTHY) == Some(false) {
         return Some(NOT_TRUSTWORTHY);
     }
     let has_gate = condition(run, PASSED).is_some();
-    Some(if has_gate && !is(PASSED, "True") {
+    Some(if has_gate && is(PASSED) != Some(true) {
         NOT_PASSED
     } else {
         0

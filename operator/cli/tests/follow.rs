@@ -83,6 +83,10 @@ fn serve(stream: &TcpStream, first: &Value, events: &[String]) {
 }
 
 fn follow(address: &str) -> Output {
+    get(address, &["fast", "-w"])
+}
+
+fn get(address: &str, more: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config");
     let kubeconfig = json!({
@@ -93,15 +97,9 @@ fn follow(address: &str) -> Output {
     });
     std::fs::write(&path, kubeconfig.to_string()).unwrap();
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
-        .args([
-            "get",
-            "fast",
-            "-n",
-            "bench",
-            "-w",
-            "--kubeconfig",
-            path.to_str().unwrap(),
-        ])
+        .args(["get", "-n", "bench", "--kubeconfig"])
+        .arg(&path)
+        .args(more)
         .output()
         .unwrap()
 }
@@ -148,4 +146,39 @@ fn a_run_that_is_deleted_ends_the_wait() {
             .unwrap()
             .contains("'fast' was deleted")
     );
+}
+
+#[test]
+fn for_programs_standard_output_is_one_document_and_progress_goes_elsewhere() {
+    let events = vec![event("MODIFIED", &run("Completed", 60, "False"))];
+    let server = api_server(run("Measuring", 0, "Unknown"), events);
+    let output = get(&server, &["fast", "-w", "-o", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "wasmbench.dev/run/v1");
+    assert_eq!(document["trustworthy"], false);
+    assert_eq!(document["exitCode"], 3);
+    assert_eq!(document["status"]["progress"]["completedTrials"], 60);
+    assert_eq!(output.status.code(), Some(3));
+    let progress = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(progress, "Measuring: 0/60\n");
+}
+
+#[test]
+fn one_run_and_all_runs_are_documents_too() {
+    let server = api_server(run("Measuring", 30, "Unknown"), vec![]);
+    let one = get(&server, &["fast", "-o", "yaml"]);
+    let one: Value = serde_yaml::from_slice(&one.stdout).unwrap();
+    assert_eq!(
+        (&one["name"], &one["state"]),
+        (&json!("fast"), &json!("Measuring"))
+    );
+    assert_eq!(one["finished"], false);
+    // What is open is absent, never false.
+    for open in ["succeeded", "trustworthy", "passed", "exitCode"] {
+        assert!(one.get(open).is_none(), "{open}: {one}");
+    }
+    let all = get(&server, &["-o", "json"]);
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    assert_eq!(all["schema"], "wasmbench.dev/runs/v1");
+    assert_eq!(all["runs"][0], one);
 }

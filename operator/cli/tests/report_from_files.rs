@@ -236,6 +236,20 @@ fn saved_runs_of_two_nodes_are_refused_and_compared_by_force() {
 }
 
 #[test]
+fn a_comparison_says_the_same_as_json_and_as_yaml() {
+    let later = save_later("6.12.41");
+    let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
+    let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
+    assert_eq!(json["schema"], "wasmbench.dev/across/v1");
+    // Numbers alike: 1 and 1.0 are.
+    assert_eq!(
+        json["ratios"].as_array().unwrap().len(),
+        yaml["ratios"].as_array().unwrap().len()
+    );
+    assert_eq!(json["before"], yaml["before"]);
+}
+
+#[test]
 fn a_check_of_an_untouched_report_succeeds() {
     let printed = report(&save(saved_run(true), everything()), &["--check"]);
     assert!(printed.status.success(), "{}", stderr(&printed));

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use jiff::Timestamp;
+use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
 use kubectl_wasmbench::{get, live, plan};
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
@@ -103,6 +104,21 @@ fn the_exit_code_tells_success_failure_and_doubt_apart() {
     assert_eq!(live::exit_code(&finished("True", "False")), Some(3));
     assert_eq!(live::exit_code(&finished("False", "False")), Some(1));
     assert_eq!(live::exit_code(&finished("False", "Unknown")), Some(1));
+}
+
+#[test]
+fn a_run_for_programs_has_its_fields_in_this_order() {
+    let run = finished("True", "True");
+    insta::assert_snapshot!(Format::Yaml.text(&RunDocument::from(&run)).unwrap());
+}
+
+#[test]
+fn no_runs_are_an_empty_list_for_programs() {
+    let text = Format::Json.text(&RunsDocument::from(&[][..])).unwrap();
+    assert_eq!(
+        text,
+        "{\n \"schema\": \"wasmbench.dev/runs/v1\",\n \"runs\": []\n}\n"
+    );
 }
 
 #[test]
