@@ -9,18 +9,26 @@ declare -A folder_of=(
   [wasmedge-cli]=gateways/cli/wasmedge [upstream]=gateways/upstream
 )
 
-# Every file that can change an image: sources without tests, what builds them, what is pinned.
-image_inputs() {
+# Every file below these folders but tests and text, for `digest`.
+sources() { # PATH...
   cd "$repository"
-  find operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d \
+  find "$@" \
     \( -name tests -o -name examples -o -name benches -o -name snapshots -o -name '*.md' \) -prune \
     -o -type f -print0
+}
+
+digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256sum | cut -d' ' -f1; }
+
+# Every file that can change an image: sources without tests, what builds them, what is pinned.
+image_inputs() {
+  sources operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime
 }
 
-image_tag() {
-  image_inputs | LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256sum | sed 's/^/dev-/' | cut -c1-16
-}
+image_tag() { image_inputs | digest | sed 's/^/dev-/' | cut -c1-16; }
+
+# What operator, probe and plugin are made of, in twelve digits: their --version tells it.
+build_tag() { { sources operator && printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml; } | digest | cut -c1-12; }
 
 reference_of() { echo "localhost/wasmbench/$1:$tag"; }
 archive_of() { echo "$store/$tag/$1.tar"; }

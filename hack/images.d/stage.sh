@@ -88,8 +88,9 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
 # Static, because an image has no C library; all at once, because they share most of what is
 # compiled.
 compile() { # DIRECTORY NAME...
-  local directory=$1 target name packages=() built
+  local directory=$1 target name packages=() built digits
   shift
+  digits=$(build_tag)
   target=$(rustc -vV | sed -n 's/^host: //p')
   for name in "$@"; do packages+=(${package_of[$name]:+--package "${package_of[$name]}"}); done
   # Not in an image, but made of the same parts: apart it would compile them all again.
@@ -98,7 +99,7 @@ compile() { # DIRECTORY NAME...
   # Cargo's folder would make the binaries differ from those of another machine. The repository's own
   # does not get in (cargo compiles members by relative paths), and here it would make every clone
   # compile everything anew.
-  RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
+  WASMBENCH_BUILD=$digits RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
     cargo build --locked --release --target "$target" "${packages[@]}"
   built=$(cargo metadata --format-version 1 --no-deps --locked | jq -r .target_directory)/$target/release
   mkdir -p "$directory"

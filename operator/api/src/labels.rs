@@ -34,6 +34,8 @@ pub const DUET_BASELINE: &str = "baseline";
 pub const TRIAL: &str = "wasmbench.dev/trial";
 /// Annotation: version of the operator that created the object.
 pub const OPERATOR_VERSION: &str = "wasmbench.dev/operator-version";
+/// Annotation on reports: tag of the operator's build that computed them, where it has one.
+pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.
 pub const RECORD_INDEX: &str = "wasmbench.dev/records";
 /// Annotation on node Leases: the node's full name.

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::VERSION;
 use crate::document::Format;
 
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
 #[derive(Parser, Debug)]
-#[command(name = "kubectl-wasmbench", version)]
+#[command(name = "kubectl-wasmbench", version = VERSION.as_str())]
 pub struct Cli {
     /// Which cluster.
     #[command(flatten)]

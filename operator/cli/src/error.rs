@@ -137,6 +137,20 @@ pub enum Error {
     /// The reports differ.
     #[error("the stored report is not the one that the records give: {0}")]
     Differs(String),
+    /// The reports differ, and it is not known to be the same build that computed both.
+    #[error(
+        "the stored report is not the one that the records give here: {difference}. The operator {wrote} \
+         wrote it, and this is {own}: another build may compute and print otherwise. Check with the plugin \
+         of the build that wrote it (kubectl wasmbench --version tells which a plugin is)"
+    )]
+    DiffersByBuild {
+        /// The first difference.
+        difference: String,
+        /// Version and build of the operator.
+        wrote: String,
+        /// Version and build of this plugin.
+        own: String,
+    },
     /// The report could not be written.
     #[error(transparent)]
     Report(#[from] wasmbench_core::results::report::Error),

@@ -20,9 +20,17 @@ pub mod report;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use args::Command;
 use error::Error;
+use wasmbench_core::version;
+
+/// Tag of this build, where it has one.
+pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
+
+/// Version and build, for people.
+pub static VERSION: LazyLock<String> = LazyLock::new(|| version::words(version::VERSION, BUILD));
 
 /// Runs the plugin with these arguments, the first of which is its own name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -15,3 +15,12 @@ pub mod quiet;
 pub mod reconcile;
 pub mod report;
 pub mod sweep;
+
+use std::sync::LazyLock;
+
+/// Tag of this build, where it has one.
+pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
+
+/// Version and build, for people.
+pub static VERSION: LazyLock<String> =
+    LazyLock::new(|| wasmbench_core::version::words(wasmbench_core::version::VERSION, BUILD));

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use wasmbench_controller::{context::Context, controller, http};
+use wasmbench_controller::{VERSION, context::Context, controller, http};
 use wasmbench_core::config::OperatorConfig;
 
 #[derive(Parser)]
 #[command(
     name = "wasmbench-operator",
-    version,
+    version = VERSION.as_str(),
     about = "Measures BenchmarkRuns."
 )]
 struct Cli {
@@ -73,10 +73,7 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
         .with_context(|| format!("could not read the configuration {}", config.display()))?;
     let config: OperatorConfig = serde_yaml::from_str(&text)
         .with_context(|| format!("the configuration {} is wrong", config.display()))?;
-    tracing::info!(
-        version = env!("CARGO_PKG_VERSION"),
-        "wasmbench-operator starts"
-    );
+    tracing::info!(version = VERSION.as_str(), "wasmbench-operator starts");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -186,7 +186,10 @@ fn records_report_and_claim() {
     let cell = trial("tortoise", "greet", Point::WarmLatency).cell;
     insta::assert_yaml_snapshot!("records", config_map::records(&run, &cell, 0, "bench-1"));
     let files = BTreeMap::from([("report.md".to_owned(), "# gatekeeper\n".to_owned())]);
-    insta::assert_yaml_snapshot!("report", config_map::report(&run, files));
+    insta::assert_yaml_snapshot!(
+        "report",
+        config_map::report(&run, files, Some("3f2a91c05d7e"))
+    );
     let now = jiff::Timestamp::UNIX_EPOCH;
     let claim = lease::claim(&run, "bench-1", None, "wasmbench-system", now);
     insta::assert_yaml_snapshot!("claim", claim);

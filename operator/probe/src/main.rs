@@ -35,12 +35,18 @@ mod testing;
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
+use wasmbench_core::version;
+
+/// Version and build, for people.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| version::words(version::VERSION, option_env!("WASMBENCH_BUILD")));
 
 /// Measures subjects from their own node.
 #[derive(Parser)]
-#[command(name = "wasmbench-probe", version)]
+#[command(name = "wasmbench-probe", version = VERSION.as_str())]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -22,7 +22,7 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     if let Some(versus) = versus(context, run, &summary).await? {
         files.insert(VERSUS_RUN_TXT.to_owned(), versus.text());
     }
-    let mut report = config_map::report(run, files);
+    let mut report = config_map::report(run, files, crate::BUILD);
     let name = names::report(&run.name);
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = PostParams::default();

@@ -8,6 +8,7 @@ use wasmbench_api::labels;
 
 use super::{names, owned_map, owned_meta};
 use crate::validate::ValidatedRun;
+use crate::version;
 use crate::wire::record::Cell;
 
 /// An empty chunk for records of the cell's variant and workload.
@@ -28,9 +29,17 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32, node: &str) -> Confi
     }
 }
 
-/// The report with its files.
-pub fn report(run: &ValidatedRun, files: BTreeMap<String, String>) -> ConfigMap {
-    let metadata = owned_meta(run, names::report(&run.name), labels::COMPONENT_REPORT);
+/// The report with its files, which the operator of this build computed.
+pub fn report(
+    run: &ValidatedRun,
+    files: BTreeMap<String, String>,
+    build: Option<&str>,
+) -> ConfigMap {
+    let mut metadata = owned_meta(run, names::report(&run.name), labels::COMPONENT_REPORT);
+    if let Some(tag) = version::tag(build) {
+        let annotations = metadata.annotations.get_or_insert_default();
+        annotations.insert(labels::OPERATOR_BUILD.into(), tag.to_owned());
+    }
     ConfigMap {
         metadata,
         data: Some(files),

@@ -20,7 +20,7 @@ use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
 /// Version of the operator, set on every object.
-pub const OPERATOR_VERSION: &str = env!("CARGO_PKG_VERSION");
+pub const OPERATOR_VERSION: &str = crate::version::VERSION;
 
 /// Labels by which every object of a run is found, in any namespace. A subset of what objects
 /// carry.
