@@ -14,8 +14,8 @@ use super::observation::{Observation, Partner, observe};
 use super::period::Period;
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::{
-    answers, cells, compare, duet, expectations, failures, invalid, outside, precision, quality,
-    sandbox, verdict, words,
+    answers, by_block, cells, compare, duet, expectations, failures, invalid, outside, precision,
+    quality, sandbox, verdict, words,
 };
 use crate::twin;
 use crate::variants::{engine, not_applicable};
@@ -251,9 +251,9 @@ impl Collector {
         let found = coldstart::unjudged(&cold_starts, baseline);
         let density = density::cells(spec, &self.observations, wrong);
         let found_density = density::unjudged(&density, baseline);
-        let mut p_values = coldstart::p_values(&found);
+        let mut p_values = by_block::p_values(&found);
         let of_cold_starts = p_values.len();
-        p_values.extend(density::p_values(&found_density));
+        p_values.extend(by_block::p_values(&found_density));
         let compared = compare::comparisons(spec, baseline, cells, &p_values);
         let adjusted = &compared.others_adjusted;
         let (cold, dense) = adjusted.split_at(of_cold_starts.min(adjusted.len()));

@@ -2,6 +2,7 @@
 //! do. The thresholds are named constants with their reasons.
 
 mod coarse_clock;
+pub(super) mod counts;
 mod high_variance;
 mod littles_law;
 mod noisy;
@@ -57,7 +58,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         response_mismatch(evidence),
         engine_mode(evidence),
         errors_in_load(evidence),
-        trials_failed(evidence),
+        counts::trials_failed("", evidence.cells.iter().map(|c| (c.place(), c.counts))),
         nothing_measured(evidence),
         incomplete(evidence),
         too_few_blocks(evidence),
@@ -78,7 +79,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     found.into_iter().flatten().collect()
 }
 
-fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
+pub(super) fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
     Doubt {
         reason,
         breaks_trust: true,
@@ -144,29 +145,6 @@ fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(cells.map(place), MAX_PLACES, ", ")?,
         "these points are not compared; use fewer connections, or look for limits of the subject \
          (open files, memory, backlog)",
-    ))
-}
-
-/// Points that rest on some of their trials: the ones that are missing may be the slow ones.
-fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let partly =
-        |cell: &&CellSummary| cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0;
-    let place = |cell: &CellSummary| {
-        format!(
-            "{} ({} of {} valid)",
-            cell.place(),
-            cell.counts.valid,
-            cell.counts.planned
-        )
-    };
-    Some(doubt(
-        Reason::TrialsFailed,
-        listed(
-            evidence.cells.iter().filter(partly).map(place),
-            MAX_PLACES,
-            ", ",
-        )?,
-        "the failures are listed in the report; remove their cause and run again",
     ))
 }
 

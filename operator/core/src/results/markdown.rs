@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::coldstart;
 use super::density;
 use super::expectations::Decision;
+use super::failures;
 use super::open_loop;
 use super::outside;
 use super::quality::Doubt;
@@ -15,10 +16,8 @@ use super::sandbox;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
 use super::tables;
-use super::words::cut;
+use super::words;
 
-/// Longest message of a failure in the report, in characters; `summary.json` has more of it.
-const MAX_FAILURE_CHARS: usize = 256;
 /// Longest note on trials that are left out, in bytes.
 const MAX_NOTE_BYTES: usize = 200;
 const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
@@ -43,7 +42,7 @@ pub fn report_md(summary: &Summary, room: usize) -> String {
         sandbox::section(summary),
         outside::section(summary),
         not_applicable(summary),
-        failures(summary),
+        not_measured(summary),
         node::section(summary),
     ];
     let after = [HOW_TO_READ.to_owned(), reproduce(summary)];
@@ -67,23 +66,12 @@ fn head(summary: &Summary) -> String {
         Some(true) => "yes",
         Some(false) => "**no**, see Doubts",
     };
-    let counts = summary.trials;
-    let repeated = match counts.repeated {
-        0 => String::new(),
-        many => format!(" {many} measured once more, because the node was noisy."),
-    };
     format!(
-        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. Trials: {} valid of {} planned ({} invalid, {} \
-         failed, {} skipped, {} without a record).{repeated}\n{}{}",
+        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. {}\n{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
-        counts.valid,
-        counts.planned,
-        counts.invalid,
-        counts.failed,
-        counts.skipped,
-        counts.missing,
+        words::trials(summary.trials),
         lines(
             "\nMeasured from ",
             summary
@@ -217,35 +205,15 @@ fn not_applicable(summary: &Summary) -> String {
     )
 }
 
-fn failures(summary: &Summary) -> String {
+fn not_measured(summary: &Summary) -> String {
     if summary.failures.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Reason", Align::Left),
-        ("Failed", Align::Right),
-        ("Skipped", Align::Right),
-        ("First trial", Align::Left),
-        ("Message", Align::Left),
-    ]);
-    for group in &summary.failures {
-        table.row(&[
-            group.variant.clone(),
-            group.reason.clone(),
-            group.failed.to_string(),
-            group.skipped.to_string(),
-            group.first.clone(),
-            cut(&group.message, MAX_FAILURE_CHARS),
-        ]);
-    }
-    let rest = match summary.failures_not_listed {
-        0 => String::new(),
-        more => format!("\n{more} more trials for other reasons: see the records.\n"),
-    };
+    let rest = failures::not_listed(summary);
+    let rest = rest.map_or_else(String::new, |rest| format!("\n{rest}\n"));
     format!(
         "## Trials without a measurement\n\n{}{rest}",
-        table.markdown()
+        failures::table(summary).markdown()
     )
 }
 

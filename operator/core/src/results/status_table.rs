@@ -11,7 +11,7 @@ use super::coldstart;
 use super::density;
 use super::open_loop;
 use super::table::{Align, Table, ascii, lines};
-use super::tables::{NOTHING, judged_ratio};
+use super::tables::{NOTHING, judged_ratio, with_mark};
 use super::{trial, units};
 
 /// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
@@ -178,13 +178,8 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
             format!("{tilde}{}", units::micros(point.p99_microseconds))
         })
     };
-    let mark = if row.variant == baseline {
-        " (baseline)"
-    } else {
-        ""
-    };
     vec![
-        format!("{}{mark}", row.variant),
+        with_mark(&row.variant, baseline),
         p50(warm),
         p99(warm, warm_requests(spec)),
         throughput

@@ -63,13 +63,8 @@ pub fn variants(summary: &Summary) -> Table {
                 &i.image_ids
             }
         });
-        let mark = if variant.name == summary.baseline {
-            " (baseline)"
-        } else {
-            ""
-        };
         table.row(&[
-            format!("{}{mark}", variant.name),
+            with_mark(&variant.name, &summary.baseline),
             variant.what.clone(),
             joined(images.map(|i| &i.runtime_classes)),
             joined(ids),
@@ -158,6 +153,16 @@ pub fn ratio_with_interval(ratio: Spread, blocks: u32) -> String {
         units::ratio_number(ratio.high),
     );
     format!("{median} ({low}-{high})")
+}
+
+/// The name of a variant, marked when it is the baseline.
+pub fn with_mark(variant: &str, baseline: &str) -> String {
+    let mark = if variant == baseline {
+        " (baseline)"
+    } else {
+        ""
+    };
+    format!("{variant}{mark}")
 }
 
 /// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.

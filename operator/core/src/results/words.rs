@@ -6,7 +6,7 @@ use wasmbench_api::run::{Expectation, Pairing, Preset, TWIN, Variant, Workload, 
 use super::coldstart;
 use super::density;
 use super::open_loop;
-use super::summary::{Compared, Named};
+use super::summary::{Compared, Named, TrialCounts};
 use crate::validate::network_of;
 
 /// Longest description of a variant or workload, in characters.
@@ -19,6 +19,18 @@ pub fn cut(text: &str, limit: usize) -> String {
     }
     let kept: String = text.chars().take(limit.saturating_sub(3)).collect();
     kept + "..."
+}
+
+/// How the trials of a run ended, in one or two sentences.
+pub fn trials(counts: TrialCounts) -> String {
+    let repeated = match counts.repeated {
+        0 => String::new(),
+        many => format!(" {many} measured once more, because the node was noisy."),
+    };
+    format!(
+        "Trials: {} valid of {} planned ({} invalid, {} failed, {} skipped, {} without a record).{repeated}",
+        counts.valid, counts.planned, counts.invalid, counts.failed, counts.skipped, counts.missing
+    )
 }
 
 /// The variants, workloads and sweeps in words.

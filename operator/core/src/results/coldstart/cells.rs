@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::super::observation::{Ended, Observation};
-use super::super::statistics::{Spread, median, round_significant};
+use super::super::by_block::{counts, measured, round};
+use super::super::observation::Observation;
+use super::super::statistics::{Spread, median};
 use super::super::summary::TrialCounts;
-use super::super::trial::{SUMMARY_DIGITS, carries};
+use super::super::trial::carries;
 use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::variants::not_applicable;
 use crate::wire::cold_start::ColdStep;
@@ -46,13 +47,13 @@ pub fn cells(
                 let valid = |name: &str| {
                     let wrong = mismatched.contains(&(name.to_owned(), workload.name.clone()));
                     let cell = cell(name);
-                    let all = measured(&cell, spec.blocks, observations);
+                    let all = measured(&cell, spec.blocks, observations, numbers);
                     let enough = all.filter(|(_, trial)| trial.samples >= samples);
                     enough.filter(|_| !wrong).collect::<Blocks<'_>>()
                 };
                 let blocks = valid(&variant.name);
                 let cell = cell(&variant.name);
-                let all = measured(&cell, spec.blocks, observations);
+                let all = measured(&cell, spec.blocks, observations, numbers);
                 let counts = counts(&cell, spec.blocks, observations, &blocks);
                 let wrong_class = all.map(|(_, trial)| trial.wrong_class_samples).sum();
                 found.push(ColdStartCell {
@@ -65,46 +66,8 @@ pub fn cells(
     found
 }
 
-/// The measured trials of a cell, by block.
-fn measured<'a>(
-    cell: &Cell,
-    blocks: u32,
-    observations: &'a BTreeMap<TrialId, Observation>,
-) -> impl Iterator<Item = (u32, &'a ColdTrial)> {
-    let trial = move |block| {
-        let cell = cell.clone();
-        let seen = observations.get(&TrialId { cell, block })?;
-        let numbers = seen.cold_start.as_ref().filter(|_| seen.is_measured());
-        Some((block, numbers?))
-    };
-    (1..=blocks).filter_map(trial)
-}
-
-fn counts(
-    cell: &Cell,
-    blocks: u32,
-    observations: &BTreeMap<TrialId, Observation>,
-    valid: &Blocks<'_>,
-) -> TrialCounts {
-    let mut counts = TrialCounts {
-        planned: blocks,
-        valid: u32::try_from(valid.len()).unwrap_or(u32::MAX),
-        missing: blocks,
-        ..TrialCounts::default()
-    };
-    for block in 1..=blocks {
-        let cell = cell.clone();
-        let Some(seen) = observations.get(&TrialId { cell, block }) else {
-            continue;
-        };
-        counts.missing -= 1;
-        match &seen.ended {
-            Ended::Measured => counts.invalid += u32::from(!valid.contains_key(&block)),
-            Ended::Failed { .. } => counts.failed += 1,
-            Ended::Skipped { .. } => counts.skipped += 1,
-        }
-    }
-    counts
+fn numbers(seen: &Observation) -> Option<&ColdTrial> {
+    seen.cold_start.as_ref()
 }
 
 fn summarise(
@@ -200,10 +163,6 @@ fn of_block(block: u32, trial: &ColdTrial) -> ColdBlock {
         discarded_listening: trial.discarded_median(listening).map(round),
         discarded_answer: trial.discarded_median(answer).map(round),
     }
-}
-
-fn round(value: f64) -> f64 {
-    round_significant(value, SUMMARY_DIGITS)
 }
 
 #[cfg(test)]

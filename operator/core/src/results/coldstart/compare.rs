@@ -1,32 +1,17 @@
 //! Cold starts as multiples of the baseline's: ratios within blocks, judged together with all other
-//! comparisons of the run, by the same rules ([`judge`]).
+//! comparisons of the run, by the same rules ([`by_block`]).
 
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::TWIN;
 
-use super::super::compare::{Metric, P_DIGITS};
-use super::super::judge::{Thresholds, judge};
-use super::super::statistics::{LogInterval, Spread, paired_ratios, round_significant};
-use super::super::trial::SUMMARY_DIGITS;
+use super::super::by_block::{self, Judged, Unjudged};
+use super::super::compare::Metric;
+use super::super::statistics::{LogInterval, Spread, paired_ratios};
 use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime};
 
 /// What is compared.
 const METRICS: [Metric; 2] = [Metric::ColdStartListening, Metric::ColdStartAnswer];
-
-/// A ratio that has no verdict yet.
-#[derive(Clone, Debug)]
-pub struct Unjudged {
-    /// Index of the variant's cell.
-    cell: usize,
-    /// Whether the variant is the baseline's twin.
-    is_twin: bool,
-    metric: Metric,
-    /// The ratio of each block.
-    ratios: Vec<f64>,
-    /// What they come to.
-    interval: LogInterval,
-}
 
 /// The ratios of all `cells` to those of the baseline, in the order of the cells.
 pub fn unjudged(cells: &[ColdStartCell], baseline: &str) -> Vec<Unjudged> {
@@ -55,39 +40,18 @@ pub fn unjudged(cells: &[ColdStartCell], baseline: &str) -> Vec<Unjudged> {
     found
 }
 
-/// The p-values of what gets a verdict: all but the twin's.
-pub fn p_values(found: &[Unjudged]) -> Vec<f64> {
-    let competitors = found.iter().filter(|one| !one.is_twin);
-    competitors.map(|one| one.interval.p_value).collect()
-}
-
-/// `cells` with their ratios and verdicts. `adjusted` are the [`p_values`], adjusted among all of the
-/// run, and `minimum_effect` is a logarithm.
+/// `cells` with their ratios and verdicts. `adjusted` are their p-values, adjusted among all of the run,
+/// and `minimum_effect` is a logarithm.
 pub fn judged(
     mut cells: Vec<ColdStartCell>,
     found: &[Unjudged],
     adjusted: &[f64],
     minimum_effect: f64,
 ) -> Vec<ColdStartCell> {
-    let mut adjusted = adjusted.iter();
-    for one in found {
-        let twin = found.iter().find(|twin| {
-            twin.is_twin
-                && twin.metric == one.metric
-                && same_point(&cells[twin.cell], &cells[one.cell])
-        });
-        let thresholds = Thresholds {
-            minimum_effect,
-            noise_floor: twin.and_then(|twin| twin.interval.farthest()),
-        };
-        let adjusted = if one.is_twin {
-            None
-        } else {
-            adjusted.next().copied()
-        };
-        let ratio = one.ratio(adjusted, thresholds);
+    let same = |one: usize, other: usize| same_point(&cells[one], &cells[other]);
+    for one in by_block::judged(found, adjusted, minimum_effect, same) {
         if let Some(time) = time(&mut cells[one.cell], one.metric) {
-            time.versus_baseline = Some(ratio);
+            time.versus_baseline = Some(ratio(one));
         }
     }
     cells
@@ -118,23 +82,20 @@ pub fn expected<'a>(
     time?.versus_baseline.as_ref()
 }
 
-impl Unjudged {
-    /// The ratio; one without an adjusted p-value has no verdict.
-    fn ratio(&self, adjusted_p: Option<f64>, thresholds: Thresholds) -> ColdRatio {
-        let interval = &self.interval;
-        let ratio = |log: f64| round(libm::exp(log));
-        ColdRatio {
-            ratio: Spread {
-                median: ratio(interval.estimate),
-                low: ratio(interval.low().unwrap_or(interval.estimate)),
-                high: ratio(interval.high().unwrap_or(interval.estimate)),
-            },
-            verdict: adjusted_p.map(|adjusted| judge(self.metric, interval, adjusted, thresholds)),
-            p_value: adjusted_p.map(|_| round_significant(interval.p_value, P_DIGITS)),
-            adjusted_p_value: adjusted_p.map(|adjusted| round_significant(adjusted, P_DIGITS)),
-            noise_floor: thresholds.noise_floor.map(ratio),
-            per_block: self.ratios.iter().copied().map(round).collect(),
-        }
+/// With one block both ends are the ratio itself.
+fn ratio(judged: Judged) -> ColdRatio {
+    let (low, high) = judged.ends.unwrap_or((judged.ratio, judged.ratio));
+    ColdRatio {
+        ratio: Spread {
+            median: judged.ratio,
+            low,
+            high,
+        },
+        verdict: judged.verdict,
+        p_value: judged.p_value,
+        adjusted_p_value: judged.adjusted_p_value,
+        noise_floor: judged.noise_floor,
+        per_block: judged.per_block,
     }
 }
 
@@ -158,8 +119,4 @@ fn time(cell: &mut ColdStartCell, metric: Metric) -> Option<&mut ColdTime> {
         Metric::ColdStartListening => cell.create_to_listening.as_mut(),
         _ => cell.create_to_answer.as_mut(),
     }
-}
-
-fn round(value: f64) -> f64 {
-    round_significant(value, SUMMARY_DIGITS)
 }

@@ -23,7 +23,7 @@ use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep};
 
 pub use cells::cells;
-pub use compare::{Unjudged, expected, judged, p_values, unjudged};
+pub use compare::{expected, judged, unjudged};
 pub use floor::{HarnessFloor, floors};
 pub use report::{section, tables};
 pub use status::{harness_floor, is_measured, rows};

@@ -1,12 +1,13 @@
 //! Which points of cold starts are invalid, and what speaks against the numbers.
 
+use super::super::doubts::{self, MAX_PLACES, counts, doubt};
 use super::super::environment::Drift;
 use super::super::quality::{Doubt, Reason};
 use super::super::units;
 use super::ColdStartCell;
 
-/// Cells that a message lists.
-const MAX_PLACES: usize = 4;
+/// What stands before places.
+const OF: &str = "cold starts of ";
 /// What a moment may be wrong by without a question: the probe asks every 0.9 ms.
 const FINE_MICROSECONDS: f64 = 1000.0;
 /// A clock may be wrong by a quarter of the smallest difference that matters: it moves a ratio by
@@ -46,29 +47,15 @@ fn is_too_coarse(cell: &ColdStartCell, minimum_effect: f64) -> Option<bool> {
 
 /// What speaks against the numbers, and what limits them.
 pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
-    let found = [failed(cells), incomplete(cells), wrong_class(cells)];
-    let found = found.into_iter().chain([unverified(cells), coarse(cells)]);
-    found.flatten().collect()
-}
-
-fn failed(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let is_partly = |cell: &&ColdStartCell| {
-        cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0
-    };
-    Some(doubt(
-        Reason::TrialsFailed,
-        listed(cells.iter().filter(is_partly).map(with_valid))?,
-        "the failures are listed in the report; remove their cause and run again",
-    ))
-}
-
-fn incomplete(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let is_missing = |cell: &&ColdStartCell| cell.counts.missing > 0;
-    Some(doubt(
-        Reason::Incomplete,
-        listed(cells.iter().filter(is_missing).map(with_valid))?,
-        "wait for the run to finish; if it has, it was stopped early: run again",
-    ))
+    let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
+    let found = [
+        counts::trials_failed(OF, points()),
+        counts::incomplete(OF, points()),
+        wrong_class(cells),
+        unverified(cells),
+        coarse(cells),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
@@ -130,29 +117,6 @@ fn having(cells: &[ColdStartCell], reason: Reason) -> impl Iterator<Item = &Cold
     cells.iter().filter(has)
 }
 
-fn with_valid(cell: &ColdStartCell) -> String {
-    let (valid, planned) = (cell.counts.valid, cell.counts.planned);
-    format!("{} ({valid} of {planned} valid)", cell.place())
-}
-
-/// The first places, and how many more there are; `None` without any.
 fn listed(places: impl Iterator<Item = String>) -> Option<String> {
-    let places: Vec<String> = places.collect();
-    let more = places.len().saturating_sub(MAX_PLACES);
-    let shown = &places[..places.len().min(MAX_PLACES)];
-    let more = if more > 0 {
-        format!(", and {more} more")
-    } else {
-        String::new()
-    };
-    (!shown.is_empty()).then(|| format!("cold starts of {}{more}", shown.join(", ")))
-}
-
-fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
-    Doubt {
-        reason,
-        breaks_trust: true,
-        message,
-        remedy: remedy.to_owned(),
-    }
+    Some(OF.to_owned() + &doubts::listed(places, MAX_PLACES, ", ")?)
 }

@@ -9,7 +9,7 @@ use super::super::statistics::Spread;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio};
+use super::super::tables::{NOTHING, judged_ratio, with_mark};
 use super::super::units;
 use super::super::words::cut;
 use super::{ColdStartCell, ColdTime};
@@ -123,14 +123,9 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         ("SAMPLES", Align::Right),
     ]);
     for row in rows {
-        let mark = if row.variant == baseline {
-            " (baseline)"
-        } else {
-            ""
-        };
         for point in &row.cold_start {
             let mut cells = vec![
-                format!("{}{mark}", row.variant),
+                with_mark(&row.variant, baseline),
                 point.concurrency.to_string(),
             ];
             cells.extend(shown(point.listening.as_ref()));

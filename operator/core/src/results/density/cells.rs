@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::super::observation::{Ended, Observation};
-use super::super::statistics::{Spread, round_significant};
+use super::super::by_block::{counts, measured, round};
+use super::super::observation::Observation;
+use super::super::statistics::Spread;
 use super::super::summary::TrialCounts;
-use super::super::trial::SUMMARY_DIGITS;
 use super::trial::Reached;
 use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
 use crate::variants::not_applicable;
@@ -39,55 +39,15 @@ pub fn cells(
                 point: Point::Density,
             };
             let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
-            let blocks = valid(&cell, spec.blocks, observations, wrong);
-            let counts = counts(&cell, spec.blocks, observations, blocks.len());
+            let all = measured(&cell, spec.blocks, observations, |seen| {
+                seen.density.as_ref()
+            });
+            let blocks: Blocks<'_> = all.filter(|_| !wrong).collect();
+            let counts = counts(&cell, spec.blocks, observations, &blocks);
             found.push(summarise(cell, counts, &blocks, planned));
         }
     }
     found
-}
-
-fn valid<'a>(
-    cell: &Cell,
-    blocks: u32,
-    observations: &'a BTreeMap<TrialId, Observation>,
-    wrong: bool,
-) -> Blocks<'a> {
-    let trial = |block| {
-        let cell = cell.clone();
-        let seen = observations.get(&TrialId { cell, block })?;
-        let numbers = seen.density.as_ref().filter(|_| seen.is_measured());
-        Some((block, numbers?))
-    };
-    let all = (1..=blocks).filter_map(trial);
-    all.filter(|_| !wrong).collect()
-}
-
-fn counts(
-    cell: &Cell,
-    blocks: u32,
-    observations: &BTreeMap<TrialId, Observation>,
-    valid: usize,
-) -> TrialCounts {
-    let mut counts = TrialCounts {
-        planned: blocks,
-        valid: u32::try_from(valid).unwrap_or(u32::MAX),
-        missing: blocks,
-        ..TrialCounts::default()
-    };
-    for block in 1..=blocks {
-        let cell = cell.clone();
-        let Some(seen) = observations.get(&TrialId { cell, block }) else {
-            continue;
-        };
-        counts.missing -= 1;
-        match &seen.ended {
-            Ended::Measured => counts.invalid += u32::from(valid == 0),
-            Ended::Failed { .. } => counts.failed += 1,
-            Ended::Skipped { .. } => counts.skipped += 1,
-        }
-    }
-    counts
 }
 
 fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {
@@ -160,8 +120,4 @@ fn ends(blocks: &Blocks<'_>, planned: u32) -> Vec<DensityEnd> {
         }
     }
     ends
-}
-
-fn round(value: f64) -> f64 {
-    round_significant(value, SUMMARY_DIGITS)
 }

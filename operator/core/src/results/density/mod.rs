@@ -19,7 +19,7 @@ use super::summary::TrialCounts;
 use crate::wire::density::DensityStopReason;
 
 pub use cells::cells;
-pub use compare::{judged, p_values, unjudged};
+pub use compare::{judged, unjudged};
 pub use report::section;
 pub use trial::{DensityTrial, bodies, of_document};
 pub use words::{doubts, is_measured, rows, sweep, terminal, verdict};

@@ -5,11 +5,13 @@ use wasmbench_api::density::Density;
 use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{DensityStatus, SummaryRow};
 
+use super::super::doubts::counts;
 use super::super::judge::Verdict;
-use super::super::quality::{Doubt, Reason};
+use super::super::quality::Doubt;
+use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio};
+use super::super::tables::{NOTHING, judged_ratio, with_mark};
 use super::super::units;
 use super::super::words::cut;
 use super::DensityCell;
@@ -17,8 +19,6 @@ use crate::wire::density::DensityStopReason;
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.
 const MAX_VERDICT_CHARS: usize = 200;
-/// Cells that a message lists.
-const MAX_PLACES: usize = 4;
 
 /// The sweep in one sentence.
 pub fn sweep(sweep: &Density) -> String {
@@ -87,49 +87,14 @@ pub fn verdict(summary: &Summary) -> Option<String> {
 /// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
 /// reached count.
 pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
-    let listed = |chosen: Vec<&DensityCell>| {
-        let more = chosen.len().saturating_sub(MAX_PLACES);
-        let place = |cell: &&DensityCell| {
-            let counts = cell.counts;
-            format!(
-                "{} on {} ({} of {} valid)",
-                cell.variant, cell.workload, counts.valid, counts.planned
-            )
-        };
-        let shown: Vec<String> = chosen.iter().take(MAX_PLACES).map(place).collect();
-        let more = if more > 0 {
-            format!(", and {more} more")
-        } else {
-            String::new()
-        };
-        (!shown.is_empty()).then(|| format!("density of {}{more}", shown.join(", ")))
-    };
-    let doubt = |reason, message: Option<String>, remedy: &str| {
-        message.map(|message| Doubt {
-            reason,
-            breaks_trust: true,
-            message,
-            remedy: remedy.to_owned(),
-        })
-    };
-    let partly =
-        |cell: &&DensityCell| cell.counts.valid > 0 && cell.counts.failed + cell.counts.skipped > 0;
-    let failed = doubt(
-        Reason::TrialsFailed,
-        listed(cells.iter().filter(partly).collect()),
-        "the failures are listed in the report; remove their cause and run again",
-    );
-    let incomplete = doubt(
-        Reason::Incomplete,
-        listed(
-            cells
-                .iter()
-                .filter(|cell| cell.counts.missing > 0)
-                .collect(),
-        ),
-        "wait for the run to finish; if it has, it was stopped early: run again",
-    );
-    failed.into_iter().chain(incomplete).collect()
+    let place = |cell: &DensityCell| format!("{} on {}", cell.variant, cell.workload);
+    let points = || cells.iter().map(|cell| (place(cell), cell.counts));
+    let of = "density of ";
+    let found = [
+        counts::trials_failed(of, points()),
+        counts::incomplete(of, points()),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// Whether anything is known of the density of a variant.
@@ -171,20 +136,17 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
     ]);
     for row in rows {
         let Some(found) = &row.density else { continue };
-        let mark = if row.variant == baseline {
-            " (baseline)"
-        } else {
-            ""
-        };
         let ratio = found.ratio.zip(found.verdict.as_deref());
         table.row(&[
-            format!("{}{mark}", row.variant),
+            with_mark(&row.variant, baseline),
             found
                 .bytes_per_instance
                 .map_or_else(|| NOTHING.to_owned(), units::bytes),
             ratio.map_or_else(
                 || NOTHING.to_owned(),
-                |(ratio, verdict)| judged_ratio(ratio, found.low.zip(found.high), verdict),
+                |(ratio, verdict)| {
+                    judged_ratio(ratio, found.low.zip(found.high), &status_words(verdict))
+                },
             ),
             found.instances.to_string(),
             found.stopped_trials.to_string(),

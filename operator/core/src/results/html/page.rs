@@ -3,19 +3,17 @@
 use std::fmt::Write as _;
 
 use super::super::expectations::Decision;
+use super::super::failures;
 use super::super::quality::Doubt;
 use super::super::summary::Summary;
-use super::super::table::{Align, Table};
 use super::super::tables;
-use super::super::words::cut;
+use super::super::words;
 use super::marks::escape;
 use super::{DETAILS, Detail, Points, sections};
 
 const STYLE: &str = include_str!("style.css");
 const HOW_TO_READ: &str = include_str!("how_to_read.html");
 const END: &str = "</main>\n</body>\n</html>\n";
-/// Longest message of a failure, in characters; `summary.json` has more of it.
-const MAX_FAILURE_CHARS: usize = 256;
 /// Room for the note on what is left out.
 const MAX_NOTE_BYTES: usize = 300;
 
@@ -88,7 +86,7 @@ fn head(summary: &Summary) -> String {
         Some(true) => ("yes", "yes"),
         Some(false) => ("no", "no, see Doubts"),
     };
-    let counts = summary.trials;
+    let trials = words::trials(summary.trials);
     let mut html = format!(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
          <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, \
@@ -96,15 +94,8 @@ fn head(summary: &Summary) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
          'unsafe-inline'\"/>\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          {HATCH}<h1>{name}</h1>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: <b class=\"{class}\">{trust}\
-         </b>. Trials: {} valid of {} planned ({} invalid, {} failed, {} skipped, {} without a record). \
-         Baseline: {}.</p>\n",
+         </b>. {trials} Baseline: {}.</p>\n",
         escape(&summary.verdict),
-        counts.valid,
-        counts.planned,
-        counts.invalid,
-        counts.failed,
-        counts.skipped,
-        counts.missing,
         escape(&summary.baseline),
     );
     if let Some(period) = &summary.period {
@@ -183,7 +174,7 @@ fn foot(summary: &Summary) -> String {
     format!(
         "{}{HOW_TO_READ}<p>Node {}, fingerprint {}: environment.json has its facts. Runs with different \
          fingerprints do not compare.</p>\n{END}",
-        not_applicable(summary) + &failures(summary),
+        not_applicable(summary) + &not_measured(summary),
         escape(&node),
         escape(&fingerprint)
     )
@@ -198,32 +189,12 @@ fn not_applicable(summary: &Summary) -> String {
     format!("<section>\n<h2>Not applicable</h2>\n{table}</section>\n")
 }
 
-fn failures(summary: &Summary) -> String {
+fn not_measured(summary: &Summary) -> String {
     if summary.failures.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Reason", Align::Left),
-        ("Failed", Align::Right),
-        ("Skipped", Align::Right),
-        ("First trial", Align::Left),
-        ("Message", Align::Left),
-    ]);
-    for group in &summary.failures {
-        table.row(&[
-            group.variant.clone(),
-            group.reason.clone(),
-            group.failed.to_string(),
-            group.skipped.to_string(),
-            group.first.clone(),
-            cut(&group.message, MAX_FAILURE_CHARS),
-        ]);
-    }
-    let rest = match summary.failures_not_listed {
-        0 => String::new(),
-        more => format!("<p>{more} more trials for other reasons: see the records.</p>\n"),
-    };
-    let table = table.html("Trials without a measurement");
+    let rest = failures::not_listed(summary);
+    let rest = rest.map_or_else(String::new, |rest| format!("<p>{rest}</p>\n"));
+    let table = failures::table(summary).html("Trials without a measurement");
     format!("<section>\n<h2>Trials without a measurement</h2>\n{table}{rest}</section>\n")
 }

@@ -10,7 +10,7 @@ use super::super::rows::{invalid, unused};
 use super::super::status_table;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio};
+use super::super::tables::{NOTHING, judged_ratio, with_mark};
 use super::super::units;
 use super::OpenLoopSummary;
 use super::report::achieved;
@@ -78,14 +78,9 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
         .iter()
         .flat_map(|row| row.open_loop.iter().map(move |point| (row, point)))
     {
-        let mark = if row.variant == baseline {
-            " (baseline)"
-        } else {
-            ""
-        };
         let ratio = point.ratio.zip(point.verdict.as_deref());
         table.row(&[
-            format!("{}{mark}", row.variant),
+            with_mark(&row.variant, baseline),
             format!("{} %", point.percent_of_peak),
             units::rate(point.requested_rps),
             achieved(point.achieved_percent / 100.0),
