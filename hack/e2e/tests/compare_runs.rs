@@ -7,8 +7,12 @@
     reason = "a broken fixture must stop the test"
 )]
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt};
+use serde_json::Value;
+use wasmbench_api::labels;
 use wasmbench_api::status::VersusRun;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
@@ -53,11 +57,12 @@ async fn a_run_is_compared_with_the_one_that_it_names() {
         // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
         assert!(compared.message.contains(" number"), "{compared:?}");
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
-        let files = maps
+        let report = maps
             .get(&format!("{second}-report"))
             .await
             .expect("the report");
-        let files = files.data.expect("files");
+        check_documents(&namespace, &second, report.annotations()).await;
+        let files = report.data.expect("files");
         assert!(
             files["versus-run.txt"].contains("warm p50 latency"),
             "{files:?}"
@@ -86,4 +91,19 @@ async fn a_run_is_compared_with_the_one_that_it_names() {
         );
     })
     .await;
+}
+
+/// What programs read of a finished run, and which build wrote its report.
+async fn check_documents(namespace: &str, run: &str, report: &BTreeMap<String, String>) {
+    let got = kubectl(&["wasmbench", "get", run, "-n", namespace, "-o", "json"]).await;
+    let document: Value = serde_json::from_str(&got.stdout).expect("nothing but JSON");
+    assert_eq!(document["schema"], "wasmbench.dev/run/v1", "{got:?}");
+    assert_eq!(document["exitCode"], 3, "{got:?}");
+    assert!(document["status"]["summary"][0].is_object(), "{got:?}");
+
+    let version = kubectl(&["wasmbench", "--version"]).await;
+    let build = &report[labels::OPERATOR_BUILD];
+    assert!(version.stdout.contains(build), "{version:?}: {build}");
+    let check = kubectl(&["wasmbench", "report", run, "-n", namespace, "--check"]).await;
+    assert!(check.stdout.contains("byte for byte"), "{check:?}");
 }
