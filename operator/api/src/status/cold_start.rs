@@ -1,0 +1,119 @@
+//! What the status tells of cold starts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::is_zero;
+
+/// Cold starts of one number of pods at once.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartPoint {
+    /// Pods that were created at once.
+    pub concurrency: u32,
+
+    /// Valid trials behind the numbers.
+    pub trials: u32,
+
+    /// Trials that failed or were skipped, and are not part of the numbers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_trials: u32,
+
+    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in
+    /// comparisons. Absent for a valid point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
+
+    /// Samples of these trials, without the discarded ones and those of the wrong class.
+    pub samples: u32,
+
+    /// From the request that creates the pod to the log line by which the service says that it
+    /// listens, on the node's clock. Absent when no such line was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<ColdStartTime>,
+
+    /// From the request that creates the pod to the first correct answer over the pod network,
+    /// which cannot come before the API tells the pod's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<ColdStartTime>,
+
+    /// From the first pod's creation to the last pod's first correct answer, in microseconds; with
+    /// more than one pod at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub makespan_microseconds: Option<f64>,
+}
+
+/// How long a start takes.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartTime {
+    /// Median over the blocks of the block's median pod, in microseconds.
+    pub p50_microseconds: f64,
+
+    /// What 90 % of all pods do not exceed, in microseconds.
+    pub p90_microseconds: f64,
+
+    /// As a multiple of the baseline's, block by block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<ColdStartRatio>,
+}
+
+/// A time as a multiple of the baseline's, compared within each block.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ColdStartRatio {
+    /// This variant's time divided by the baseline's in the same block, averaged over blocks on the
+    /// log scale without the outermost eighth at each end.
+    pub ratio: f64,
+
+    /// Lower end of the 95 % interval of the ratio; the ratio itself with one block.
+    pub low: f64,
+
+    /// Upper end of the 95 % interval of the ratio; the ratio itself with one block.
+    pub high: f64,
+
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
+    /// a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+
+    /// `Faster`, `Slower`, `Equivalent`, `Inconclusive` or `NotResolvable`, with the meanings of
+    /// `summary[].versusBaseline[].verdict`.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub verdict: String,
+
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+}
+
+/// What a cold start takes when the service does nothing.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct HarnessFloor {
+    /// Pods that were created at once.
+    pub concurrency: u32,
+
+    /// From the request that creates the pod to the log line that says that it listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<FloorTime>,
+
+    /// From the request that creates the pod to its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<FloorTime>,
+}
+
+/// A time of the harness' floor, in microseconds.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct FloorTime {
+    /// Median over the blocks of the block's median pod.
+    pub p50_microseconds: f64,
+
+    /// Lower end of its 95 % interval.
+    pub low_microseconds: f64,
+
+    /// Upper end of its 95 % interval.
+    pub high_microseconds: f64,
+}

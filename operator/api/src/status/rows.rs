@@ -1,0 +1,180 @@
+//! One row of the summary: a variant under a workload, and its loads.
+
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ColdStartPoint, DensityStatus, OpenLoopPoint, is_zero};
+
+/// What was found for one variant under one workload. Numbers of points are medians over the run's
+/// blocks; ratios come with their interval.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryRow {
+    /// Name of the variant.
+    #[schemars(length(max = 40))]
+    pub variant: String,
+
+    /// Name of the workload.
+    #[schemars(length(max = 40))]
+    pub workload: String,
+
+    /// Time from the creation of a pod until it serves, one entry per number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["concurrency".into()]))]
+    pub cold_start: Vec<ColdStartPoint>,
+
+    /// Latency of the warm subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_latency: Option<PointSummary>,
+
+    /// The loaded subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<ThroughputSummary>,
+
+    /// Latency at fixed rates, one entry per percentage of the peak.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["percentOfPeak".into()]))]
+    pub open_loop: Vec<OpenLoopPoint>,
+
+    /// More and more instances at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<DensityStatus>,
+
+    /// Compared with the baseline, block by block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["metric".into()]))]
+    pub versus_baseline: Vec<Ratio>,
+}
+
+/// Rate and latency by number of connections.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ThroughputSummary {
+    /// The highest rate of all valid points, in requests per second. Absent when none is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rps: Option<f64>,
+
+    /// The number of connections at which it was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_connections: Option<u32>,
+
+    /// The fewest connections with at least 90 % of that rate: the subject is busy there, and more
+    /// connections would mostly queue. Variants are compared at the baseline's knee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knee: Option<Knee>,
+
+    /// One entry per number of connections.
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["connections".into()]))]
+    pub points: Vec<PointSummary>,
+}
+
+/// Where a throughput curve bends.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Knee {
+    /// Connections that carried the load.
+    pub connections: u32,
+
+    /// Requests per second.
+    pub rps: f64,
+}
+
+/// One sweep point: medians over its valid trials, or over the invalid ones where there is no other.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct PointSummary {
+    /// Connections that carried the load.
+    pub connections: u32,
+
+    /// Valid trials behind the numbers.
+    pub trials: u32,
+
+    /// Trials that failed or were skipped, and are not part of the numbers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_trials: u32,
+
+    /// Why the point is invalid, the worst reason first: it is shown, and takes no part in peaks,
+    /// knees and comparisons. Absent for a valid point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
+
+    /// Requests per second.
+    pub rps: f64,
+
+    /// Latency below which half of the requests stayed, in microseconds.
+    pub p50_microseconds: f64,
+
+    /// Latency below which 90 % of the requests stayed, in microseconds.
+    pub p90_microseconds: f64,
+
+    /// Latency below which 99 % of the requests stayed, in microseconds.
+    pub p99_microseconds: f64,
+
+    /// CPU time of the subject's pod per request, in microseconds. Absent when the probe may not
+    /// read the node's cgroups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_microseconds_per_request: Option<f64>,
+
+    /// Memory of the subject's pod at the end of the timed window (working set), in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<i64>,
+}
+
+/// A metric as a multiple of the baseline's, compared within each block.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Ratio {
+    /// `throughputRps`, `warmP50`, `cpuPerRequest` or `memory`.
+    #[schemars(length(max = 32))]
+    pub metric: String,
+
+    /// This variant's value divided by the baseline's in the same block, averaged over blocks on the
+    /// log scale without the outermost eighth at each end.
+    pub ratio: f64,
+
+    /// Lower end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+
+    /// Upper end of the 95 % interval of the ratio. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+
+    /// How far the baseline's twin may differ from the baseline, as a factor above 1. Absent without
+    /// a twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+
+    /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
+    /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
+    /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub verdict: String,
+
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+}
+
+/// Numbers that are in the report only.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Omitted {
+    /// Sweep points.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub points: u32,
+
+    /// Ratios to the baseline.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ratios: u32,
+
+    /// Whole rows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u32,
+}
