@@ -19,18 +19,18 @@ use wasmbench_studies::{page, terminal};
 
 /// A summary that the core's own tests agree on.
 fn summary(snapshot: &str) -> Summary {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/core/tests/snapshots");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/core/tests");
     let text = std::fs::read_to_string(folder.join(format!("{snapshot}.snap"))).unwrap();
     let json = text.splitn(3, "---\n").nth(2).unwrap();
     serde_json::from_str(json).unwrap()
 }
 
 fn loads() -> Summary {
-    summary("results_golden__summary_json_of_a_mixed_run")
+    summary("snapshots/results_golden__summary_json_of_a_mixed_run")
 }
 
 fn starts() -> Summary {
-    summary("results_coldstart__cold-start-summary")
+    summary("results_coldstart/snapshots/results_coldstart__report__cold-start-summary")
 }
 
 fn measured() -> Measured {

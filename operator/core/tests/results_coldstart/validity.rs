@@ -1,0 +1,165 @@
+//! Classes, clocks and a node that changed: which samples and points count.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::results::coldstart::ColdStartCell;
+use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::report_files;
+use wasmbench_core::results::summary::Summary;
+use wasmbench_core::status::Conclusion;
+use wasmbench_core::wire::cold_start::ColdStep;
+
+use crate::support::{document, doubts_of, floor, hare, hares, input, pod, records, summary_of};
+
+#[test]
+fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        let mut wrong = document.samples[0].clone();
+        wrong.discarded = false;
+        wrong.wrong_class = true;
+        document.samples.push(wrong);
+    }
+    let (with, without) = (summary_of(&all), summary_of(&records()));
+    assert_eq!(hare(&with).wrong_class_samples, 5);
+    assert_eq!(
+        hare(&with).create_to_listening,
+        hare(&without).create_to_listening
+    );
+    assert_eq!(hare(&with).counts, hare(&without).counts);
+    assert_eq!(hare(&with).invalid_because, []);
+    assert_eq!(doubts_of(&with, Reason::CacheClassViolated), []);
+    let report = &report_files(&input(), &all).unwrap()["report.md"];
+    assert!(report.contains("Wrong class"), "{report}");
+}
+
+#[test]
+fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.samples[3].wrong_class = true;
+    let summary = summary_of(&all);
+    let cell = hare(&summary);
+    assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
+    assert_eq!((cell.counts.valid, cell.counts.invalid), (4, 1));
+    let time = cell.create_to_listening.as_ref().unwrap();
+    assert_eq!(time.versus_baseline, None);
+    assert_eq!(summary.trustworthy, Some(false));
+    let doubts = doubts_of(&summary, Reason::CacheClassViolated);
+    assert!(
+        doubts[0].0 && doubts[0].1.contains("hare on greet"),
+        "{doubts:?}"
+    );
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    let points = rows.iter().flat_map(|row| &row.cold_start);
+    let invalid: Vec<&str> = points.filter_map(|p| p.invalid.as_deref()).collect();
+    assert_eq!(invalid, ["CacheClassViolated"]);
+    // The other point of the same variant is as good as before.
+    let mut others = summary.cold_starts.iter();
+    let other = others.find(|cell| cell.variant == "hare" && cell.concurrency == 4);
+    assert!(other.unwrap().is_ranked());
+    let verdict = &summary.verdict;
+    assert!(
+        verdict.contains("on greet, 4 pods") && !verdict.contains("on greet ("),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_trial_without_any_sample_of_the_right_class_is_invalid_and_not_failed() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        for sample in document.samples.iter_mut().skip(1) {
+            sample.wrong_class = true;
+        }
+    }
+    let summary = summary_of(&all);
+    let cell = hare(&summary);
+    assert_eq!(
+        (cell.counts.invalid, cell.counts.failed, cell.pods),
+        (5, 0, 0)
+    );
+    assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
+    assert_eq!(cell.create_to_listening, None);
+}
+
+#[test]
+fn what_has_nothing_to_compile_is_compile_cached_as_soon_as_its_image_is_there() {
+    use wasmbench_core::wire::cold_start::CompileCache;
+    let mut sample = floor(false, 1);
+    assert!(
+        sample.violates(ColdStartClass::CompileCached),
+        "Wasm, or unknown"
+    );
+    sample.compiled_before = Some(CompileCache::Cold);
+    assert!(sample.violates(ColdStartClass::CompileCached));
+    sample.compiled_before = Some(CompileCache::NothingToCompile);
+    assert!(!sample.violates(ColdStartClass::CompileCached));
+    assert!(sample.violates(ColdStartClass::NodeCold));
+    sample.pods[0].class = Some(ColdStartClass::CompileCached);
+    assert!(sample.violates(ColdStartClass::ImageCached));
+}
+
+#[test]
+fn samples_without_evidence_of_their_class_count_and_are_named() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        document.samples[2].pods[0].class = None;
+    }
+    let summary = summary_of(&all);
+    assert_eq!(hare(&summary).unverified_samples, 5);
+    assert!(hare(&summary).is_ranked());
+    let doubts = doubts_of(&summary, Reason::CacheClassViolated);
+    assert!(
+        !doubts[0].0 && doubts[0].1.contains("5 samples"),
+        "{doubts:?}"
+    );
+}
+
+fn with_uncertainty(nanoseconds: u64) -> Summary {
+    let mut all = records();
+    for document in hares(&mut all) {
+        for pod in document.samples.iter_mut().flat_map(|s| &mut s.pods) {
+            let answer = pod.steps.get_mut(&ColdStep::FirstCorrectAnswer).unwrap();
+            answer.uncertainty_nanoseconds = Some(nanoseconds);
+        }
+    }
+    summary_of(&all)
+}
+
+#[test]
+fn answers_that_are_less_sure_than_a_quarter_of_what_matters_are_not_compared() {
+    // 5 % of about 490 ms are 25 ms.
+    let fine = with_uncertainty(5_000_000);
+    assert_eq!(hare(&fine).answer_uncertainty_microseconds, Some(5000.0));
+    assert!(hare(&fine).is_ranked());
+    let coarse = with_uncertainty(9_000_000);
+    assert_eq!(hare(&coarse).invalid_because, [Reason::ClockTooCoarse]);
+    let doubts = doubts_of(&coarse, Reason::ClockTooCoarse);
+    assert!(doubts[0].0 && doubts[0].1.contains("9.00 ms"), "{doubts:?}");
+}
+
+#[test]
+fn a_clock_that_was_set_during_a_sample_spoils_the_point() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.samples[1].clock_shift_nanoseconds = -40_000_000;
+    let summary = summary_of(&all);
+    assert_eq!(hare(&summary).invalid_because, [Reason::ClockTooCoarse]);
+}
+
+#[test]
+fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_comparisons() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.environment.before = BTreeMap::from([("kernel".into(), "6.0".into())]);
+    let summary = summary_of(&all);
+    let drifted = |cell: &ColdStartCell| cell.invalid_because == [Reason::EnvironmentDrifted];
+    assert!(summary.cold_starts.iter().all(drifted));
+    let doubts = doubts_of(&summary, Reason::EnvironmentDrifted);
+    assert!(
+        doubts[0].1.contains("probe.kernel: 6.0 / 6.1"),
+        "{doubts:?}"
+    );
+}

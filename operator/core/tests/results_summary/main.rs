@@ -1,0 +1,14 @@
+//! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
+//! for everything that goes wrong.
+
+#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
+
+#[path = "../results_support/mod.rs"]
+mod results_support;
+
+mod answers;
+mod comparisons;
+mod instruments;
+mod missing;
+mod noise;
+mod support;

@@ -1,0 +1,89 @@
+//! A cluster in which everything goes wrong that does in a real one: what the operator sees of it.
+
+mod steps;
+mod time;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use wasmbench_core::observed::{
+    NodeSeen, Observed, PodSeen, PodState, RunSeen, Standing, TaintSeen,
+};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+/// How hostile the world is: each is a chance in percent per event.
+#[derive(Clone, Copy, Debug)]
+pub struct Hostility {
+    pub operator_dies: u32,
+    pub pod_crashes: u32,
+    pub pod_vanishes: u32,
+    pub image_missing: u32,
+    pub probe_fails: u32,
+    pub suspends: u32,
+}
+
+pub struct World {
+    pub random: ChaCha8Rng,
+    pub hostility: Hostility,
+    pub now: Timestamp,
+    pub seen: Observed,
+    pub stored: BTreeMap<TrialId, u32>,
+    pub next_uid: u64,
+}
+
+impl World {
+    pub fn new(run: &ValidatedRun, seed: u64, hostility: Hostility) -> Self {
+        let node = NodeSeen {
+            name: "bench-1".into(),
+            labels: BTreeMap::from([("disk".into(), "quiet".into())]),
+            taints: vec![TaintSeen {
+                key: "bench".into(),
+                ..TaintSeen::default()
+            }],
+            ready: true,
+        };
+        let this_run = RunSeen {
+            uid: run.uid.clone(),
+            name: "team-a/gatekeeper".into(),
+            created: Timestamp::UNIX_EPOCH,
+            standing: Standing::Active,
+            placement: run.spec.placement.clone().unwrap_or_default(),
+        };
+        let observed = Observed {
+            nodes: vec![node],
+            runs: vec![this_run],
+            runtime_classes: ["spin".to_owned()].into(),
+            ..Observed::default()
+        };
+        let random = ChaCha8Rng::seed_from_u64(seed);
+        let now = Timestamp::UNIX_EPOCH;
+        Self {
+            random,
+            hostility,
+            now,
+            seen: observed,
+            stored: BTreeMap::new(),
+            next_uid: 0,
+        }
+    }
+
+    pub fn happens(&mut self, percent: u32) -> bool {
+        self.random.random_range(0..100) < percent
+    }
+
+    fn new_pod(&mut self, name: &str) -> PodSeen {
+        self.next_uid += 1;
+        PodSeen {
+            name: name.to_owned(),
+            uid: self.next_uid.to_string(),
+            created: self.now,
+            deleting: false,
+            ip: None,
+            state: PodState::Pending(None),
+        }
+    }
+}

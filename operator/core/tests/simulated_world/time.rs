@@ -1,0 +1,105 @@
+//! What kubelet, controllers and accidents do meanwhile.
+
+use jiff::SignedDuration;
+use wasmbench_core::observed::{PodState, SubjectSeen, Waiting};
+use wasmbench_core::store::Ended;
+use wasmbench_core::wire::record::Point;
+
+use super::World;
+
+impl World {
+    /// Lets kubelet and controllers move on, and things go wrong.
+    pub fn pass_time(&mut self) {
+        self.now = self
+            .now
+            .checked_add(SignedDuration::from_secs(5))
+            .expect("time goes on");
+        self.seen.subjects.retain(|subject| !subject.pod.deleting);
+        self.seen.probes.retain(|probe| !probe.deleting);
+        if let Some(pod) = &mut self.seen.upstream
+            && pod.state == PodState::Pending(None)
+        {
+            pod.state = PodState::Running;
+            pod.ip = Some([10, 0, 0, 9].into());
+        }
+        self.cold_subjects_come_and_go();
+        for index in 0..self.seen.subjects.len() {
+            self.subject_moves_on(index);
+        }
+        for index in 0..self.seen.probes.len() {
+            self.probe_moves_on(index);
+        }
+        if self.happens(self.hostility.pod_vanishes) {
+            self.seen.subjects.pop();
+        }
+        if self.happens(self.hostility.pod_vanishes / 2) {
+            self.seen.probes.pop();
+        }
+    }
+
+    /// A running probe of cold starts has pods; one that ends well has removed them, and one that
+    /// does not leaves them.
+    fn cold_subjects_come_and_go(&mut self) {
+        self.seen.cold_subjects.retain(|cold| !cold.pod.deleting);
+        for index in 0..self.seen.probes.len() {
+            let probe = &self.seen.probes[index];
+            let Point::ColdStart { .. } = probe.trial.cell.point else {
+                continue;
+            };
+            let trial = probe.trial.clone();
+            let state = probe.pod.as_ref().map(|pod| pod.state.clone());
+            if state == Some(PodState::Running) && self.happens(50) {
+                let name = format!("{trial}-{}", self.next_uid);
+                let pod = self.new_pod(&name);
+                let cold = SubjectSeen {
+                    trial,
+                    is_partner: false,
+                    pod,
+                };
+                self.seen.cold_subjects.push(cold);
+            } else if state == Some(ended(0)) {
+                self.seen.cold_subjects.retain(|cold| cold.trial != trial);
+            }
+        }
+    }
+
+    fn subject_moves_on(&mut self, index: usize) {
+        let crashes = self.happens(self.hostility.pod_crashes);
+        let missing = self.happens(self.hostility.image_missing);
+        let starts = self.happens(80);
+        let pod = &mut self.seen.subjects[index].pod;
+        match pod.state {
+            PodState::Pending(_) if missing => {
+                let (reason, message) = ("ImagePullBackOff".into(), "no such image".into());
+                pod.state = PodState::Pending(Some(Waiting { reason, message }));
+            }
+            PodState::Pending(None) if starts => {
+                pod.state = PodState::Running;
+                pod.ip = Some([10, 0, 0, 8].into());
+            }
+            PodState::Running if crashes => pod.state = ended(139),
+            _ => {}
+        }
+    }
+
+    fn probe_moves_on(&mut self, index: usize) {
+        let fails = self.happens(self.hostility.probe_fails);
+        let goes_on = self.happens(70);
+        let Some(pod) = &mut self.seen.probes[index].pod else {
+            return;
+        };
+        match pod.state {
+            PodState::Pending(_) if goes_on => pod.state = PodState::Running,
+            PodState::Running if goes_on => pod.state = ended(i32::from(fails)),
+            _ => {}
+        }
+    }
+}
+
+fn ended(code: i32) -> PodState {
+    PodState::Ended {
+        exit_code: Some(code),
+        reason: "Ended".into(),
+        message: String::new(),
+    }
+}
