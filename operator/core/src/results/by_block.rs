@@ -12,7 +12,7 @@ use super::trial::SUMMARY_DIGITS;
 use crate::wire::record::{Cell, TrialId};
 
 /// The measured trials of a cell by block, as far as they have the `numbers` that are asked for.
-pub fn measured<'a, T>(
+pub fn measured<'a, T: 'a>(
     cell: &Cell,
     blocks: u32,
     observations: &'a BTreeMap<TrialId, Observation>,
