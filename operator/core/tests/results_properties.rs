@@ -1,6 +1,8 @@
 //! What holds for every run: the order of records does not matter, a summary can be read back, and
 //! a report fits a `ConfigMap`.
 
+#![allow(clippy::expect_used, reason = "a broken fixture must stop the test")]
+
 mod results_support;
 
 use proptest::prelude::*;
@@ -40,7 +42,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
 fn loads() -> RunInput {
     let mut run = run();
     run.spec.sweeps.open_loop =
-        serde_json::from_value(json!({"ratesPercentOfPeak": [50, 90]})).unwrap();
+        serde_json::from_value(json!({"ratesPercentOfPeak": [50, 90]})).expect("a sweep");
     run
 }
 

@@ -10,7 +10,7 @@ use wasmbench_core::results::{RunInput, report_files, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::record::Record;
 
-use crate::support::{floor, hare, input, pod, record, records, run, summary_of};
+use crate::support::{records, run, summary_of};
 
 #[test]
 fn ratios_are_taken_within_blocks() {

@@ -10,7 +10,7 @@ use wasmbench_core::results::summary::Summary;
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::cold_start::ColdStep;
 
-use crate::support::{document, doubts_of, floor, hare, hares, input, pod, records, summary_of};
+use crate::support::{doubts_of, floor, hare, hares, input, records, summary_of};
 
 #[test]
 fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {

@@ -6,7 +6,7 @@ use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, summarize};
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 
-use crate::results_support::{all_measured, facts, record, run};
+use crate::results_support::{all_measured, facts, run};
 use crate::support::{doubt, reasons, with_window};
 
 #[test]

@@ -7,7 +7,7 @@ use wasmbench_core::results::{Trust, summarize, trust};
 use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
 
 use crate::results_support::{
-    all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, slower,
+    all_measured, failed, fortio, record, replace, run, run_with, skipped,
 };
 use crate::support::{doubt, is_embedded_hello, reasons};
 

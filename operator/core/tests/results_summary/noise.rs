@@ -10,7 +10,7 @@ use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Point, Record};
 
-use crate::results_support::{all_measured, facts, measured, record, run, run_with};
+use crate::results_support::{all_measured, run, run_with};
 use crate::support::{doubt, noisy_in, reasons, with_window};
 
 #[test]

@@ -6,7 +6,7 @@ use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::{Summary, summarize};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 
-use crate::results_support::{all_measured, measured, record, replace, run, slower};
+use crate::results_support::{all_measured, measured, replace, run, slower};
 
 pub fn doubt(summary: &Summary, reason: Reason) -> Doubt {
     let missing = Doubt {

@@ -2,7 +2,6 @@
 
 use jiff::SignedDuration;
 use wasmbench_core::observed::{PodState, SubjectSeen, Waiting};
-use wasmbench_core::store::Ended;
 use wasmbench_core::wire::record::Point;
 
 use super::World;
