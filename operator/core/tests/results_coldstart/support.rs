@@ -85,7 +85,7 @@ pub fn floor(discarded: bool, concurrency: u32) -> ColdSample {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
-        start_unix_nanoseconds: 1_000_000_000,
+        start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
     }
@@ -106,7 +106,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
-        start_unix_nanoseconds: 1_000_000_000,
+        start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency)
             .map(|index| {
@@ -146,7 +146,8 @@ pub fn record(trial: TrialId, position: u32) -> Record {
         position,
         outcome: Outcome::Measured,
         operator_version: "0.1.0".into(),
-        recorded_at: jiff::Timestamp::UNIX_EPOCH,
+        recorded_at: jiff::Timestamp::from_second(1_767_607_230 + 30 * i64::from(position))
+            .unwrap(),
         subject: Some(SubjectFacts {
             pod: "p".into(),
             node: "bench-1".into(),

@@ -56,7 +56,7 @@ fn ratios_are_taken_at_the_knee_of_the_baseline() {
 }
 
 #[test]
-fn status_rows_carry_four_digits_and_no_ratio_for_the_baseline() {
+fn status_rows_carry_five_digits_and_no_ratio_for_the_baseline() {
     let run = run();
     let rows = status_rows(&summarize(&run, &all_measured(&run)));
     assert_eq!(rows.len(), 4);
@@ -70,7 +70,7 @@ fn status_rows_carry_four_digits_and_no_ratio_for_the_baseline() {
         (Some(50), 2)
     );
     assert_eq!(
-        format!("{:.3e}", throughput.peak_rps.unwrap()).parse(),
+        format!("{:.4e}", throughput.peak_rps.unwrap()).parse(),
         Ok(throughput.peak_rps.unwrap())
     );
 }
