@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# The Wasm shims on the nodes, as an administrator installs them: a program on containerd's PATH and a
-# RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
+# The Wasm shims on the nodes, as an administrator installs them: a program on containerd's PATH, the libraries that it
+# brings, and a RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
 # Comes in: a cluster, hack/shims. Goes out: pods can ask for these RuntimeClasses.
 
-shim_names=(wasmtime)
+shim_names=(wasmtime wasmedge)
 # Besides, a runtime without a shim: what becomes of its pods is tested.
 runtime_names=("${shim_names[@]}" wasmbench-broken)
 
@@ -16,14 +16,22 @@ add_shims() {
       step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
     program=$("$hack/shims/build" --path "$name")
     for node in $(nodes); do
-      # Renamed into place: a running shim's file cannot be written.
-      docker cp --quiet "$program" "$node:/usr/local/bin/.shim" >/dev/null 2>&1 ||
-        docker cp "$program" "$node:/usr/local/bin/.shim" >/dev/null
-      docker exec "$node" mv /usr/local/bin/.shim "/usr/local/bin/containerd-shim-$name-v1"
+      [ ! -d "${program%/*}/lib" ] || copy_to_node "${program%/*}/lib" "$node" "/usr/local/lib/containerd-shim-$name"
+      copy_to_node "$program" "$node" "/usr/local/bin/containerd-shim-$name-v1"
     done
     kube apply --filename "$hack/../manifests/runtimeclasses/$name.yaml" >/dev/null
     echo "The RuntimeClass $name is ready."
   done
+}
+
+# Renamed into place: a running shim's files cannot be written. What is there already is left alone.
+copy_to_node() { # SOURCE NODE TARGET
+  local mark
+  mark=$(fingerprint "$1" </dev/null)
+  [ "$(docker exec "$2" cat "$3.content" 2>/dev/null || true)" != "$mark" ] || return 0
+  docker exec "$2" rm -rf "$3.new"
+  docker cp --quiet "$1" "$2:$3.new" >/dev/null 2>&1 || docker cp "$1" "$2:$3.new" >/dev/null
+  docker exec "$2" sh -c 'rm -rf "$1" && mv "$1.new" "$1" && echo "$2" >"$1.content"' - "$3" "$mark"
 }
 
 # containerd passes over the plugin that its version of the configuration does not have.

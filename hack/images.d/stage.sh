@@ -27,9 +27,14 @@ stage() { # NAME...
       *-cli)
         module=$("$hack/wasm" build transform)
         "$hack/runtime" "${name%-cli}" >/dev/null
+        [ "$name" != wasmedge-cli ] || guests[$name]=$("$hack/wasm" build server-wasmedge)
         ;;
       probe) fortio=$("$hack/tool" fortio) ;;
-      server | http) guests[$name]=$("$hack/wasm" build "$name") ;;
+      server | http | server-wasmedge) guests[$name]=$("$hack/wasm" build "$name") ;;
+      server-wasmedge-aot)
+        guests[$name]=$("$hack/wasm" build server-wasmedge)
+        "$hack/runtime" wasmedge >/dev/null
+        ;;
     esac
   done
   binaries=$store/binaries
@@ -38,6 +43,10 @@ stage() { # NAME...
     context=$(stage_of "$name")
     rm -rf "$context"
     mkdir -p "$context"
+    if [ "$name" = server-wasmedge-aot ]; then
+      compile_with_wasmedge "$("$hack/runtime" wasmedge)" "${guests[$name]}" "$context/gateway.wasm"
+      continue
+    fi
     if is_wasm "$name"; then
       put 644 "${guests[$name]}" "$context/gateway.wasm"
       continue
@@ -56,7 +65,10 @@ stage() { # NAME...
         done
         ;;
       probe) put 755 "$fortio" "$context/fortio" ;;
-      *-cli) put_modules "${name%-cli}" "$runtime" "$module" "$context/root" ;;
+      *-cli)
+        put_modules "${name%-cli}" "$runtime" "$module" "$context/root"
+        [ "$name" != wasmedge-cli ] || put_server "$runtime" "${guests[$name]}" "$context/root"
+        ;;
     esac
   done
 }
@@ -64,7 +76,7 @@ stage() { # NAME...
 # The module of the answers and that of /engine, and the code that the runtime makes of them: for any
 # processor of the architecture, as the node's is not known.
 put_modules() { # RUNTIME FOLDER MODULE ROOT
-  local stem loader folders
+  local stem
   put 644 "$3" "$4/transform.wasm"
   "$4/gateway" compute-module >"$4/compute.wasm"
   for stem in transform compute; do
@@ -73,16 +85,29 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
         "$2/usr/bin/wasmtime" compile --target "$(rustc -vV | sed -n 's/^host: //p')" \
           -o "$4/$stem.cwasm" "$4/$stem.wasm"
         ;;
-      wasmedge)
-        # This machine's C library may be older than the one that it was built with.
-        loader=$(find "$2" -name 'ld-linux*.so.*')
-        folders=$(find "$2/usr/lib" -maxdepth 1 -name '*-linux-gnu*')
-        logged "$cache/log/images-wasmedge.log" "compile $stem.wasm with wasmedge" \
-          "$loader" --library-path "$folders" "$2/usr/bin/wasmedge" compile --generic-binary \
-          "$4/$stem.wasm" "$4/$stem-aot.wasm"
-        ;;
+      wasmedge) compile_with_wasmedge "$2" "$4/$stem.wasm" "$4/$stem-aot.wasm" ;;
     esac
   done
+}
+
+# The gateway as a guest that listens, with and without code of wasmedge.
+put_server() { # RUNTIME MODULE ROOT
+  put 644 "$2" "$3/server.wasm"
+  compile_with_wasmedge "$1" "$2" "$3/server-aot.wasm"
+  run_wasmedge "$1" --version | sed -n '1s/.* version //p' >"$3/wasmedge.version"
+}
+
+compile_with_wasmedge() { # RUNTIME MODULE DESTINATION
+  logged "$cache/log/images-wasmedge.log" "compile ${2##*/} with wasmedge" \
+    run_wasmedge "$1" compile --generic-binary "$2" "$3"
+}
+
+# This machine's C library may be older than the one that it was built with.
+run_wasmedge() { # RUNTIME ARGUMENT...
+  local runtime=$1 loader folders
+  loader=$(find "$runtime" -name 'ld-linux*.so.*')
+  folders=$(find "$runtime/usr/lib" -maxdepth 1 -name '*-linux-gnu*')
+  "$loader" --library-path "$folders" "$runtime/usr/bin/wasmedge" "${@:2}"
 }
 
 # Static, because an image has no C library; all at once, because they share most of what is

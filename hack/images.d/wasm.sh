@@ -3,7 +3,7 @@
 # Comes in: a Wasm file. Goes out: an OCI archive. There is no Linux file system in it: no
 #   Containerfile could describe it, and a shim compiles the layer once and keeps the result.
 
-wasm_images=(server http)
+wasm_images=(server http server-wasmedge server-wasmedge-aot)
 is_wasm() { [[ " ${wasm_images[*]} " = *" $1 "* ]]; }
 
 wasm_layer_type=application/vnd.bytecodealliance.wasm.component.layer.v0+wasm

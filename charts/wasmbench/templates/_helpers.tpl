@@ -73,10 +73,13 @@ images:
   wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
+  serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}
+  serverWasmedgeAot: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge-aot") | quote }}
   upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
   pullPolicy: {{ .Values.image.pullPolicy }}
 runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
+  wasmedge: {{ .Values.runtimeClasses.wasmedge | quote }}
 meter: {{ ternary "none" "cgroup" (eq .Values.meter.level "none") }}
 limits:
   connections: {{ int .Values.limits.connections }}

@@ -23,6 +23,8 @@ const IN_CHILDREN: &str = r"
 - {name: wasmtime-cli, preset: wasmtime-cli}
 - {name: wasmedge-cli, preset: wasmedge-cli}
 - {name: wasmedge-slow, preset: wasmedge-cli, engine: {compile: Interpreter}}
+- {name: server, preset: wasmedge-server}
+- {name: server-slow, preset: wasmedge-server, engine: {compile: Interpreter}}
 ";
 
 fn spec(variants: &str) -> String {
@@ -82,13 +84,17 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 #[ignore = "needs images that take minutes to build: make e2e-clis"]
 async fn presets_of_a_process_per_answer_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace_of("privileged", "clis", |client, namespace| async move {
-        let records = measured(&client, &namespace, IN_CHILDREN, 12).await;
+        let records = measured(&client, &namespace, IN_CHILDREN, 18).await;
         let modes = modes(&records);
         assert_eq!(
             (modes["wasmtime-cli"], modes["wasmedge-cli"]),
             ("Aot", "Aot")
         );
         assert_eq!(modes["wasmedge-slow"], "Interpreter");
+        assert_eq!(
+            (modes["server"], modes["server-slow"]),
+            ("Aot", "Interpreter")
+        );
     })
     .await;
 }

@@ -101,6 +101,8 @@ fn config() -> OperatorConfig {
             wasmedge_cli: "registry.example.com/wasmedge-cli:1".into(),
             server: "registry.example.com/server:1".into(),
             http: "registry.example.com/http:1".into(),
+            server_wasmedge: "registry.example.com/server-wasmedge:1".into(),
+            server_wasmedge_aot: "registry.example.com/server-wasmedge-aot:1".into(),
             upstream: "registry.example.com/upstream:1".into(),
             pull_policy: "IfNotPresent".into(),
         },

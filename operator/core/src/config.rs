@@ -53,12 +53,16 @@ pub struct Images {
     pub embedded: String,
     /// Preset `wasmtime-cli`.
     pub wasmtime_cli: String,
-    /// Preset `wasmedge-cli`.
+    /// Presets `wasmedge-cli` and `wasmedge-server`.
     pub wasmedge_cli: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.
     pub http: String,
+    /// The gateway for WASI 0.1 and WasmEdge's sockets: preset `wasmedge-shim`, interpreted.
+    pub server_wasmedge: String,
+    /// The same with code that WasmEdge compiled.
+    pub server_wasmedge_aot: String,
     /// The echo server behind the proxy workload.
     pub upstream: String,
     /// Pull policy of all of them.
@@ -72,12 +76,15 @@ pub struct Images {
 pub struct RuntimeClasses {
     /// Of the wasmtime shim.
     pub wasmtime: String,
+    /// Of the WasmEdge shim.
+    pub wasmedge: String,
 }
 
 impl Default for RuntimeClasses {
     fn default() -> Self {
         Self {
             wasmtime: "wasmtime".into(),
+            wasmedge: "wasmedge".into(),
         }
     }
 }

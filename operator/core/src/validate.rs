@@ -104,8 +104,8 @@ impl ValidatedRun {
     }
 }
 
-const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot) and \
-    wasmedge-cli (compile Aot or Interpreter) only: correct it or remove it";
+const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), \
+    wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: correct it or remove it";
 
 /// Checks `run` against the API's rules and the administrator's limits, and fixes the order.
 pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
@@ -396,7 +396,7 @@ fn engine_fits(variant: &Variant) -> bool {
     };
     match variant.preset {
         Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
-        Some(Preset::WasmedgeCli) => {
+        Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {
             engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Jit)
         }
         Some(

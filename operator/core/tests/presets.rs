@@ -187,6 +187,39 @@ fn a_process_per_answer_is_a_gateway_in_the_image_of_its_runtime() {
 }
 
 #[test]
+fn a_guest_of_the_wasmedge_shim_is_compiled_or_interpreted_by_its_image() {
+    for (engine, image) in [
+        ("", "server-wasmedge-aot"),
+        (", engine: {compile: Aot}", "server-wasmedge-aot"),
+        (", engine: {compile: Interpreter}", "server-wasmedge"),
+    ] {
+        let pod = pod(&format!("preset: wasmedge-shim{engine}"));
+        assert_eq!(pod.runtime_class_name.as_deref(), Some("wasmedge"));
+        let expected = format!("example.com/{image}:1");
+        assert_eq!(pod.containers[0].image.as_deref(), Some(&*expected));
+    }
+}
+
+#[test]
+fn the_wasmedge_server_is_the_image_of_that_runtime_and_is_told_to_serve_and_how() {
+    for (engine, mode) in [
+        ("", "Aot"),
+        (", engine: {compile: Interpreter}", "Interpreter"),
+    ] {
+        let pod = pod(&format!("preset: wasmedge-server{engine}"));
+        assert_eq!(pod.runtime_class_name, None);
+        let container = &pod.containers[0];
+        assert_eq!(
+            container.image.as_deref(),
+            Some("example.com/wasmedge-cli:1")
+        );
+        assert_eq!(container.args.as_deref(), Some(&["serve".to_owned()][..]));
+        let env = container.env.as_deref().unwrap();
+        assert_eq!(env[0].value.as_deref(), Some(mode));
+    }
+}
+
+#[test]
 fn an_engine_that_a_preset_has_not_is_refused() {
     for variant in [
         "preset: native, engine: {allocator: OnDemand}",
@@ -194,6 +227,9 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmtime-embedded, engine: {compile: Interpreter}",
         "preset: wasmedge-cli, engine: {compile: Jit}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
+        "preset: wasmedge-shim, engine: {compile: Jit}",
+        "preset: wasmedge-server, engine: {allocator: Pooling}",
+        "preset: wasmtime-shim, engine: {compile: Aot}",
     ] {
         let invalid = checked(variant, WARM, &allowing_all()).unwrap_err();
         assert_eq!(invalid.field, "spec.variants[1].engine", "{variant}");

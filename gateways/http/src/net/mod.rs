@@ -16,6 +16,12 @@ mod wasip2;
 pub(crate) use wasip2::{
     Listener, Poller, Stream, exit_on_signals, is_exhausted, raise_descriptor_limit,
 };
+#[cfg(all(target_os = "wasi", target_env = "p1"))]
+mod wasmedge;
+#[cfg(all(target_os = "wasi", target_env = "p1"))]
+pub(crate) use wasmedge::{
+    Listener, Poller, Stream, exit_on_signals, is_exhausted, raise_descriptor_limit,
+};
 
 /// What a socket is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -71,6 +71,11 @@ pub enum Preset {
     /// The workloads as a `wasi:http` component under the same shim, which reads requests and sends
     /// answers itself: an instance per request.
     WasmtimeShimHttp,
+    /// The gateway itself compiled to WASI 0.1 with WasmEdge's sockets, in a pod of the `RuntimeClass` of the
+    /// WasmEdge shim: code that was compiled before, or interpreted (`engine.compile`).
+    WasmedgeShim,
+    /// The same module as the guest of a process of `wasmedge` that listens, under the node's default runtime.
+    WasmedgeServer,
 }
 
 /// Settings of a Wasm engine.
@@ -82,7 +87,7 @@ pub struct Engine {
     pub allocator: Allocator,
 
     /// When the module is compiled, if at all. Of `wasmtime-embedded` `Jit` (the default) or `Aot`, of
-    /// `wasmedge-cli` `Aot` (the default) or `Interpreter`.
+    /// `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }

@@ -28,6 +28,8 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             wasmedge_cli: image("wasmedge-cli"),
             server: image("server"),
             http: image("http"),
+            server_wasmedge: image("server-wasmedge"),
+            server_wasmedge_aot: image("server-wasmedge-aot"),
             upstream: image("upstream"),
             pull_policy: "IfNotPresent".into(),
         },

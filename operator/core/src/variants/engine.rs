@@ -13,6 +13,8 @@ pub const PATH: &str = "/engine";
 const SLOWEST_COMPILED: f64 = 5.0;
 /// The member with that ratio.
 pub const COMPUTE_RATIO: &str = "computeRatio";
+/// The member that tells how Wasm is executed.
+const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
 const MAX_VALUE_CHARS: usize = 40;
 
@@ -26,7 +28,7 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
         Some(Preset::WasmtimeEmbedded) => vec![
             ("engine", "wasmtime"),
             (
-                "compileMode",
+                COMPILE_MODE,
                 wasmtime_embedded::compile(variant.engine.unwrap_or_default()).into(),
             ),
             (
@@ -38,28 +40,52 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
         Some(Preset::WasmtimeCli) => vec![
             ("engine", "wasmtime"),
             ("frontend", "cli"),
-            ("compileMode", "Aot"),
+            (COMPILE_MODE, "Aot"),
             built,
         ],
         Some(Preset::WasmedgeCli) => vec![
             ("engine", "wasmedge"),
             ("frontend", "cli"),
             (
-                "compileMode",
+                COMPILE_MODE,
+                wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
+            ),
+            built,
+        ],
+        Some(Preset::WasmedgeServer) => vec![
+            ("guest", "wasm32-wasi"),
+            ("engine", "wasmedge"),
+            (
+                COMPILE_MODE,
                 wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
             ),
             built,
         ],
         // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
         // RuntimeClass was used is in its record.
-        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp) => {
+        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp | Preset::WasmedgeShim) => {
             vec![("guest", "wasm32-wasi"), built]
         }
     }
 }
 
+/// Members that must agree where a shim tells them to its guest, as ours do.
+fn claims_where_told(variant: &Variant) -> Vec<(&'static str, &'static str)> {
+    if is_compiled_by_shim(variant) {
+        return vec![("engine", "wasmtime")];
+    }
+    if variant.preset != Some(Preset::WasmedgeShim) {
+        return vec![];
+    }
+    let mode = wasmedge_cli::compile(variant.engine.unwrap_or_default());
+    vec![("engine", "wasmedge"), (COMPILE_MODE, mode.into())]
+}
+
 /// How what the process says contradicts what the variant claims; `None` when it does not.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
+    let where_told = claims_where_told(variant);
+    let told = where_told.iter();
+    let told = told.filter(|(member, _)| says.contains_key(*member));
     let claims = claims(variant);
     let differs = |(member, claimed): &(&str, &str)| {
         let said = says.get(*member).map(String::as_str);
@@ -70,8 +96,9 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
         };
         Some(format!("{member} is {said} instead of {claimed}"))
     };
-    let found: Vec<String> = claims.iter().filter_map(differs).collect();
-    let mode = claims.iter().find(|(member, _)| *member == "compileMode");
+    let found: Vec<String> = claims.iter().chain(told).filter_map(differs).collect();
+    let mut modes = claims.iter().chain(&where_told);
+    let mode = modes.find(|(member, _)| *member == COMPILE_MODE);
     let interprets = mode.map(|(_, mode)| *mode == <&str>::from(Compile::Interpreter));
     let interprets = interprets.or(is_compiled_by_shim(variant).then_some(false));
     let shown = interprets.and_then(|interprets| contradicted_by_speed(interprets, says));
@@ -79,7 +106,7 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// Whether a shim compiles the guest, which may not see when.
+/// Whether the wasmtime shim compiles the guest, which may not see when.
 fn is_compiled_by_shim(variant: &Variant) -> bool {
     matches!(
         variant.preset,
@@ -232,6 +259,53 @@ mod tests {
         };
         assert_eq!(says("1.10"), None);
         assert!(says("60.00").unwrap().contains("as an interpreter does"));
+    }
+
+    #[test]
+    fn the_mode_of_the_wasmedge_shim_is_shown_by_its_speed_and_by_what_it_tells() {
+        let contradiction = |compile: &str, told: Option<&str>, ratio: &str| {
+            let engine = json!({"compile": compile});
+            let variant = json!({"name": "s", "preset": "wasmedge-shim", "engine": engine});
+            let mut says: EngineFacts = [
+                ("guest", "wasm32-wasi"),
+                ("profile", "release"),
+                ("computeRatio", ratio),
+            ]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .into();
+            says.extend(told.map(|mode| ("compileMode".to_owned(), mode.to_owned())));
+            super::contradiction(&self::variant(variant), &says)
+        };
+        // A shim that tells nothing is judged by its speed alone.
+        for told in [None, Some("Aot")] {
+            assert_eq!(contradiction("Aot", told, "1.30"), None);
+            let slow = contradiction("Aot", told, "21.00").unwrap();
+            assert!(slow.contains("as an interpreter does"), "{slow}");
+        }
+        for told in [None, Some("Interpreter")] {
+            assert_eq!(contradiction("Interpreter", told, "21.00"), None);
+            let fast = contradiction("Interpreter", told, "1.30").unwrap();
+            assert!(fast.contains("no interpreter does"), "{fast}");
+        }
+        let other = contradiction("Aot", Some("Interpreter"), "21.00").unwrap();
+        assert!(
+            other.starts_with("compileMode is Interpreter instead of Aot, it computes 21 times"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn a_guest_under_another_shim_is_told_from_its_own() {
+        let shim = variant(json!({"name": "s", "preset": "wasmtime-shim"}));
+        let says = [
+            ("guest", "wasm32-wasi"),
+            ("profile", "release"),
+            ("computeRatio", "1.10"),
+            ("engine", "wasmedge"),
+        ];
+        let says = says.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let found = "engine is wasmedge instead of wasmtime";
+        assert_eq!(contradiction(&shim, &says).as_deref(), Some(found));
     }
 
     #[test]

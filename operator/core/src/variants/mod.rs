@@ -8,6 +8,8 @@ mod native;
 mod native_host_network;
 pub mod not_applicable;
 mod wasmedge_cli;
+mod wasmedge_server;
+mod wasmedge_shim;
 mod wasmtime_cli;
 mod wasmtime_embedded;
 mod wasmtime_shim;
@@ -72,6 +74,15 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         (Some(Preset::WasmtimeShimHttp), _) => {
             Some(wasmtime_shim_http::subject(images, &config.runtime_classes))
         }
+        (Some(Preset::WasmedgeShim), _) => Some(wasmedge_shim::subject(
+            images,
+            &config.runtime_classes,
+            variant.engine.unwrap_or_default(),
+        )),
+        (Some(Preset::WasmedgeServer), _) => Some(wasmedge_server::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

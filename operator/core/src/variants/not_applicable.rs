@@ -27,6 +27,8 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         | Preset::WasmtimeEmbedded
         | Preset::WasmtimeCli
         | Preset::WasmedgeCli
+        | Preset::WasmedgeShim
+        | Preset::WasmedgeServer
         | Preset::WasmtimeShim => None,
     }
 }
@@ -38,6 +40,8 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmtimeEmbedded
         | Preset::WasmtimeCli
         | Preset::WasmedgeCli
+        | Preset::WasmedgeShim
+        | Preset::WasmedgeServer
         | Preset::WasmtimeShim
         | Preset::WasmtimeShimHttp => None,
     }

@@ -9,7 +9,7 @@ use crate::config::Images;
 /// The module's whole effect on an answer.
 const BODY_PREFIX: &str = "wasm:";
 /// Read by the gateway when it chooses the module.
-const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
+pub(super) const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
 
 /// How it executes, where the spec does not say.
 pub(super) fn compile(engine: Engine) -> Compile {

@@ -48,6 +48,8 @@ images:
   wasmedgeCli: example.com/wasmedge-cli:1
   server: example.com/server:1
   http: example.com/http:1
+  serverWasmedge: example.com/server-wasmedge:1
+  serverWasmedgeAot: example.com/server-wasmedge-aot:1
   upstream: example.com/upstream:1
 coldStartServiceAccount: wasmbench-cold-start
 ";

@@ -1,0 +1,22 @@
+//! `wasmedge-server`: the module of `wasmedge-shim` as the guest of a process of `wasmedge`, in an ordinary pod. What it differs from
+//! the shim by is the way from containerd to the runtime.
+
+use wasmbench_api::run::{Engine, EnvVar};
+
+use super::wasmedge_cli::{COMPILE_ENV, compile};
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// The program of the image becomes `wasmedge` with the gateway as its guest.
+const SERVE: &str = "serve";
+
+pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
+    SubjectSpec {
+        args: vec![SERVE.into()],
+        env: vec![EnvVar {
+            name: COMPILE_ENV.into(),
+            value: <&str>::from(compile(engine)).into(),
+        }],
+        ..gateway(&images.wasmedge_cli, images)
+    }
+}

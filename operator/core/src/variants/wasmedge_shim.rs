@@ -1,0 +1,21 @@
+//! `wasmedge-shim`: the gateway itself, compiled from the same source to a WASI 0.1 module with WasmEdge's
+//! sockets, in a pod that containerd hands to the WasmEdge shim. Which code runs is a matter of the image: a
+//! module alone is interpreted, one with WasmEdge's code in it runs that.
+
+use wasmbench_api::run::{Compile, Engine};
+
+use super::wasmedge_cli::compile;
+use super::{SubjectSpec, gateway};
+use crate::config::{Images, RuntimeClasses};
+
+pub(super) fn subject(images: &Images, classes: &RuntimeClasses, engine: Engine) -> SubjectSpec {
+    let image = match compile(engine) {
+        Compile::Interpreter => &images.server_wasmedge,
+        // Validation refuses Jit.
+        Compile::Aot | Compile::Jit => &images.server_wasmedge_aot,
+    };
+    SubjectSpec {
+        runtime_class: Some(classes.wasmedge.clone()),
+        ..gateway(image, images)
+    }
+}
