@@ -83,6 +83,7 @@ fn pod(factor: f64, extra: f64) -> ColdPod {
         pod: "p".into(),
         image_id: Some("sha256:1".into()),
         class: Some(ColdStartClass::ImageCached),
+        pull: None,
         steps: STEPS.iter().map(moment).collect(),
         attempts: 1,
         api_stamps: BTreeMap::new(),
@@ -97,6 +98,7 @@ fn floor(discarded: bool, concurrency: u32) -> ColdSample {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
+        layers: None,
         start_unix_nanoseconds: 1_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
@@ -118,6 +120,7 @@ fn document(trial: &TrialId) -> ColdStartDocument {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
+        layers: None,
         start_unix_nanoseconds: 1_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency)
