@@ -75,7 +75,8 @@ squash() { # NAME ARCHIVE
   echo "FROM oci-archive:$(archive_of "$1")" >"$context/Containerfile"
   in_store bud --isolation chroot --squash --timestamp 1 --tag "$image" "$context"
   in_store push --quiet "$image" "oci-archive:$2:$(reference_of "$1")"
-  in_store rmi "$image"
+  # The one that it was made from got its name in the store, too.
+  in_store rmi "$image" "$(reference_of "$1")"
   rm -rf "$context"
 }
 
