@@ -13,6 +13,7 @@ cluster_down() {
 
 remove_cluster() {
   if [ "$(setting docker)" = host ]; then
+    remove_registry
     "$(go_tools_dir kind)/kind" delete cluster --name "$cluster_name" --kubeconfig "$kubeconfig" >/dev/null 2>&1 ||
       die "kind could not delete the cluster; is the machine's Docker daemon running?"
   else

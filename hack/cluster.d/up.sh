@@ -3,12 +3,13 @@
 # Comes in: flags. Goes out: a cluster; $substrate and $settings say what it is.
 
 cluster_up() {
-  local nodes='' audit='' shims='' docker=host
+  local nodes='' audit='' shims='' with_registry='' docker=host
   parse_up_flags "$@"
   preflight
   take_lock
   if [ -f "$settings" ] && find_cluster; then
     [ -z "$shims" ] || add_shims
+    [ -z "$with_registry" ] || add_registry
     return
   fi
   clear_remains
@@ -31,6 +32,7 @@ cluster_up() {
   create_cluster "$docker" "$nodes" "$audit"
   printf '%s\n' "nodes=$nodes" "audit=$audit" >"$settings"
   [ -z "$shims" ] || add_shims
+  [ -z "$with_registry" ] || add_registry
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
 }
 
@@ -46,6 +48,7 @@ parse_up_flags() {
         ;;
       --audit) audit=on ;;
       --shims) shims=on ;;
+      --registry) with_registry=on ;;
       *) die "up has no flag '$1'; hack/cluster help lists them" ;;
     esac
     shift

@@ -63,6 +63,31 @@ assemble() { # NAME CONTENT ARCHIVE
   remove_old "$1" "$2"
 }
 
+# The same files in one layer with other time stamps: what pulls it fetches and unpacks it, though the
+# node has the original.
+repacked_of() { echo "$store/$tag/$1-repacked.tar"; }
+
+repack() { # NAME
+  local repacked
+  repacked=$(repacked_of "$1")
+  [ ! -e "$repacked" ] || return 0
+  install_buildah
+  logged "$cache/log/images-$1.log" "repack the image '$1'" squash "$1" "$repacked.partial"
+  mv "$repacked.partial" "$repacked"
+}
+
+squash() { # NAME ARCHIVE
+  local image=localhost/wasmbench/$1:repacked context=$store/repack
+  rm -rf "$2" "$context"
+  mkdir "$context"
+  echo "FROM oci-archive:$(archive_of "$1")" >"$context/Containerfile"
+  in_store bud --isolation chroot --squash --timestamp 1 --tag "$image" "$context"
+  in_store push --quiet "$image" "oci-archive:$2:$(reference_of "$1")"
+  # The one that it was made from got its name in the store, too.
+  in_store rmi "$image" "$(reference_of "$1")"
+  rm -rf "$context"
+}
+
 # Of each image the newest content is kept, and archives of other tags for a day.
 remove_old() { # NAME CONTENT
   in_store images --format '{{.Name}}:{{.Tag}}' | { grep -x "localhost/wasmbench/$1:content-.*" || true; } |

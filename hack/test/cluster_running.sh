@@ -12,6 +12,9 @@ running_tests() {
   it 'load finds an image that is already there' prints 'already on' timeout 5 "$cluster" load "$work/image.tar"
   make_archive two
   it 'load replaces an image whose content changed' loaded_image_runs two
+  it 'up --registry gives a cluster that is up a registry' prints 'is ready' timeout 120 "$cluster" up --registry
+  make_archive three
+  it 'an image that was pushed is pulled by a pod' pushed_image_runs
   it 'a pod finds the API by the name of its service' dns_works
 }
 
@@ -74,6 +77,17 @@ loaded_image_runs() { # CONTENT
   kube delete pod "$pod" --now
   echo "the pod ran $seen"
   [[ $seen == *"$(jq -r '.manifests[0].digest' "$work/oci/index.json")"* || $seen == *"$(sha256sum <"$work/config" | cut -d' ' -f1)"* ]]
+}
+
+pushed_image_runs() {
+  local name pod=cluster-test-pushed
+  name=$("$cluster" push "$work/image.tar")
+  echo "pushed as $name"
+  kube delete pod "$pod" --ignore-not-found --now
+  kube run "$pod" --image "$name" --image-pull-policy=Always --restart=Never
+  kube wait --for=jsonpath='{.status.phase}'=Succeeded "pod/$pod" --timeout=30s
+  prints "$(. "$hack/versions.env" && echo "${FORTIO_VERSION#v}")" kube logs "$pod"
+  kube delete pod "$pod" --now
 }
 
 # output_of_pod NAME NODE ARGUMENTS...: what the test program prints in a pod.

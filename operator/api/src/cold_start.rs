@@ -30,7 +30,6 @@ pub struct ColdStart {
 
     /// What the node already has when a pod is created.
     #[serde(default)]
-    #[x_kube(validation = Rule::new(validation::COLD_CLASS_RULE).message(validation::COLD_CLASS_MESSAGE))]
     pub class: ColdStartClass,
 
     /// Seconds that the pods of a sample have until all of them have answered correctly. Then the
@@ -54,7 +53,9 @@ pub struct ColdStart {
     strum::IntoStaticStr,
 )]
 pub enum ColdStartClass {
-    /// Nothing of the image: it is pulled and unpacked. Not measured yet.
+    /// Nothing of the image but layers that other images have too: it is removed before each sample, and
+    /// every sample pulls it from its registry and unpacks it. Needs the probe level `node`, and images that
+    /// no other pod on the node uses.
     NodeCold,
     /// The image, unpacked. The discarded sample of each trial sees to it. Where the probe level is
     /// `node`, what a runtime has compiled of it is removed before each sample.

@@ -119,8 +119,12 @@ pub const SWEEPS_MESSAGE: &str =
 pub const COLD_PODS_RULE: &str = "self.concurrency.all(c, c * self.samples <= 1000)";
 pub const COLD_PODS_MESSAGE: &str =
     "samples x concurrency is more than 1000 pods per trial: lower samples or concurrency";
-pub const COLD_CLASS_RULE: &str = "self != 'NodeCold'";
-pub const COLD_CLASS_MESSAGE: &str = "cold starts of the class NodeCold are not measured yet: set class to ImageCached or CompileCached, or leave it out";
+/// `localhost` without a port is no host: so are images called that lie on a node and nowhere else.
+pub const COLD_IMAGES_RULE: &str = "!has(self.sweeps.coldStart) || self.sweeps.coldStart.class != 'NodeCold' || \
+    self.variants.all(v, !has(v.container) || !v.container.image.startsWith('localhost/'))";
+pub const COLD_IMAGES_MESSAGE: &str = "with the class NodeCold every cold start pulls the image, and an image of \
+    localhost/ has no registry to be pulled from: name one of a registry in variants, or set sweeps.coldStart.class to \
+    ImageCached";
 
 pub const HOST_PORTS_RULE: &str = "!has(self.placement) || !has(self.placement.network) || \
     self.placement.network != 'Host' || !has(self.sweeps.coldStart) || \

@@ -235,6 +235,7 @@ mod tests {
             wrong_class: false,
             compiled_before: None,
             compiled_after: None,
+            layers: None,
             start_unix_nanoseconds: 1,
             clock_shift_nanoseconds: 0,
             pods: vec![],

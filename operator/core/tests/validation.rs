@@ -237,20 +237,18 @@ fn the_nodes_network_needs_the_administrator_and_takes_one_pod_at_once() {
 
 #[test]
 fn rules_of_the_crd_on_cold_starts_are_checked_again() {
-    use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
+    use wasmbench_api::cold_start::ColdStart;
     let field = |change: fn(&mut ColdStart)| {
         cold_refused(|run, _| change(run.spec.sweeps.cold_start.as_mut().unwrap())).field
     };
-    let (samples, concurrency, class) = (
+    let (samples, concurrency) = (
         "spec.sweeps.coldStart.samples",
         "spec.sweeps.coldStart.concurrency",
-        "spec.sweeps.coldStart.class",
     );
     assert_eq!(field(|sweep| sweep.samples = 0), samples);
     assert_eq!(field(|sweep| sweep.samples = 251), samples);
     assert_eq!(field(|sweep| sweep.concurrency = vec![]), concurrency);
     assert_eq!(field(|sweep| sweep.concurrency = vec![2, 2]), concurrency);
-    assert_eq!(field(|sweep| sweep.class = ColdStartClass::NodeCold), class);
 }
 
 #[test]
@@ -268,6 +266,49 @@ fn the_class_compile_cached_needs_containerds_socket() {
     let mut config = common::config();
     config.containerd_socket = Some("/run/containerd/containerd.sock".into());
     assert_eq!(validate(&run, &config).err(), None);
+}
+
+/// What is said of a run of the class `NodeCold` after this change; nothing where it is valid.
+fn node_cold_refusal(
+    change: impl Fn(&mut BenchmarkRun, &mut wasmbench_core::config::OperatorConfig),
+) -> Option<Invalid> {
+    let (mut run, mut config) = (common::cold(), common::config());
+    config.containerd_socket = Some("/run/containerd/containerd.sock".into());
+    let sweep = run.spec.sweeps.cold_start.as_mut().unwrap();
+    sweep.class = wasmbench_api::cold_start::ColdStartClass::NodeCold;
+    change(&mut run, &mut config);
+    validate(&run, &config).err()
+}
+
+#[test]
+fn the_class_node_cold_needs_containerds_socket() {
+    assert_eq!(node_cold_refusal(|_, _| ()), None);
+    let invalid = node_cold_refusal(|_, config| config.containerd_socket = None).unwrap();
+    assert_eq!(invalid.field, "spec.sweeps.coldStart.class");
+    assert!(invalid.message.contains("meter.level"), "{invalid}");
+}
+
+#[test]
+fn the_class_node_cold_needs_images_that_can_be_pulled() {
+    let invalid = node_cold_refusal(|run, _| {
+        let own = run.spec.variants[2].container.as_mut().unwrap();
+        own.image = "localhost/team/mine:1".into();
+    });
+    let invalid = invalid.unwrap();
+    assert_eq!(invalid.field, "spec.variants[2].container.image");
+    assert!(invalid.message.contains("ImageCached"), "{invalid}");
+    let invalid = node_cold_refusal(|_, config| config.images.native = "localhost/native:1".into());
+    let invalid = invalid.unwrap();
+    assert_eq!(invalid.field, "spec.variants[0].preset");
+    assert!(invalid.message.contains("image.registry"), "{invalid}");
+    let invalid = node_cold_refusal(|_, config| config.images.pull_policy = "Never".into());
+    assert!(invalid.unwrap().message.contains("pullPolicy"));
+    // A registry on the node itself is one.
+    let registry = node_cold_refusal(|run, _| {
+        let own = run.spec.variants[2].container.as_mut().unwrap();
+        own.image = "localhost:5000/mine:1".into();
+    });
+    assert_eq!(registry, None);
 }
 
 #[test]

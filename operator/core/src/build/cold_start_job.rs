@@ -6,6 +6,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{
     Container, HostPathVolumeSource, Pod, PodSecurityContext, PodSpec, Volume, VolumeMount,
 };
+use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
 
@@ -16,7 +17,9 @@ use crate::config::OperatorConfig;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants;
-use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS, with_refills};
+use crate::wire::cold_start::{
+    ColdStartRequest, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
+};
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::CONTAINERD_MOUNT;
 
@@ -150,5 +153,10 @@ fn floor(
 fn deadline(request: &ColdStartRequest) -> u32 {
     let sample = request.timeout_seconds + REMOVAL_SECONDS;
     let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
-    (with_refills(request.samples) + 1 + floor) * sample + MARGIN_SECONDS
+    let removal = match request.class {
+        Some(ColdStartClass::NodeCold) => IMAGE_REMOVAL_SECONDS,
+        Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) | None => 0,
+    };
+    let samples = with_refills(request.samples) + 1;
+    samples * (sample + removal) + floor * sample + MARGIN_SECONDS
 }

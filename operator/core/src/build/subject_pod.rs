@@ -60,7 +60,7 @@ fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
 }
 
 /// What a cold start creates: the subject of `trial` under a name to which a number is added. The
-/// image is pulled by the first of them only, because the class is `ImageCached`.
+/// image is pulled only where the node does not have it, which is for the sweep's class to say.
 pub fn cold_subject(
     run: &ValidatedRun,
     variant: &ValidatedVariant,

@@ -8,12 +8,16 @@ use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
 use super::{Invalid, invalid, network_of};
 use crate::config::OperatorConfig;
+use crate::variants;
 
 /// Pods of one trial, as in the CRD.
 const MAX_PODS: u32 = 1000;
 /// Bytes of a container's arguments and environment as JSON. The probe is given the whole pod in
 /// one variable, for which Linux has 128 KiB; escaping may double it.
 const MAX_CONTAINER_BYTES: usize = 48 * 1024;
+
+/// `localhost` without a port is no host: so are images called that lie on a node and nowhere else.
+const LOCAL: &str = "localhost/";
 
 const CONCURRENCY: &str = "spec.sweeps.coldStart.concurrency";
 
@@ -30,6 +34,7 @@ pub(super) fn check(
         ));
     }
     class(sweep, config)?;
+    pullable(spec, sweep, config)?;
     concurrency(sweep, config.limits.cold_start_concurrency)?;
     host_ports(spec, sweep)?;
     sizes(spec)
@@ -43,11 +48,57 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
             "CompileCached needs probes that see containerd's content, and the administrator does not allow \
              it: set ImageCached, or have meter.level set to node in the chart",
         ),
-        ColdStartClass::NodeCold => refused(
-            "NodeCold is not measured yet: set ImageCached or CompileCached, or leave class out",
+        ColdStartClass::NodeCold if config.containerd_socket.is_none() => refused(
+            "NodeCold needs probes that remove images from the node, and the administrator does not allow it: set \
+             ImageCached, or have meter.level set to node in the chart",
         ),
-        ColdStartClass::ImageCached | ColdStartClass::CompileCached => Ok(()),
+        ColdStartClass::NodeCold | ColdStartClass::ImageCached | ColdStartClass::CompileCached => {
+            Ok(())
+        }
     }
+}
+
+/// What every sample pulls must have a registry to be pulled from. Whether that answers, only a pull tells.
+fn pullable(
+    spec: &BenchmarkRunSpec,
+    sweep: &ColdStart,
+    config: &OperatorConfig,
+) -> Result<(), Invalid> {
+    if sweep.class != ColdStartClass::NodeCold {
+        return Ok(());
+    }
+    for (index, variant) in spec.variants.iter().enumerate() {
+        let Some(subject) = variants::subject(variant, config) else {
+            continue;
+        };
+        let field = match variant.container {
+            Some(_) => format!("spec.variants[{index}].container.image"),
+            None => format!("spec.variants[{index}].preset"),
+        };
+        let remedy = match variant.container {
+            Some(_) => {
+                "name an image of a registry, or set spec.sweeps.coldStart.class to ImageCached"
+            }
+            None => {
+                "have image.registry and image.pullPolicy set in the chart, name an image of a registry by \
+                 container, or set spec.sweeps.coldStart.class to ImageCached"
+            }
+        };
+        let image = &subject.image;
+        if image.starts_with(LOCAL) {
+            let message = format!(
+                "NodeCold pulls the image in every sample, and {image} has no registry to be pulled from: {remedy}"
+            );
+            return Err(invalid(field, message));
+        }
+        if subject.pull_policy.as_deref() == Some("Never") {
+            let message = format!(
+                "NodeCold pulls the image in every sample, and the chart's image.pullPolicy is Never: {remedy}"
+            );
+            return Err(invalid(field, message));
+        }
+    }
+    Ok(())
 }
 
 /// Pods on the node's network cannot listen on the same port.

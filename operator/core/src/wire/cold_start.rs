@@ -15,6 +15,10 @@ pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
 /// Seconds that the pods of a sample have to be gone once they are deleted.
 pub const REMOVAL_SECONDS: u32 = 30;
 
+/// Seconds that a probe waits until nobody needs an image any more that it is to remove, and for the removal. The
+/// kubelet removes what is left of a pod that ended within a minute.
+pub const IMAGE_REMOVAL_SECONDS: u32 = 75;
+
 /// Samples that a trial may take for so many that count, without the discarded one: those of the
 /// wrong class are taken again.
 pub const fn with_refills(samples: u32) -> u32 {
@@ -106,6 +110,9 @@ pub struct ColdSample {
     /// The same when the pods were gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_after: Option<CompileCache>,
+    /// What became of the image's layers; absent unless it was pulled and containerd told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<PulledLayers>,
     /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
     /// timelines.
     pub start_unix_nanoseconds: i64,
@@ -129,6 +136,30 @@ pub enum CompileCache {
     Warm,
 }
 
+/// The layers of an image that was pulled.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct PulledLayers {
+    /// How many the image has.
+    pub all: u32,
+    /// How many of them were unpacked in the sample. The others were there, because other images or
+    /// containers of the node have them too.
+    pub unpacked: u32,
+}
+
+/// What the kubelet said of a pull.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ImagePull {
+    /// How long the runtime took, in whole milliseconds.
+    pub milliseconds: u64,
+    /// The same with the time in which other pulls were waited for.
+    pub with_waiting_milliseconds: u64,
+    /// Size of the image as the runtime counts it, shared layers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_bytes: Option<u64>,
+}
+
 /// The timeline of one pod. A moment without evidence is absent, never guessed.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -142,6 +173,9 @@ pub struct ColdPod {
     /// there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
+    /// What the kubelet said of the pull of the image; absent when it was there, or nothing was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<ImagePull>,
     /// When each step was reached.
     pub steps: BTreeMap<ColdStep, Moment>,
     /// Attempts up to the first correct answer; with 1 the answer waited for the pod's address to
@@ -180,6 +214,10 @@ pub enum ColdStep {
     SandboxStarted,
     /// The pod's sandbox and network are ready (`PodReadyToStartContainers`).
     SandboxReady,
+    /// The kubelet has begun to pull the image.
+    ImagePullStarted,
+    /// containerd has pulled and unpacked the image.
+    ImagePulled,
     /// containerd has created the process of the container.
     TaskCreated,
     /// containerd has started it.
@@ -229,6 +267,8 @@ pub enum Clock {
     LogStamp,
     /// containerd or its shim, when it told of what it had done.
     ContainerdEvent,
+    /// The kubelet, by the duration that it told of what containerd's events end.
+    KubeletDuration,
 }
 
 impl ColdSample {

@@ -129,6 +129,8 @@ pub enum ProbeFailureReason {
     BaselineFailed,
     /// containerd did not answer the probe, or not as it should.
     ContainerdUnavailable,
+    /// The image of a cold start may not be removed from the node, or could not.
+    ImageNotRemovable,
 }
 
 /// From the first attempt to the first correct answer.

@@ -71,6 +71,7 @@ pub fn pod(factor: f64, extra: f64) -> ColdPod {
         pod: "p".into(),
         image_id: Some("sha256:1".into()),
         class: Some(ColdStartClass::ImageCached),
+        pull: None,
         steps: STEPS.iter().map(moment).collect(),
         attempts: 1,
         api_stamps: BTreeMap::new(),
@@ -85,6 +86,7 @@ pub fn floor(discarded: bool, concurrency: u32) -> ColdSample {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
+        layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
@@ -106,6 +108,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
         wrong_class: false,
         compiled_before: None,
         compiled_after: None,
+        layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
         pods: (0..concurrency)

@@ -8,8 +8,9 @@ use kube::Api;
 use kube::api::ListParams;
 use tokio::time::{sleep, timeout};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::CompileCache;
+use wasmbench_core::wire::cold_start::{CompileCache, ImagePull};
 
+use super::pull::{PullEvents, told};
 use super::sample::{Course, Pods};
 use crate::output::progress;
 
@@ -28,7 +29,12 @@ const PULLED: &str = "Successfully pulled image ";
 impl Course<'_> {
     /// Notes of each pod what its node already had, of which a compiled form was known before. A pod
     /// without evidence stays without.
-    pub(super) async fn find_classes(&self, compiled: Option<CompileCache>, pods: &mut Pods) {
+    pub(super) async fn find_classes(
+        &self,
+        compiled: Option<CompileCache>,
+        pull: &PullEvents,
+        pods: &mut Pods,
+    ) {
         if self.request.class.is_none() {
             return;
         }
@@ -41,17 +47,30 @@ impl Course<'_> {
                 sleep(PAUSE).await;
             }
             let events = pulls(&self.events, &uids).await;
-            for (class, uid) in found.iter_mut().zip(&uids) {
-                *class = uid.as_deref().and_then(|uid| class_of(&events, uid));
+            for (said, uid) in found.iter_mut().zip(&uids) {
+                *said = uid.as_deref().and_then(|uid| said_of(&events, uid));
             }
             if found.iter().all(Option::is_some) {
                 break;
             }
         }
-        for (timeline, class) in pods.timelines.iter_mut().zip(found) {
-            timeline.found(class.map(|class| with_compiled(class, compiled)));
+        for (index, (timeline, said)) in pods.timelines.iter_mut().zip(found).enumerate() {
+            let Some(said) = said else {
+                continue;
+            };
+            timeline.found(with_compiled(said.class, compiled));
+            if said.class == ColdStartClass::NodeCold {
+                timeline.pulled(said.pull, pull.image(), pull.container(index));
+            }
         }
     }
+}
+
+/// What the kubelet said of a pod's image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    class: ColdStartClass,
+    pull: Option<ImagePull>,
 }
 
 /// A compiled form counts where the image was there, too: it goes with the image.
@@ -86,21 +105,27 @@ async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
 
 /// What the events say of the pod with this uid; `None` when they say nothing. One pulled image of a
 /// pod is enough for it to have found the node cold.
-fn class_of(events: &[Event], uid: &str) -> Option<ColdStartClass> {
+fn said_of(events: &[Event], uid: &str) -> Option<Said> {
     let of_pod = events.iter().filter(|event| {
         event.involved_object.uid.as_deref() == Some(uid)
             && event.reason.as_deref() == Some("Pulled")
     });
     let said = of_pod.filter_map(|event| said(event.message.as_deref()?));
-    said.min_by_key(|class| *class != ColdStartClass::NodeCold)
+    said.min_by_key(|said| said.class != ColdStartClass::NodeCold)
 }
 
-fn said(message: &str) -> Option<ColdStartClass> {
-    if message.starts_with(PULLED) {
-        return Some(ColdStartClass::NodeCold);
+fn said(message: &str) -> Option<Said> {
+    if let Some(rest) = message.strip_prefix(PULLED) {
+        return Some(Said {
+            class: ColdStartClass::NodeCold,
+            pull: told(rest),
+        });
     }
     let is_present = message.starts_with(PRESENT) && message.contains(PRESENT_TOO);
-    is_present.then_some(ColdStartClass::ImageCached)
+    is_present.then_some(Said {
+        class: ColdStartClass::ImageCached,
+        pull: None,
+    })
 }
 
 #[cfg(test)]
@@ -120,6 +145,10 @@ mod tests {
         .unwrap()
     }
 
+    fn class_of(events: &[Event], uid: &str) -> Option<ColdStartClass> {
+        said_of(events, uid).map(|said| said.class)
+    }
+
     #[test]
     fn the_kubelets_words_tell_whether_the_image_was_pulled() {
         let events = [
@@ -131,6 +160,12 @@ mod tests {
         assert_eq!(class_of(&events, "old"), cached);
         assert_eq!(class_of(&events, "new"), cached);
         assert_eq!(class_of(&events, "pull"), Some(ColdStartClass::NodeCold));
+        let pull = said_of(&events, "pull").unwrap().pull.unwrap();
+        assert_eq!(
+            (pull.milliseconds, pull.image_bytes),
+            (1200, Some(4_227_376))
+        );
+        assert_eq!(said_of(&events, "new").unwrap().pull, None);
     }
 
     #[test]

@@ -4,13 +4,15 @@
 //!
 //! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`watch`] (what the API tells, stamped on arrival),
 //! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
-//! service listens), [`prepare`] and [`class`] (what the node already had), [`runtime`] (containerd's own events), [`trouble`] (pods for which waiting is no use).
+//! service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node already had), [`runtime`] (containerd's own events), [`trouble`] (pods for which waiting is no use).
 
 mod class;
 mod ending;
 mod host;
 mod log;
 mod prepare;
+mod pull;
+mod removal;
 mod runtime;
 mod sample;
 mod timeline;

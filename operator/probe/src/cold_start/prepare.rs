@@ -23,11 +23,17 @@ impl Course<'_> {
             return Ok(None);
         };
         let image = self.image();
-        if class == ColdStartClass::ImageCached {
-            let forgotten = runtime.containerd.forget_compiled(image).await;
-            if forgotten.map_err(|error| unavailable(&error))? {
-                sleep(SETTLING).await;
+        let containerd = &runtime.containerd;
+        let has_changed = match class {
+            ColdStartClass::NodeCold => self.remove_image(containerd).await?,
+            ColdStartClass::ImageCached => {
+                let forgotten = containerd.forget_compiled(image).await;
+                forgotten.map_err(|error| unavailable(&error))?
             }
+            ColdStartClass::CompileCached => false,
+        };
+        if has_changed {
+            sleep(SETTLING).await;
         }
         let found = runtime.containerd.compile_cache(image).await;
         found.map_err(|error| unavailable(&error))
@@ -44,7 +50,8 @@ impl Course<'_> {
         })
     }
 
-    fn image(&self) -> &str {
+    /// The subject's image, as the pod names it.
+    pub(super) fn image(&self) -> &str {
         let spec = self.request.pod.spec.as_ref();
         let container = spec.and_then(|spec| spec.containers.first());
         let image = container.and_then(|container| container.image.as_deref());

@@ -1,5 +1,5 @@
-//! What the container runtime itself says of a sample: when it created, started and ended the
-//! processes of the pods. Its events come with its own stamps and are looked at when the sample is
+//! What the container runtime itself says of a sample: when it pulled the image, and created, started and
+//! ended the processes of the pods. Its events come with its own stamps and are looked at when the sample is
 //! over.
 
 use std::collections::BTreeMap;
@@ -13,9 +13,10 @@ use wasmbench_core::wire::cold_start::{Clock, ColdStep};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
+use super::pull::PullEvents;
 use super::sample::{Course, Pods};
 use super::timeline::Timeline;
-use crate::containerd::events::{Happened, TaskEvent};
+use crate::containerd::events::{Happened, RuntimeEvent};
 use crate::containerd::{Container, Containerd, Error};
 use crate::output::progress;
 
@@ -29,7 +30,7 @@ const LATE: Duration = Duration::from_millis(300);
 /// containerd, and what it tells meanwhile.
 pub struct Runtime {
     pub(super) containerd: Containerd,
-    events: UnboundedReceiver<TaskEvent>,
+    events: UnboundedReceiver<RuntimeEvent>,
 }
 
 /// Which pod a container belongs to.
@@ -48,7 +49,7 @@ impl Runtime {
     pub async fn connect(socket: &Path) -> Result<Self, ProbeFailure> {
         let connected = Containerd::connect(socket).await;
         let containerd = connected.map_err(|error| unavailable(&error))?;
-        let events = containerd.task_events();
+        let events = containerd.events();
         Ok(Self { containerd, events })
     }
 }
@@ -87,10 +88,12 @@ impl Course<'_> {
         }
     }
 
-    /// Adds to the timelines what containerd told of these containers.
-    pub(super) async fn hear_runtime(&mut self, places: &Places, pods: &mut Pods) {
+    /// Adds to the timelines what containerd told of these containers; answers with what it told of the
+    /// pull of their image.
+    pub(super) async fn hear_runtime(&mut self, places: &Places, pods: &mut Pods) -> PullEvents {
+        let mut pull = PullEvents::of(self.image());
         let Some(runtime) = &mut self.runtime else {
-            return;
+            return pull;
         };
         let mut missing = places.values().filter(|place| !place.is_sandbox).count();
         let deadline = Instant::now() + LATE;
@@ -98,11 +101,19 @@ impl Course<'_> {
             let Ok(Some(event)) = timeout_at(deadline, runtime.events.next()).await else {
                 break;
             };
+            let place = places.get(&event.of);
+            pull.note(
+                &event,
+                place
+                    .filter(|place| !place.is_sandbox)
+                    .map(|place| place.pod),
+            );
             let step = note(&event, places, &mut pods.timelines);
             missing -= usize::from(step == Some(ColdStep::TaskExited));
         }
         // What comes later belongs to no pod of the samples that follow.
         while runtime.events.try_recv().is_ok() {}
+        pull
     }
 }
 
@@ -119,14 +130,17 @@ fn places(containers: &[Container], uids: &[&str]) -> Places {
 }
 
 /// Puts an event into the timeline of its pod; answers with the step, if it is one.
-fn note(event: &TaskEvent, places: &Places, timelines: &mut [Timeline]) -> Option<ColdStep> {
-    let place = places.get(&event.container)?;
+fn note(event: &RuntimeEvent, places: &Places, timelines: &mut [Timeline]) -> Option<ColdStep> {
+    let place = places.get(&event.of)?;
     let step = match (event.happened, place.is_sandbox) {
         (Happened::Started, true) => ColdStep::SandboxStarted,
         (Happened::Created, false) => ColdStep::TaskCreated,
         (Happened::Started, false) => ColdStep::TaskStarted,
         (Happened::Exited, false) => ColdStep::TaskExited,
-        (Happened::Created | Happened::Exited, true) => return None,
+        (Happened::Created | Happened::Exited, true)
+        | (Happened::Recorded | Happened::ImageCreated | Happened::LayerUnpacked, _) => {
+            return None;
+        }
     };
     timelines
         .get_mut(place.pod)?
@@ -149,9 +163,9 @@ mod tests {
         }
     }
 
-    fn event(container: &str, happened: Happened, at: i64) -> TaskEvent {
-        TaskEvent {
-            container: container.into(),
+    fn event(container: &str, happened: Happened, at: i64) -> RuntimeEvent {
+        RuntimeEvent {
+            of: container.into(),
             happened,
             at,
         }

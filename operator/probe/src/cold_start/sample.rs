@@ -116,13 +116,14 @@ impl<'a> Course<'a> {
         let removed = self.remove(&mut pods).await;
         let monotonic = i64::try_from(began.elapsed().as_nanos()).unwrap_or(i64::MAX);
         let clock_shift_nanoseconds = unix_nanoseconds() - start - monotonic;
-        self.hear_runtime(&places, &mut pods).await;
-        self.find_classes(compiled_before, &mut pods).await;
+        let pull = self.hear_runtime(&places, &mut pods).await;
+        self.find_classes(compiled_before, &pull, &mut pods).await;
         let mut sample = ColdSample {
             discarded: number == 0,
             wrong_class: false,
             compiled_before,
             compiled_after: self.compiled_now().await,
+            layers: self.pulled_layers(&pull).await,
             start_unix_nanoseconds: start,
             clock_shift_nanoseconds,
             pods: pods.timelines.into_iter().map(Timeline::finish).collect(),

@@ -513,3 +513,16 @@ fn where_the_class_does_not_matter_nobody_looks() {
     assert_eq!(wrong(&document), [false; 3]);
     assert!(document.samples.iter().all(|sample| !sample.is_verified()));
 }
+
+#[test]
+fn a_node_cold_sample_whose_image_was_there_is_of_the_wrong_class() {
+    let cold = request(service(), |request| {
+        request.class = Some(ColdStartClass::NodeCold);
+    });
+    let (document, _) = trial(Fate::ServesPulled(99), &cold);
+    assert_eq!(wrong(&document), [false; 3]);
+    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
+    assert!(pods.all(|pod| pod.pull.is_some_and(|pull| pull.milliseconds == 1000)));
+    let (document, _) = trial(Fate::ServesPulled(2), &cold);
+    assert_eq!(wrong(&document), [false, false, true, true, true]);
+}

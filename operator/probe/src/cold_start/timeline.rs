@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, Moment};
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Moment};
 
 /// Conditions of a pod and the steps that they end.
 const CONDITIONS: [(&str, ColdStep); 3] = [
@@ -158,8 +158,36 @@ impl Timeline {
     }
 
     /// Notes what the node already had when the pod was created.
-    pub fn found(&mut self, class: Option<ColdStartClass>) {
-        self.pod.class = class;
+    pub fn found(&mut self, class: ColdStartClass) {
+        self.pod.class = Some(class);
+    }
+
+    /// Notes a pull: what the kubelet told of it, when containerd had the image, and when it knew of the
+    /// container that was made of it.
+    ///
+    /// The kubelet tells how long it waited for the runtime. That ended after the image was complete and before
+    /// the container was known, so that it began between two moments.
+    pub fn pulled(&mut self, told: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
+        self.pod.pull = told;
+        let Some(image) = image else {
+            return;
+        };
+        self.reach(ColdStep::ImagePulled, image, Clock::ContainerdEvent, None);
+        let known = container.filter(|known| *known >= image);
+        let (Some(told), Some(known)) = (told, known) else {
+            return;
+        };
+        let nanoseconds = |milliseconds: u64| {
+            let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+            milliseconds.saturating_mul(1_000_000)
+        };
+        // The kubelet cuts off what is no whole millisecond.
+        let longest = nanoseconds(told.milliseconds.saturating_add(1));
+        let latest = known.saturating_sub(nanoseconds(told.milliseconds));
+        let (earliest, latest) = (image.saturating_sub(longest), latest.min(image));
+        let uncertainty = u64::try_from(latest.saturating_sub(earliest)).ok();
+        let (step, clock) = (ColdStep::ImagePullStarted, Clock::KubeletDuration);
+        self.reach(step, latest, clock, uncertainty);
     }
 
     /// The timeline as it is stored.

@@ -1,22 +1,31 @@
-//! containerd's events on tasks, each with the node's clock in nanoseconds: what shims and containerd
+//! containerd's events on containers and images, each with the node's clock in nanoseconds: what shims and containerd
 //! stamped themselves, not when it arrived here.
 
 use futures::StreamExt as _;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use prost::Message as _;
 
-use super::messages::{Envelope, Filters, TaskExit, TaskOf, Timestamp};
+use super::messages::{About, Envelope, Filters, SnapshotCommit, TaskExit, Timestamp};
 use super::{Containerd, NAMESPACE};
 use crate::output::progress;
 
+const RECORD: &str = "/containers/create";
+const IMAGE: &str = "/images/create";
+const COMMIT: &str = "/snapshot/commit";
 const CREATE: &str = "/tasks/create";
 const START: &str = "/tasks/start";
 const EXIT: &str = "/tasks/exit";
 
-/// What became of a container's process.
+/// What became of a container or an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// It is there, stopped before its first instruction.
+    /// An image is on the node, pulled and unpacked.
+    ImageCreated,
+    /// A layer of an image was unpacked.
+    LayerUnpacked,
+    /// A container is known, without a process.
+    Recorded,
+    /// Its process is there, stopped before its first instruction.
     Created,
     /// It runs.
     Started,
@@ -24,11 +33,11 @@ pub enum Happened {
     Exited,
 }
 
-/// What became of a container's process, and when.
+/// What became of a container or an image, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskEvent {
-    /// The container's id.
-    pub container: String,
+pub struct RuntimeEvent {
+    /// The container's id, the image's name, or the layer's with those below it.
+    pub of: String,
     /// What happened.
     pub happened: Happened,
     /// Nanoseconds since the Unix epoch.
@@ -36,11 +45,12 @@ pub struct TaskEvent {
 }
 
 impl Containerd {
-    /// Follows the events on tasks until the receiver is dropped. containerd confirms a subscription
+    /// Follows the events until the receiver is dropped. containerd confirms a subscription
     /// with its first event only, so that nobody waits for that.
-    pub fn task_events(&self) -> UnboundedReceiver<TaskEvent> {
+    pub fn events(&self) -> UnboundedReceiver<RuntimeEvent> {
         let filter = |topic: &str| format!("namespace=={NAMESPACE},topic==\"{topic}\"");
-        let filters = [CREATE, START, EXIT].map(filter).into();
+        let topics = [CREATE, START, EXIT, RECORD, IMAGE, COMMIT];
+        let filters = topics.map(filter).into();
         let path = "/containerd.services.events.v1.Events/Subscribe";
         let (sender, receiver) = unbounded();
         let containerd = self.clone();
@@ -58,7 +68,7 @@ impl Containerd {
                         return;
                     }
                 };
-                let news = task_event(&envelope).map(|event| sender.unbounded_send(event));
+                let news = event_of(&envelope).map(|event| sender.unbounded_send(event));
                 if news.is_some_and(|sent| sent.is_err()) {
                     return;
                 }
@@ -68,31 +78,38 @@ impl Containerd {
     }
 }
 
-/// The event in an envelope; `None` for what is no event on the process of a container, or has no
-/// time.
-fn task_event(envelope: &Envelope) -> Option<TaskEvent> {
+/// The event in an envelope; `None` for what is of no interest, or has no time.
+fn event_of(envelope: &Envelope) -> Option<RuntimeEvent> {
     let value = envelope.event.as_ref()?.value.as_slice();
     let stamped = envelope.timestamp.as_ref();
     let stamped = stamped.map(Timestamp::unix_nanoseconds);
     let happened = match envelope.topic.as_str() {
+        IMAGE => Happened::ImageCreated,
+        RECORD => Happened::Recorded,
         CREATE => Happened::Created,
         START => Happened::Started,
-        EXIT => {
-            let exit = TaskExit::decode(value).ok()?;
-            let is_its_own = exit.id.is_empty() || exit.id == exit.container_id;
-            let at = exit.exited_at.map(|at| at.unix_nanoseconds()).or(stamped);
-            return is_its_own.then_some(TaskEvent {
-                container: exit.container_id,
-                happened: Happened::Exited,
-                at: at?,
-            });
-        }
+        COMMIT => Happened::LayerUnpacked,
+        EXIT => return exit(value, stamped),
         _ => return None,
     };
-    Some(TaskEvent {
-        container: TaskOf::decode(value).ok()?.container_id,
-        happened,
-        at: stamped?,
+    let of = if happened == Happened::LayerUnpacked {
+        SnapshotCommit::decode(value).ok()?.name
+    } else {
+        About::decode(value).ok()?.name
+    };
+    let at = stamped?;
+    Some(RuntimeEvent { of, happened, at })
+}
+
+/// The end of a container's own process.
+fn exit(value: &[u8], stamped: Option<i64>) -> Option<RuntimeEvent> {
+    let exit = TaskExit::decode(value).ok()?;
+    let is_its_own = exit.id.is_empty() || exit.id == exit.container_id;
+    let at = exit.exited_at.map(|at| at.unix_nanoseconds()).or(stamped);
+    is_its_own.then_some(RuntimeEvent {
+        of: exit.container_id,
+        happened: Happened::Exited,
+        at: at?,
     })
 }
 
@@ -114,13 +131,9 @@ mod tests {
         Envelope::decode(bytes.as_slice()).unwrap()
     }
 
-    fn event(happened: Happened, at: i64) -> TaskEvent {
-        let container = "first-container".to_owned();
-        TaskEvent {
-            container,
-            happened,
-            at,
-        }
+    fn event(happened: Happened, at: i64) -> RuntimeEvent {
+        let of = "first-container".to_owned();
+        RuntimeEvent { of, happened, at }
     }
 
     #[test]
@@ -140,7 +153,7 @@ mod tests {
             ),
             (DELETED, None),
         ] {
-            assert_eq!(task_event(&envelope(hex)), expected);
+            assert_eq!(event_of(&envelope(hex)), expected);
         }
     }
 
@@ -148,7 +161,7 @@ mod tests {
     fn an_end_is_when_the_process_ended_and_not_when_that_was_told() {
         let exited = envelope(EXITED);
         let told = exited.timestamp.unwrap().unix_nanoseconds();
-        assert!(task_event(&exited).unwrap().at < told);
+        assert!(event_of(&exited).unwrap().at < told);
     }
 
     #[test]
@@ -158,19 +171,19 @@ mod tests {
         let mut exit = TaskExit::decode(payload.value.as_slice()).unwrap();
         exit.id = "probe-7".into();
         payload.value = exit.encode_to_vec();
-        assert_eq!(task_event(&exited), None);
+        assert_eq!(event_of(&exited), None);
     }
 
     #[test]
     fn without_a_time_or_a_payload_there_is_no_event() {
         let mut started = envelope(STARTED);
         started.timestamp = None;
-        assert_eq!(task_event(&started), None);
+        assert_eq!(event_of(&started), None);
         let mut empty = envelope(STARTED);
         empty.event = None;
-        assert_eq!(task_event(&empty), None);
+        assert_eq!(event_of(&empty), None);
         let mut torn = envelope(CREATED);
         torn.event.as_mut().unwrap().value.truncate(5);
-        assert_eq!(task_event(&torn), None);
+        assert_eq!(event_of(&torn), None);
     }
 }

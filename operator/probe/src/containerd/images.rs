@@ -148,8 +148,16 @@ fn digest_of(image: Option<Image>) -> Option<String> {
     Some(image?.target?.digest)
 }
 
-/// The name under which containerd keeps an image that a pod names `image`.
-fn full_name(image: &str) -> String {
+/// The name under which containerd keeps an image that a pod names `image`. Of a tag and a digest the
+/// digest counts.
+pub fn full_name(image: &str) -> String {
+    let untagged = image.split_once('@').map(|(name, digest)| {
+        let (path, last) = name.rsplit_once('/').unwrap_or(("", name));
+        let last = last.split(':').next().unwrap_or_default();
+        let slash = if path.is_empty() { "" } else { "/" };
+        format!("{path}{slash}{last}@{digest}")
+    });
+    let image = untagged.as_deref().unwrap_or(image);
     let (first, rest) = image.split_once('/').unwrap_or(("", image));
     let has_host = first.contains(['.', ':']) || first == "localhost";
     let named = match (has_host, rest == image) {
@@ -322,6 +330,8 @@ mod tests {
             ("host.example/a", "host.example/a:latest"),
             ("host:5000/team/a", "host:5000/team/a:latest"),
             ("host:5000/a@sha256:00", "host:5000/a@sha256:00"),
+            ("host:5000/a:1@sha256:00", "host:5000/a@sha256:00"),
+            ("a:1@sha256:00", "docker.io/library/a@sha256:00"),
         ] {
             assert_eq!(full_name(short), full);
         }

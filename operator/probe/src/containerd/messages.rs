@@ -62,11 +62,12 @@ pub struct Envelope {
     pub event: Option<Any>,
 }
 
-/// `containerd.events.TaskCreate` and `TaskStart`: both begin with the container.
+/// `containerd.events.TaskCreate`, `TaskStart`, `ContainerCreate` and `ImageCreate`: all begin with the
+/// container's id or the image's name.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
-pub struct TaskOf {
+pub struct About {
     #[prost(string, tag = "1")]
-    pub container_id: String,
+    pub name: String,
 }
 
 /// `containerd.events.TaskExit`.
@@ -168,4 +169,79 @@ pub struct ReadContent {
 pub struct ReadPart {
     #[prost(bytes = "vec", tag = "2")]
     pub data: Vec<u8>,
+}
+
+/// `containerd.events.SnapshotCommit`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct SnapshotCommit {
+    #[prost(string, tag = "2")]
+    pub name: String,
+}
+
+/// CRI's `runtime.v1.ImageSpec`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct ImageSpec {
+    /// Name or id.
+    #[prost(string, tag = "1")]
+    pub image: String,
+}
+
+/// `runtime.v1.ImageStatusRequest`, and without `verbose` `RemoveImageRequest`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct OfImage {
+    #[prost(message, optional, tag = "1")]
+    pub image: Option<ImageSpec>,
+    #[prost(bool, tag = "2")]
+    pub verbose: bool,
+}
+
+/// `runtime.v1.ImageStatusResponse`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct ImageStatus {
+    #[prost(message, optional, tag = "1")]
+    pub image: Option<KubeletImage>,
+    #[prost(map = "string, string", tag = "2")]
+    pub info: HashMap<String, String>,
+}
+
+/// `runtime.v1.Image`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct KubeletImage {
+    #[prost(string, tag = "1")]
+    pub id: String,
+    #[prost(string, repeated, tag = "2")]
+    pub tags: Vec<String>,
+    #[prost(string, repeated, tag = "3")]
+    pub digests: Vec<String>,
+    #[prost(bool, tag = "8")]
+    pub pinned: bool,
+}
+
+/// `runtime.v1.Container`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct KubeletContainer {
+    #[prost(string, tag = "1")]
+    pub id: String,
+    /// Id of the image.
+    #[prost(string, tag = "5")]
+    pub image: String,
+    /// `runtime.v1.ContainerState`.
+    #[prost(int32, tag = "6")]
+    pub state: i32,
+    #[prost(map = "string, string", tag = "8")]
+    pub labels: HashMap<String, String>,
+}
+
+/// `runtime.v1.ListContainersResponse`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct KubeletContainers {
+    #[prost(message, repeated, tag = "1")]
+    pub containers: Vec<KubeletContainer>,
+}
+
+/// `runtime.v1.RemoveContainerRequest`.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub struct RemoveContainer {
+    #[prost(string, tag = "1")]
+    pub id: String,
 }

@@ -1,6 +1,7 @@
 //! containerd on the node, by its socket: only at the level `node`, and only for cold starts. What it
 //! says of the containers of Kubernetes; nothing else is touched.
 
+pub mod cri;
 pub mod events;
 pub mod images;
 mod messages;
@@ -80,9 +81,23 @@ impl Containerd {
         Q: prost::Message + Default + 'static,
         A: prost::Message + Default + 'static,
     {
+        self.ask_within(PATIENCE, path, question).await
+    }
+
+    /// The same where the answer may take longer.
+    async fn ask_within<Q, A>(
+        &self,
+        patience: Duration,
+        path: &'static str,
+        question: Q,
+    ) -> Result<A, Error>
+    where
+        Q: prost::Message + Default + 'static,
+        A: prost::Message + Default + 'static,
+    {
         let mut grpc = self.grpc().await?;
         let mut request = in_namespace(question);
-        request.set_timeout(PATIENCE);
+        request.set_timeout(patience);
         let codec = ProstCodec::<Q, A>::default();
         let path = PathAndQuery::from_static(path);
         Ok(grpc.unary(request, path, codec).await?.into_inner())

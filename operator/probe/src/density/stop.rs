@@ -69,7 +69,8 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
         | ProbeFailureReason::SubjectNotPinned
         | ProbeFailureReason::DuetApart
         | ProbeFailureReason::BaselineFailed
-        | ProbeFailureReason::ContainerdUnavailable => return None,
+        | ProbeFailureReason::ContainerdUnavailable
+        | ProbeFailureReason::ImageNotRemovable => return None,
     };
     Some(DensityStopped {
         at,

@@ -27,8 +27,8 @@ probe in the baseline's trials. So long take cluster and harness before any serv
 
 const STEPS: &str = "\
 Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \
-probe: an upper bound. `logStamp` is containerd's stamp of the log line, `containerdEvent` that of its own events. All \
-read the node's clock.\n";
+probe: an upper bound. `logStamp` is containerd's stamp of the log line, `containerdEvent` that of its own events. \
+`kubeletDuration` is the end of a pull less the duration that the kubelet told. All read the node's clock.\n";
 
 /// The section; empty for a run without cold starts.
 pub fn section(summary: &Summary) -> String {

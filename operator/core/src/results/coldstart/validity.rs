@@ -72,7 +72,7 @@ fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
         format!(
             "pods found something else on the node than spec.sweeps.coldStart.class says: {places}"
         ),
-        "these points are not compared; see whether something removes images from the node while the run \
+        "these points are not compared; see whether something pulls images onto the node or removes them while the run \
          measures (the kubelet does when its disk is full)",
     ))
 }

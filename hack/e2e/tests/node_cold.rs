@@ -1,0 +1,168 @@
+//! Cold starts of the class `NodeCold` on a real node: the image is pulled from a registry in every
+//! sample, and stays where someone else needs it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, PostParams};
+use serde_json::json;
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
+use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::{eventually, runs};
+
+/// A gateway's image that lies in the local cluster's registry and shares no layer with those on its
+/// nodes.
+fn image() -> String {
+    let image = std::env::var("WASMBENCH_REGISTRY_IMAGE");
+    image.expect("WASMBENCH_REGISTRY_IMAGE names no image: run 'make e2e'")
+}
+
+fn spec(concurrency: &str) -> String {
+    format!(
+        "
+blocks: 1
+seed: 1
+noiseFloor: false
+variants:
+- {{name: pulled, container: {{image: '{}', port: 8080, listeningLine: ' listening on '}}}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}}}}}
+",
+        image()
+    )
+}
+
+async fn records(
+    namespace: &str,
+    client: &kube::Client,
+    name: &str,
+    concurrency: &str,
+) -> Vec<Record> {
+    runs::create(client, namespace, name, &spec(concurrency)).await;
+    let run = runs::finished(client, namespace, name, 300).await;
+    runs::records(client, &run).await
+}
+
+#[tokio::test]
+async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
+    with_namespace("nodecold", |client, namespace| async move {
+        let records = records(&namespace, &client, "nodecold", "[1, 2]").await;
+        assert_eq!(records.len(), 2);
+        for record in &records {
+            assert_eq!(record.outcome, Outcome::Measured, "{:#?}", record.outcome);
+            let document = record.cold_start.as_ref().expect("a document");
+            let wrong = document.samples.iter().filter(|sample| sample.wrong_class);
+            // A pod that comes a little later than the other may find the image there.
+            let is_single = document.samples[0].pods.len() == 1;
+            assert!(!is_single || wrong.count() == 0, "{:#?}", document.samples);
+            let counted: Vec<&ColdSample> =
+                document.samples.iter().filter(|s| s.counts()).collect();
+            assert_eq!(counted.len(), 3);
+            counted.into_iter().for_each(check);
+            let floor = document.floor.iter().flat_map(|sample| &sample.pods);
+            let pulls = floor.filter(|pod| pod.steps.contains_key(&ColdStep::ImagePulled));
+            assert_eq!(pulls.count(), 0, "the floor's image is there");
+        }
+    })
+    .await;
+}
+
+fn check(sample: &ColdSample) {
+    let layers = sample.layers.unwrap_or_else(|| panic!("{sample:#?}"));
+    assert!(
+        layers.all > 0 && layers.all == layers.unpacked,
+        "{sample:#?}"
+    );
+    assert_eq!(sample.compiled_before, None, "nothing can be known of it");
+    sample.pods.iter().for_each(check_pull);
+}
+
+fn check_pull(pod: &ColdPod) {
+    assert_eq!(pod.class, Some(ColdStartClass::NodeCold), "{pod:#?}");
+    let order = [
+        ColdStep::CreateSent,
+        ColdStep::ImagePullStarted,
+        ColdStep::ImagePulled,
+        ColdStep::TaskCreated,
+        ColdStep::TaskStarted,
+    ];
+    let at = order.map(|step| {
+        let moment = pod.steps.get(&step);
+        moment.unwrap_or_else(|| panic!("no {step:?}: {pod:#?}"))
+    });
+    assert!(at.is_sorted_by_key(|moment| moment.nanoseconds), "{pod:#?}");
+    assert_eq!(
+        (at[1].clock, at[2].clock),
+        (Clock::KubeletDuration, Clock::ContainerdEvent)
+    );
+    let told = pod.pull.unwrap_or_else(|| panic!("{pod:#?}"));
+    assert!(
+        told.image_bytes.is_some_and(|bytes| bytes > 100_000),
+        "{told:?}"
+    );
+    // The kubelet's duration lies between the two steps, within what is not known of the first.
+    let between = u64::try_from(at[2].nanoseconds - at[1].nanoseconds).unwrap();
+    let unsure = at[1].uncertainty_nanoseconds.expect("an uncertainty");
+    let told = told.milliseconds * 1_000_000;
+    assert!(between <= told && told <= between + unsure, "{pod:#?}");
+    assert!(unsure < 1_000_000_000, "{pod:#?}");
+}
+
+/// A pod of someone else with the image that is to be measured.
+fn other(image: &str) -> Pod {
+    let security = json!({
+        "runAsNonRoot": true, "runAsUser": 65532, "allowPrivilegeEscalation": false,
+        "capabilities": { "drop": ["ALL"] }, "seccompProfile": { "type": "RuntimeDefault" },
+    });
+    serde_json::from_value(json!({
+        "metadata": { "name": "neighbour" },
+        "spec": {
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{ "name": "server", "image": image, "securityContext": security }],
+        },
+    }))
+    .unwrap()
+}
+
+#[tokio::test]
+async fn an_image_that_another_pod_runs_stays_and_the_trial_says_whose_it_is() {
+    with_namespace("inuse", |client, namespace| async move {
+        let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
+        pods.create(&PostParams::default(), &other(&image()))
+            .await
+            .expect("the neighbour is created");
+        eventually(Duration::from_mins(1), "the neighbour runs", || async {
+            let pod = pods.get("neighbour").await.ok()?;
+            (pod.status?.phase? == "Running").then_some(())
+        })
+        .await;
+        let records = records(&namespace, &client, "inuse", "[1]").await;
+        let reasons = records.iter().filter_map(|record| match &record.outcome {
+            Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
+            _ => None,
+        });
+        let reasons: Vec<(&str, &str)> = reasons.collect();
+        assert!(!reasons.is_empty(), "{:#?}", runs::outcomes(&records));
+        for (reason, message) in reasons {
+            assert_eq!(reason, "ImageNotRemovable");
+            let whose = format!("pod {namespace}/neighbour");
+            assert!(message.contains(&whose), "{message}");
+        }
+        let neighbour = pods.get("neighbour").await.expect("it is there");
+        let status = neighbour.status.expect("a status");
+        let mut containers = status.container_statuses.into_iter().flatten();
+        let container = containers.next().expect("a container");
+        assert!(container.state.is_some_and(|state| state.running.is_some()));
+        assert_eq!(container.restart_count, 0);
+    })
+    .await;
+}
