@@ -6,7 +6,7 @@
 declare -A folder_of=(
   [operator]=operator/controller [probe]=operator/probe [native]=gateways/native
   [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
-  [wasmedge-cli]=gateways/cli/wasmedge [upstream]=gateways/upstream
+  [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8 [upstream]=gateways/upstream
 )
 
 # Every file that can change an image: sources without tests, what builds them, what is pinned.
@@ -15,6 +15,7 @@ image_inputs() {
   find operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d \
     \( -name tests -o -name examples -o -name benches -o -name snapshots -o -name '*.md' \) -prune \
     -o -type f -print0
+  find hack/shims/wasmtime hack/shims/Cargo.* hack/shims/build -type f -print0
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime
 }
 

@@ -71,12 +71,15 @@ images:
   embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
   wasmtimeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-cli") | quote }}
   wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
+  wasmtimeServe: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-serve") | quote }}
+  v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   upstream: {{ include "wasmbench.image" (dict "root" . "name" "upstream") | quote }}
   pullPolicy: {{ .Values.image.pullPolicy }}
 runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
+  gvisor: {{ .Values.runtimeClasses.gvisor | quote }}
 meter: {{ ternary "none" "cgroup" (eq .Values.meter.level "none") }}
 limits:
   connections: {{ int .Values.limits.connections }}

@@ -1,9 +1,11 @@
 //! The gateway with each answer passed through a Wasm module by a process of a runtime's command line:
-//! the body is its standard input, its standard output the answer.
+//! the body is its standard input, its standard output the answer. With `serve` it becomes a runtime's own server.
 
 mod compute;
 mod front;
 mod runtime;
+mod serve;
+mod spawn;
 
 use front::Front;
 use gateway_http::{Program, Workloads, run};
@@ -11,15 +13,17 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-  --runtime NAME             wasmtime or wasmedge; must be given
-  --engine-compile NAME      Aot: the module was compiled before; or Interpreter, of wasmedge (Aot)
-  --program FILE             the runtime (/usr/bin/NAME)
+  --runtime NAME             wasmtime, wasmedge or v8; must be given
+  --engine-compile NAME      Aot: the module was compiled before; or Interpreter, of wasmedge (Aot); Jit
+                             of v8
+  --program FILE             the runtime (/usr/bin/NAME; of v8 /usr/bin/node, which runs /wasi.cjs)
   --module FILE              the WASI command that changes each answer (/transform.cwasm of wasmtime,
-                             /transform-aot.wasm or /transform.wasm of wasmedge)
+                             /transform-aot.wasm or /transform.wasm of wasmedge, /transform.wasm of v8)
   --compute-module FILE      what 'compute-module' of this program wrote, prepared like the module: for
                              /engine (/compute.cwasm, /compute-aot.wasm or /compute.wasm)
   --children N               processes at once (twice the number of CPUs)
   --child-timeout-ms N       for a process to answer, the wait for its turn included (10000)
+First argument 'serve': wasmtime's own server instead; see 'serve --help'.
 ";
 
 /// The only argument of the build of an image: writes the module that /engine computes with.
@@ -31,6 +35,10 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };
+    }
+    let arguments = || std::env::args().skip(1);
+    if let Some(ended) = serve::served(arguments()).or_else(|| spawn::measured(arguments())) {
+        return ended;
     }
     run(
         Program {

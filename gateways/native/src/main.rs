@@ -4,6 +4,7 @@
 mod account;
 mod child;
 mod handicap;
+mod kernel;
 
 use gateway_http::{Program, Workloads, run};
 use handicap::{HELP, Handicap};

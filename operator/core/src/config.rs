@@ -55,6 +55,10 @@ pub struct Images {
     pub wasmtime_cli: String,
     /// Preset `wasmedge-cli`.
     pub wasmedge_cli: String,
+    /// Preset `wasmtime-serve`.
+    pub wasmtime_serve: String,
+    /// Preset `v8`.
+    pub v8: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.
@@ -72,12 +76,15 @@ pub struct Images {
 pub struct RuntimeClasses {
     /// Of the wasmtime shim.
     pub wasmtime: String,
+    /// Of gVisor.
+    pub gvisor: String,
 }
 
 impl Default for RuntimeClasses {
     fn default() -> Self {
         Self {
             wasmtime: "wasmtime".into(),
+            gvisor: "gvisor".into(),
         }
     }
 }

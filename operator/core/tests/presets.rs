@@ -187,12 +187,50 @@ fn a_process_per_answer_is_a_gateway_in_the_image_of_its_runtime() {
 }
 
 #[test]
+fn a_server_of_the_command_line_is_told_when_to_compile() {
+    let mode = |engine: &str| {
+        let pod = pod(&format!("preset: wasmtime-serve{engine}"));
+        assert_eq!(pod.runtime_class_name, None);
+        let container = &pod.containers[0];
+        assert_eq!(
+            container.image.as_deref(),
+            Some("example.com/wasmtime-serve:1")
+        );
+        let env = container.env.clone().unwrap();
+        (env[0].name.clone(), env[0].value.clone().unwrap())
+    };
+    let variable = |value: &str| ("WASMBENCH_ENGINE_COMPILE".to_owned(), value.to_owned());
+    assert_eq!(mode(""), variable("Jit"));
+    assert_eq!(mode(", engine: {compile: Aot}"), variable("Aot"));
+}
+
+#[test]
+fn a_sandbox_is_the_native_image_under_its_runtime_class() {
+    let (sandboxed, native) = (pod("preset: gvisor"), pod("preset: native"));
+    assert_eq!(sandboxed.runtime_class_name.as_deref(), Some("gvisor"));
+    assert_eq!(sandboxed.containers[0].image, native.containers[0].image);
+}
+
+#[test]
+fn a_server_with_an_instance_per_request_has_no_cell_for_state() {
+    let run = checked("preset: wasmtime-serve", WARM, &allowing_all()).unwrap();
+    let cells = cells_of(&run.spec).into_iter();
+    let cells = cells.filter(|cell| cell.variant == "hare");
+    let workloads: Vec<_> = cells.map(|cell| cell.workload).collect();
+    assert_eq!(workloads, ["greet", "relay"]);
+}
+
+#[test]
 fn an_engine_that_a_preset_has_not_is_refused() {
     for variant in [
         "preset: native, engine: {allocator: OnDemand}",
         "preset: wasmtime-cli, engine: {compile: Aot}",
         "preset: wasmtime-embedded, engine: {compile: Interpreter}",
         "preset: wasmedge-cli, engine: {compile: Jit}",
+        "preset: wasmtime-serve, engine: {compile: Interpreter}",
+        "preset: wasmtime-serve, engine: {allocator: Pooling}",
+        "preset: v8, engine: {compile: Jit}",
+        "preset: gvisor, engine: {allocator: OnDemand}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
     ] {
         let invalid = checked(variant, WARM, &allowing_all()).unwrap_err();

@@ -71,6 +71,14 @@ pub enum Preset {
     /// The workloads as a `wasi:http` component under the same shim, which reads requests and sends
     /// answers itself: an instance per request.
     WasmtimeShimHttp,
+    /// The same component under `wasmtime serve`, the server of wasmtime's own command line, in a pod of the
+    /// node's default runtime: compiled at the start, or before (`engine.compile`).
+    WasmtimeServe,
+    /// The same gateway as `wasmtime-cli` with V8: a process of Node.js per answer, which compiles the module itself.
+    V8,
+    /// The gateway as `native` in a pod of the `RuntimeClass` of gVisor: a container on a kernel of its own, in
+    /// user space.
+    Gvisor,
 }
 
 /// Settings of a Wasm engine.
@@ -81,8 +89,8 @@ pub struct Engine {
     #[serde(default)]
     pub allocator: Allocator,
 
-    /// When the module is compiled, if at all. Of `wasmtime-embedded` `Jit` (the default) or `Aot`, of
-    /// `wasmedge-cli` `Aot` (the default) or `Interpreter`.
+    /// When the module is compiled, if at all. Of `wasmtime-embedded` and `wasmtime-serve` `Jit` (the default) or
+    /// `Aot`, of `wasmedge-cli` `Aot` (the default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }

@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
-use super::{wasmedge_cli, wasmtime_embedded};
+use super::{wasmedge_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
@@ -50,6 +50,23 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
+        Some(Preset::WasmtimeServe) => vec![
+            ("engine", "wasmtime"),
+            ("guest", "wasm32-wasi"),
+            (
+                "compileMode",
+                wasmtime_serve::compile(variant.engine.unwrap_or_default()).into(),
+            ),
+            built,
+        ],
+        Some(Preset::V8) => vec![
+            ("engine", "v8"),
+            ("frontend", "cli"),
+            ("compileMode", "Jit"),
+            built,
+        ],
+        // The kernel that the process sees: a RuntimeClass of that name may be any runtime's.
+        Some(Preset::Gvisor) => vec![("engine", "none"), ("kernel", "gvisor"), built],
         // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
         // RuntimeClass was used is in its record.
         Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp) => {
@@ -232,6 +249,42 @@ mod tests {
         };
         assert_eq!(says("1.10"), None);
         assert!(says("60.00").unwrap().contains("as an interpreter does"));
+    }
+
+    #[test]
+    fn a_server_of_the_command_line_must_be_told_from_one_that_compiled_before() {
+        let serve = variant(json!({"name": "s", "preset": "wasmtime-serve"}));
+        let says = |mode: &str| {
+            let facts = [
+                ("engine", "wasmtime"),
+                ("guest", "wasm32-wasi"),
+                ("compileMode", mode),
+                ("profile", "release"),
+                ("computeRatio", "1.02"),
+            ];
+            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            contradiction(&serve, &facts)
+        };
+        assert_eq!(says("Jit"), None);
+        let found = "compileMode is Aot instead of Jit";
+        assert_eq!(says("Aot").as_deref(), Some(found));
+    }
+
+    #[test]
+    fn a_runtime_class_that_is_called_gvisor_and_is_not_is_found_by_the_kernel() {
+        let sandboxed = variant(json!({"name": "s", "preset": "gvisor"}));
+        let says = |kernel: &str| {
+            let facts = [
+                ("engine", "none"),
+                ("kernel", kernel),
+                ("profile", "release"),
+            ];
+            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            contradiction(&sandboxed, &facts)
+        };
+        assert_eq!(says("gvisor"), None);
+        let found = "kernel is linux instead of gvisor";
+        assert_eq!(says("linux").as_deref(), Some(found));
     }
 
     #[test]

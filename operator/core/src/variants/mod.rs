@@ -4,12 +4,15 @@
 mod container;
 pub mod engine;
 mod floor;
+mod gvisor;
 mod native;
 mod native_host_network;
 pub mod not_applicable;
+mod v8;
 mod wasmedge_cli;
 mod wasmtime_cli;
 mod wasmtime_embedded;
+mod wasmtime_serve;
 mod wasmtime_shim;
 mod wasmtime_shim_http;
 
@@ -72,6 +75,12 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         (Some(Preset::WasmtimeShimHttp), _) => {
             Some(wasmtime_shim_http::subject(images, &config.runtime_classes))
         }
+        (Some(Preset::WasmtimeServe), _) => Some(wasmtime_serve::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
+        (Some(Preset::V8), _) => Some(v8::subject(images)),
+        (Some(Preset::Gvisor), _) => Some(gvisor::subject(images, &config.runtime_classes)),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }
