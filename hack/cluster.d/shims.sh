@@ -1,46 +1,28 @@
 # shellcheck shell=bash
 # The Wasm shims on the nodes, as an administrator installs them: a program on containerd's PATH and a
-# RuntimeClass; and gVisor. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
-# Comes in: a cluster, hack/shims, hack/runtime. Goes out: pods can ask for these RuntimeClasses.
+# RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
+# Comes in: a cluster, hack/shims. Goes out: pods can ask for these RuntimeClasses.
 
 shim_names=(wasmtime)
-# Besides, gVisor, and a runtime without a shim: what becomes of its pods is tested.
-runtime_names=("${shim_names[@]}" runsc wasmbench-broken)
+# Besides, a runtime without a shim: what becomes of its pods is tested.
+runtime_names=("${shim_names[@]}" wasmbench-broken)
 
 add_shims() {
-  local name node
+  local name program node
   use_cluster
   for node in $(nodes); do add_runtimes "$node"; done
   for name in "${shim_names[@]}"; do
     [ -e "$("$hack/shims/build" --path "$name")" ] ||
       step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
-    put_on_nodes "$("$hack/shims/build" --path "$name")" "containerd-shim-$name-v1"
+    program=$("$hack/shims/build" --path "$name")
+    for node in $(nodes); do
+      # Renamed into place: a running shim's file cannot be written.
+      docker cp --quiet "$program" "$node:/usr/local/bin/.shim" >/dev/null 2>&1 ||
+        docker cp "$program" "$node:/usr/local/bin/.shim" >/dev/null
+      docker exec "$node" mv /usr/local/bin/.shim "/usr/local/bin/containerd-shim-$name-v1"
+    done
     kube apply --filename "$hack/../manifests/runtimeclasses/$name.yaml" >/dev/null
     echo "The RuntimeClass $name is ready."
-  done
-  add_gvisor
-}
-
-add_gvisor() {
-  local program
-  program=$("$hack/runtime" --path runsc)/usr/bin/runsc
-  if [ ! -e "$program" ] && ! have apt-get && ! have mmdebstrap; then
-    echo "gVisor is left out: it comes from a package of Debian, and there is no mmdebstrap here."
-    return
-  fi
-  [ -e "$program" ] || step 'Get gVisor from Debian' get_gvisor
-  put_on_nodes "$program" runsc
-  kube apply --filename "$hack/../manifests/runtimeclasses/gvisor.yaml" >/dev/null
-  echo 'The RuntimeClass gvisor is ready.'
-}
-
-put_on_nodes() { # PROGRAM NAME
-  local node
-  for node in $(nodes); do
-    # Renamed into place: a running shim's file cannot be written.
-    docker cp --quiet "$1" "$node:/usr/local/bin/.shim" >/dev/null 2>&1 ||
-      docker cp "$1" "$node:/usr/local/bin/.shim" >/dev/null
-    docker exec "$node" mv /usr/local/bin/.shim "/usr/local/bin/$2"
   done
 }
 
@@ -50,14 +32,7 @@ runtimes_of() { # NAME...
   for plugin in io.containerd.grpc.v1.cri io.containerd.cri.v1.runtime; do
     for name in "$@"; do
       echo "[plugins.\"$plugin\".containerd.runtimes.$name]"
-      if [ "$name" != runsc ]; then
-        echo "  runtime_type = \"io.containerd.$name.v1\""
-        continue
-      fi
-      # gVisor's own shim is in no package of Debian; its program is called as runc is.
-      echo '  runtime_type = "io.containerd.runc.v2"'
-      echo "  [plugins.\"$plugin\".containerd.runtimes.$name.options]"
-      echo '    BinaryName = "/usr/local/bin/runsc"'
+      echo "  runtime_type = \"io.containerd.$name.v1\""
     done
   done
 }
@@ -66,7 +41,7 @@ runtimes_of() { # NAME...
 add_runtimes() { # NODE
   local name missing=()
   for name in "${runtime_names[@]}"; do
-    docker exec "$1" grep -q "\.runtimes\.$name\]" /etc/containerd/config.toml || missing+=("$name")
+    docker exec "$1" grep -q "io.containerd.$name.v1" /etc/containerd/config.toml || missing+=("$name")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   runtimes_of "${missing[@]}" | docker exec --interactive "$1" tee -a /etc/containerd/config.toml >/dev/null
@@ -74,4 +49,3 @@ add_runtimes() { # NODE
 }
 
 build_shim() { "$hack/shims/build" "$1" >/dev/null; }
-get_gvisor() { "$hack/runtime" runsc >/dev/null; }

@@ -79,7 +79,6 @@ images:
   pullPolicy: {{ .Values.image.pullPolicy }}
 runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
-  gvisor: {{ .Values.runtimeClasses.gvisor | quote }}
 meter: {{ ternary "none" "cgroup" (eq .Values.meter.level "none") }}
 limits:
   connections: {{ int .Values.limits.connections }}

@@ -4,7 +4,6 @@
 mod account;
 mod child;
 mod handicap;
-mod kernel;
 
 use gateway_http::{Program, Workloads, run};
 use handicap::{HELP, Handicap};

@@ -76,15 +76,12 @@ pub struct Images {
 pub struct RuntimeClasses {
     /// Of the wasmtime shim.
     pub wasmtime: String,
-    /// Of gVisor.
-    pub gvisor: String,
 }
 
 impl Default for RuntimeClasses {
     fn default() -> Self {
         Self {
             wasmtime: "wasmtime".into(),
-            gvisor: "gvisor".into(),
         }
     }
 }

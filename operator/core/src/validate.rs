@@ -408,8 +408,7 @@ fn engine_fits(variant: &Variant) -> bool {
             | Preset::WasmtimeCli
             | Preset::WasmtimeShim
             | Preset::WasmtimeShimHttp
-            | Preset::V8
-            | Preset::Gvisor,
+            | Preset::V8,
         )
         | None => false,
     }

@@ -205,13 +205,6 @@ fn a_server_of_the_command_line_is_told_when_to_compile() {
 }
 
 #[test]
-fn a_sandbox_is_the_native_image_under_its_runtime_class() {
-    let (sandboxed, native) = (pod("preset: gvisor"), pod("preset: native"));
-    assert_eq!(sandboxed.runtime_class_name.as_deref(), Some("gvisor"));
-    assert_eq!(sandboxed.containers[0].image, native.containers[0].image);
-}
-
-#[test]
 fn a_server_with_an_instance_per_request_has_no_cell_for_state() {
     let run = checked("preset: wasmtime-serve", WARM, &allowing_all()).unwrap();
     let cells = cells_of(&run.spec).into_iter();
@@ -230,7 +223,6 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmtime-serve, engine: {compile: Interpreter}",
         "preset: wasmtime-serve, engine: {allocator: Pooling}",
         "preset: v8, engine: {compile: Jit}",
-        "preset: gvisor, engine: {allocator: OnDemand}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
     ] {
         let invalid = checked(variant, WARM, &allowing_all()).unwrap_err();

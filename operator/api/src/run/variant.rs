@@ -76,9 +76,6 @@ pub enum Preset {
     WasmtimeServe,
     /// The same gateway as `wasmtime-cli` with V8: a process of Node.js per answer, which compiles the module itself.
     V8,
-    /// The gateway as `native` in a pod of the `RuntimeClass` of gVisor: a container on a kernel of its own, in
-    /// user space.
-    Gvisor,
 }
 
 /// Settings of a Wasm engine.

@@ -65,8 +65,6 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ("compileMode", "Jit"),
             built,
         ],
-        // The kernel that the process sees: a RuntimeClass of that name may be any runtime's.
-        Some(Preset::Gvisor) => vec![("engine", "none"), ("kernel", "gvisor"), built],
         // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
         // RuntimeClass was used is in its record.
         Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp) => {
@@ -268,23 +266,6 @@ mod tests {
         assert_eq!(says("Jit"), None);
         let found = "compileMode is Aot instead of Jit";
         assert_eq!(says("Aot").as_deref(), Some(found));
-    }
-
-    #[test]
-    fn a_runtime_class_that_is_called_gvisor_and_is_not_is_found_by_the_kernel() {
-        let sandboxed = variant(json!({"name": "s", "preset": "gvisor"}));
-        let says = |kernel: &str| {
-            let facts = [
-                ("engine", "none"),
-                ("kernel", kernel),
-                ("profile", "release"),
-            ];
-            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
-            contradiction(&sandboxed, &facts)
-        };
-        assert_eq!(says("gvisor"), None);
-        let found = "kernel is linux instead of gvisor";
-        assert_eq!(says("linux").as_deref(), Some(found));
     }
 
     #[test]

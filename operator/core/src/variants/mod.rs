@@ -4,7 +4,6 @@
 mod container;
 pub mod engine;
 mod floor;
-mod gvisor;
 mod native;
 mod native_host_network;
 pub mod not_applicable;
@@ -80,7 +79,6 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
             variant.engine.unwrap_or_default(),
         )),
         (Some(Preset::V8), _) => Some(v8::subject(images)),
-        (Some(Preset::Gvisor), _) => Some(gvisor::subject(images, &config.runtime_classes)),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

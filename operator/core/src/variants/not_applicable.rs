@@ -28,8 +28,7 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         | Preset::WasmtimeCli
         | Preset::WasmedgeCli
         | Preset::WasmtimeShim
-        | Preset::V8
-        | Preset::Gvisor => None,
+        | Preset::V8 => None,
     }
 }
 
@@ -43,8 +42,7 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmtimeShim
         | Preset::WasmtimeShimHttp
         | Preset::WasmtimeServe
-        | Preset::V8
-        | Preset::Gvisor => None,
+        | Preset::V8 => None,
     }
 }
 
