@@ -31,7 +31,7 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-e2e-clis: ## The presets that run a process per answer, on the real cluster; builds their runtimes first
+e2e-clis: ## The presets whose images are built by name only, on the real cluster; gets their runtimes first
 	@hack/e2e/run --clis
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines

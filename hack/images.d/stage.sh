@@ -4,38 +4,37 @@
 
 declare -A package_of=(
   [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli [upstream]=gateway-upstream
+  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
+  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [upstream]=gateway-upstream
 )
 declare -A binary_of=(
   [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
-  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli [upstream]=gateway-upstream
+  [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
+  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [upstream]=gateway-upstream
 )
 # Under which name the binary lies in the image, where it is another.
 declare -A entry_of=(
-  [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway [upstream]=gateway
+  [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
+  [wasmtime-serve]=root/gateway [v8]=root/gateway [upstream]=gateway
+)
+# What hack/runtime calls the runtime whose program is in the image, and the guest that it runs.
+declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [server-wasmedge-aot]=wasmedge)
+declare -A guest_of=(
+  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]=transform [wasmtime-serve]=http [v8]=transform
+  [server]=server [http]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
 )
 
 stage_of() { echo "$store/stage/$1"; }
 
 stage() { # NAME...
-  local name context binaries module fortio allocator runtime
+  local name context binaries fortio allocator runtime server
   local -A guests=()
   have cargo || die "cargo is missing: install Rust from https://rustup.rs"
   for name in "$@"; do
-    case $name in
-      embedded) module=$("$hack/wasm" build transform) ;;
-      *-cli)
-        module=$("$hack/wasm" build transform)
-        "$hack/runtime" "${name%-cli}" >/dev/null
-        [ "$name" != wasmedge-cli ] || guests[$name]=$("$hack/wasm" build server-wasmedge)
-        ;;
-      probe) fortio=$("$hack/tool" fortio) ;;
-      server | http | server-wasmedge) guests[$name]=$("$hack/wasm" build "$name") ;;
-      server-wasmedge-aot)
-        guests[$name]=$("$hack/wasm" build server-wasmedge)
-        "$hack/runtime" wasmedge >/dev/null
-        ;;
-    esac
+    [ -z "${guest_of[$name]:-}" ] || guests[$name]=$("$hack/wasm" build "${guest_of[$name]}")
+    [ -z "${runtime_of[$name]:-}" ] || "$hack/runtime" "${runtime_of[$name]}" >/dev/null
+    [ "$name" != probe ] || fortio=$("$hack/tool" fortio)
+    [ "$name" != wasmedge-cli ] || server=$("$hack/wasm" build server-wasmedge)
   done
   binaries=$store/binaries
   logged "$cache/log/images-cargo.log" "compile the binaries of the images" compile "$binaries" "$@"
@@ -51,23 +50,24 @@ stage() { # NAME...
       put 644 "${guests[$name]}" "$context/gateway.wasm"
       continue
     fi
-    if [[ $name = *-cli ]]; then
-      runtime=$("$hack/runtime" "${name%-cli}")
+    if [ -n "${runtime_of[$name]:-}" ]; then
+      runtime=$("$hack/runtime" "${runtime_of[$name]}")
       mkdir "$context/root"
       cp -a "$runtime/." "$context/root"
     fi
     put 755 "$binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
     case $name in
       embedded)
-        put 644 "$module" "$context/transform.wasm"
+        put 644 "${guests[$name]}" "$context/transform.wasm"
         for allocator in OnDemand Pooling; do
-          "$context/gateway" precompile "$allocator" "$module" "$context/transform-${allocator,,}.cwasm"
+          "$context/gateway" precompile "$allocator" "${guests[$name]}" "$context/transform-${allocator,,}.cwasm"
         done
         ;;
       probe) put 755 "$fortio" "$context/fortio" ;;
-      *-cli)
-        put_modules "${name%-cli}" "$runtime" "$module" "$context/root"
-        [ "$name" != wasmedge-cli ] || put_server "$runtime" "${guests[$name]}" "$context/root"
+      wasmtime-serve) put_component "$runtime" "${guests[$name]}" "$context/root" ;;
+      *-cli | v8)
+        put_modules "${runtime_of[$name]}" "$runtime" "${guests[$name]}" "$context/root"
+        [ "$name" != wasmedge-cli ] || put_server "$runtime" "$server" "$context/root"
         ;;
     esac
   done
@@ -86,6 +86,7 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
           -o "$4/$stem.cwasm" "$4/$stem.wasm"
         ;;
       wasmedge) compile_with_wasmedge "$2" "$4/$stem.wasm" "$4/$stem-aot.wasm" ;;
+      v8) put 644 "$repository/gateways/cli/v8/wasi.cjs" "$4/wasi.cjs" ;;
     esac
   done
 }
@@ -108,6 +109,12 @@ run_wasmedge() { # RUNTIME ARGUMENT...
   loader=$(find "$runtime" -name 'ld-linux*.so.*')
   folders=$(find "$runtime/usr/lib" -maxdepth 1 -name '*-linux-gnu*')
   "$loader" --library-path "$folders" "$runtime/usr/bin/wasmedge" "${@:2}"
+}
+
+# What is served, as it is and compiled.
+put_component() { # FOLDER COMPONENT ROOT
+  put 644 "$2" "$3/http.wasm"
+  "$1/usr/bin/wasmtime" compile --target "$(rustc -vV | sed -n 's/^host: //p')" -o "$3/http.cwasm" "$3/http.wasm"
 }
 
 # Static, because an image has no C library; all at once, because they share most of what is

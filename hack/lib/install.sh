@@ -15,8 +15,11 @@ prepare_cluster() {
   PATH=$(dirname "$KUBECTL"):$PATH
   # Once: the tree may be edited meanwhile.
   IMAGE_TAG=$(hack/images tag)
-  hack/images load
+  hack/images load usual "${further_images[@]}"
 }
+
+# Images that not every script needs.
+further_images=()
 
 # Further arguments of Helm, for a script that wants them.
 chart_options=()

@@ -71,6 +71,8 @@ images:
   embedded: {{ include "wasmbench.image" (dict "root" . "name" "embedded") | quote }}
   wasmtimeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-cli") | quote }}
   wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
+  wasmtimeServe: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-serve") | quote }}
+  v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}

@@ -2,8 +2,10 @@
 //! runtime is called as for an answer, for much work and for none: the difference is the work.
 
 use crate::front::Front;
+use std::ffi::OsStr;
 use std::hint::black_box;
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,7 +41,7 @@ pub fn ratio(front: &Front) -> Result<f64, String> {
 fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
     let arguments = front.runtime.invoke(&front.compute_module, FUNCTION, steps);
     let began = Instant::now();
-    let said = output(front, &arguments)?;
+    let said = output(&front.program, &arguments)?;
     let took = began.elapsed();
     // Some print the number as signed.
     let answer: i64 = said
@@ -54,8 +56,8 @@ fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
 }
 
 /// What the runtime prints when it is called in this way.
-pub fn output(front: &Front, arguments: &[impl AsRef<std::ffi::OsStr>]) -> Result<String, String> {
-    let mut child = Command::new(&front.program)
+pub fn output(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String, String> {
+    let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
         .stdin(Stdio::null())

@@ -14,6 +14,7 @@ const CHILDREN_PER_CPU: usize = 2;
 const MAX_CHILDREN: usize = 1024;
 /// As for the upstream.
 const TIMEOUT: Duration = Duration::from_secs(10);
+const RUNTIMES: &str = "wasmtime, wasmedge or v8";
 
 /// A runtime, and the module that it runs for each answer.
 #[derive(Debug)]
@@ -34,26 +35,26 @@ pub struct Front {
 impl Front {
     /// Takes its options out of `settings`.
     pub fn take(settings: &mut Settings) -> Result<Self, Invalid> {
-        let runtime = settings.take_parsed("runtime", None, "wasmtime or wasmedge", |name| {
+        let runtime = settings.take_parsed("runtime", None, RUNTIMES, |name| {
             Runtime::from_name(name).map(Some)
         })?;
         let runtime =
-            runtime.ok_or_else(|| Invalid("--runtime is missing: wasmtime or wasmedge".into()))?;
+            runtime.ok_or_else(|| Invalid(format!("--runtime is missing: {RUNTIMES}")))?;
         let compile = settings.take_parsed(
             "engine-compile",
-            Compile::Aot,
-            "Aot or Interpreter",
+            runtime.usual_compile(),
+            "Aot, Interpreter or Jit",
             Compile::from_name,
         )?;
         if !runtime.can(compile) {
-            let name = runtime.name();
+            let (name, compile) = (runtime.name(), compile.name());
             return Err(Invalid(format!(
-                "{name} has no interpreter: leave out --engine-compile"
+                "{name} is not called as {compile} here: leave out --engine-compile"
             )));
         }
         let mut path =
             |option: &str, usual: PathBuf| settings.take(option).map_or(usual, PathBuf::from);
-        let program = path("program", format!("/usr/bin/{}", runtime.name()).into());
+        let program = path("program", runtime.usual_program());
         let module = path("module", runtime.usual_file(compile, "transform"));
         let compute_module = path("compute-module", runtime.usual_file(compile, "compute"));
         Ok(Self {
@@ -84,7 +85,7 @@ impl Transform for Front {
     }
 
     fn describe(&self) -> String {
-        let version = compute::output(self, &["--version"]).unwrap_or_default();
+        let version = compute::output(&self.program, self.runtime.version()).unwrap_or_default();
         let ratio = compute::ratio(self);
         let ratio = ratio.map_or_else(|_| "null".to_owned(), |ratio| format!("{ratio:.2}"));
         format!(
@@ -99,7 +100,7 @@ impl Transform for Front {
 }
 
 /// The first word that is a version: a runtime may tell more, such as its plugins.
-fn version_of(said: &str) -> String {
+pub fn version_of(said: &str) -> String {
     let is_version = |word: &&str| {
         word.starts_with(|c: char| c.is_ascii_digit())
             && word
@@ -155,6 +156,7 @@ mod tests {
                 "/usr/bin/wasmedge version 0.14.1\n (plugin \"wasi_logging\") version 0.1.0.0\n",
                 "0.14.1",
             ),
+            ("13.6.233.17-node.26\n", "13.6.233.17-node.26"),
             ("nothing", ""),
         ] {
             assert_eq!(version_of(said), version);

@@ -10,6 +10,8 @@ pub enum Runtime {
     Wasmtime,
     /// WasmEdge.
     Wasmedge,
+    /// V8, by Node.js: a script of ours calls its WASI.
+    V8,
 }
 
 /// How a runtime executes.
@@ -19,30 +21,62 @@ pub enum Compile {
     Aot,
     /// Instruction by instruction.
     Interpreter,
+    /// Native code that each process makes.
+    Jit,
 }
 
+/// What stands for the command line that Node.js has not: runs a WASI command, or calls a function.
+const SCRIPT_OF_V8: &str = "/wasi.cjs";
+
 impl Runtime {
+    const ALL: [Self; 3] = [Self::Wasmtime, Self::Wasmedge, Self::V8];
+
     /// As it is written in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wasmtime => "wasmtime",
             Self::Wasmedge => "wasmedge",
+            Self::V8 => "v8",
+        }
+    }
+
+    /// Where its image has its program.
+    pub fn usual_program(self) -> PathBuf {
+        match self {
+            Self::Wasmtime => "/usr/bin/wasmtime",
+            Self::Wasmedge => "/usr/bin/wasmedge",
+            Self::V8 => "/usr/bin/node",
+        }
+        .into()
+    }
+
+    /// What it is asked for its version.
+    pub fn version(self) -> &'static [&'static str] {
+        match self {
+            Self::Wasmtime | Self::Wasmedge => &["--version"],
+            Self::V8 => &["--print", "process.versions.v8"],
+        }
+    }
+
+    /// How it executes, where nobody says.
+    pub fn usual_compile(self) -> Compile {
+        match self {
+            Self::Wasmtime | Self::Wasmedge => Compile::Aot,
+            Self::V8 => Compile::Jit,
         }
     }
 
     /// The reverse of [`Runtime::name`].
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Wasmtime, Self::Wasmedge]
-            .into_iter()
-            .find(|runtime| runtime.name() == name)
+        Self::ALL.into_iter().find(|runtime| runtime.name() == name)
     }
 
     /// Whether it can execute in this way.
     pub fn can(self, compile: Compile) -> bool {
-        match (self, compile) {
-            (Self::Wasmtime, Compile::Interpreter) => false,
-            (Self::Wasmtime | Self::Wasmedge, Compile::Aot)
-            | (Self::Wasmedge, Compile::Interpreter) => true,
+        match self {
+            Self::Wasmtime => compile == Compile::Aot,
+            Self::Wasmedge => compile != Compile::Jit,
+            Self::V8 => compile == Compile::Jit,
         }
     }
 
@@ -51,7 +85,7 @@ impl Runtime {
         let ending = match (self, compile) {
             (Self::Wasmtime, _) => ".cwasm",
             (Self::Wasmedge, Compile::Aot) => "-aot.wasm",
-            (Self::Wasmedge, Compile::Interpreter) => ".wasm",
+            (Self::Wasmedge, Compile::Interpreter | Compile::Jit) | (Self::V8, _) => ".wasm",
         };
         format!("/{stem}{ending}").into()
     }
@@ -62,6 +96,7 @@ impl Runtime {
         match self {
             Self::Wasmtime => vec!["run".into(), "--allow-precompiled".into(), module],
             Self::Wasmedge => vec![module],
+            Self::V8 => vec!["--no-warnings".into(), SCRIPT_OF_V8.into(), module],
         }
     }
 
@@ -78,6 +113,13 @@ impl Runtime {
                 number,
             ],
             Self::Wasmedge => vec!["--reactor".into(), module, function.into(), number],
+            Self::V8 => vec![
+                "--no-warnings".into(),
+                SCRIPT_OF_V8.into(),
+                module,
+                function.into(),
+                number,
+            ],
         }
     }
 }
@@ -88,12 +130,13 @@ impl Compile {
         match self {
             Self::Aot => "Aot",
             Self::Interpreter => "Interpreter",
+            Self::Jit => "Jit",
         }
     }
 
     /// The reverse of [`Compile::name`].
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Aot, Self::Interpreter]
+        [Self::Aot, Self::Interpreter, Self::Jit]
             .into_iter()
             .find(|compile| compile.name() == name)
     }

@@ -1,122 +1,152 @@
-//! `serve`: becomes a process of the runtime that runs the gateway itself as its guest, which listens.
-//!
-//! Comes in: the container's arguments and environment. Goes out: the same for the guest, to whom a command
-//! line passes on only what it is told to, and how it is executed. Only of WasmEdge, whose sockets the guest
-//! uses.
+//! Becomes the server of a runtime: `wasmtime serve` of the workloads as a `wasi:http` component. Nothing of this
+//! program is left when it serves; before, it finds out what the guest shall tell of its host.
 
-use crate::runtime::Compile;
-use std::ffi::{OsStr, OsString};
+use crate::compute::output;
+use crate::front::version_of;
+use gateway_http::{Config, Invalid, Settings};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
-/// Where an image has the gateway as a guest: with code of `wasmedge compile`, and without.
-const COMPILED: &str = "/server-aot.wasm";
-const PLAIN: &str = "/server.wasm";
-/// The version of the runtime, as the build of the image found it: asking it would be a part of each start.
-const VERSION_FILE: &str = "/wasmedge.version";
-const PROGRAM: &str = "/usr/bin/wasmedge";
-const COMPILE_VARIABLE: &str = "WASMBENCH_ENGINE_COMPILE";
+/// The only argument before options.
+const COMMAND: &str = "serve";
+const HELP: &str = "\
+Usage: gateway serve [--option VALUE]...
+  --program FILE             wasmtime (/usr/bin/wasmtime)
+  --engine-compile NAME      Jit, or Aot: the component was compiled before (Jit)
+  --module FILE              the component (/http.wasm, or /http.cwasm)
+  --listen, --upstream, --max-connections, --start-delay-ms: as without 'serve'
+Each option is also read from the environment: --listen from WASMBENCH_LISTEN.
+";
+const PROGRAM: &str = "/usr/bin/wasmtime";
+/// Read by the guest.
+const UPSTREAM: &str = "WASMBENCH_UPSTREAM";
+/// Of the runtime that wasmtime's server runs on: as many threads as every other gateway has.
+const THREADS: (&str, &str) = ("TOKIO_WORKER_THREADS", "1");
+/// Exit codes, as of the other gateways.
+const INVALID: u8 = 2;
+const FAILED: u8 = 1;
 
-/// What the process becomes: the arguments of the runtime.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Serve(Vec<OsString>);
-
-impl Serve {
-    /// From the arguments after `serve` and the environment.
-    pub fn new(
-        arguments: impl Iterator<Item = OsString>,
-        environment: impl Iterator<Item = (OsString, OsString)>,
-        version: &str,
-    ) -> Result<Self, String> {
-        let environment: Vec<_> = environment.collect();
-        let asked = environment
-            .iter()
-            .find(|(name, _)| name == COMPILE_VARIABLE)
-            .map_or(Some(Compile::Aot), |(_, mode)| {
-                Compile::from_name(&mode.to_string_lossy())
-            });
-        let mode = asked.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
-        let told = [
-            ("WASM_HOST_ENGINE", "wasmedge"),
-            ("WASM_HOST_VERSION", version.trim()),
-            ("WASM_HOST_COMPILE_MODE", mode.name()),
-        ];
-        let told = told.map(|(name, value)| (name.into(), value.into()));
-        let mut command: Vec<OsString> = vec![];
-        // Of two variables of one name a guest sees the first.
-        for (name, value) in told.into_iter().chain(environment) {
-            command.push("--env".into());
-            command.push([&*name, OsStr::new("="), &value].into_iter().collect());
-        }
-        match mode {
-            Compile::Aot => command.push(COMPILED.into()),
-            Compile::Interpreter => {
-                command.push("--force-interpreter".into());
-                command.push(PLAIN.into());
-            }
-        }
-        command.extend(arguments);
-        Ok(Self(command))
+/// Ends only with what went wrong, where the arguments ask for this.
+pub fn served(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
+    if arguments.next()? != COMMAND {
+        return None;
     }
-
-    /// Of this process. Does not return unless something is wrong.
-    pub fn of_process() -> String {
-        let version = match std::fs::read_to_string(VERSION_FILE) {
-            Ok(version) => version,
-            Err(error) => return format!("{VERSION_FILE}: {error}"),
-        };
-        // Behind the program and `serve`.
-        let arguments = std::env::args_os().skip(2);
-        match Self::new(arguments, std::env::vars_os(), &version) {
-            Err(sentence) => sentence,
-            Ok(serve) => {
-                let error = Command::new(PROGRAM).args(serve.0).exec();
-                format!("{PROGRAM}: {error}")
-            }
-        }
+    let arguments: Vec<String> = arguments.collect();
+    if arguments.iter().any(|argument| argument == "--help") {
+        let _ = std::io::stdout().lock().write_all(HELP.as_bytes());
+        return Some(ExitCode::SUCCESS);
     }
+    let (code, sentence) = match Serve::take(arguments) {
+        Ok(serve) => (FAILED, serve.become_server()),
+        Err(invalid) => (INVALID, invalid.to_string()),
+    };
+    let _ = writeln!(std::io::stderr(), "wasmbench: serve: {sentence}");
+    Some(ExitCode::from(code))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What is served, and how.
+struct Serve {
+    program: PathBuf,
+    module: PathBuf,
+    config: Config,
+}
 
-    fn serve(environment: &[(&str, &str)]) -> Result<Vec<String>, String> {
-        let environment = environment.iter().map(|(a, b)| (a.into(), b.into()));
-        let arguments = ["--idle-timeout-ms".into(), "5".into()];
-        let serve = Serve::new(arguments.into_iter(), environment, "0.14.1\n")?;
-        let text = |word: OsString| word.into_string().unwrap();
-        Ok(serve.0.into_iter().map(text).collect())
+impl Serve {
+    fn take(arguments: Vec<String>) -> Result<Self, Invalid> {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let mut settings = Settings::new(arguments, environment)?;
+        let config = Config::take(&mut settings)?;
+        let usual =
+            settings.take_parsed(
+                "engine-compile",
+                "/http.wasm",
+                "Jit or Aot",
+                |name| match name {
+                    "Jit" => Some("/http.wasm"),
+                    "Aot" => Some("/http.cwasm"),
+                    _ => None,
+                },
+            )?;
+        let module = settings.take("module").unwrap_or_else(|| usual.to_owned());
+        let program = settings
+            .take("program")
+            .unwrap_or_else(|| PROGRAM.to_owned());
+        settings.finish()?;
+        Ok(Self {
+            program: program.into(),
+            module: module.into(),
+            config,
+        })
     }
 
-    #[test]
-    fn the_guest_gets_the_containers_environment_and_arguments_and_is_told_its_host() {
-        let words = serve(&[("WASMBENCH_UPSTREAM", "10.0.0.1:80")]).unwrap();
-        assert_eq!(
-            words,
-            [
-                "--env",
-                "WASM_HOST_ENGINE=wasmedge",
-                "--env",
-                "WASM_HOST_VERSION=0.14.1",
-                "--env",
-                "WASM_HOST_COMPILE_MODE=Aot",
-                "--env",
-                "WASMBENCH_UPSTREAM=10.0.0.1:80",
-                "/server-aot.wasm",
-                "--idle-timeout-ms",
-                "5",
-            ]
-        );
+    /// Returns only with why it could not.
+    fn become_server(&self) -> String {
+        std::thread::sleep(self.config.start_delay);
+        match self.arguments() {
+            Ok(arguments) => {
+                let mut command = Command::new(&self.program);
+                command.args(arguments).env(THREADS.0, THREADS.1);
+                if let Some(upstream) = &self.config.upstream {
+                    command.env(UPSTREAM, upstream);
+                }
+                let error = command.exec();
+                format!("could not start {}: {error}", self.program.display())
+            }
+            Err(sentence) => sentence,
+        }
     }
 
-    #[test]
-    fn an_interpreter_is_asked_for_by_name_and_gets_the_module_without_code() {
-        let words = serve(&[(COMPILE_VARIABLE, "Interpreter")]).unwrap();
-        let at = words.iter().position(|word| word == "--force-interpreter");
-        assert_eq!(words[at.unwrap() + 1], "/server.wasm");
-        assert!(words.contains(&"WASM_HOST_COMPILE_MODE=Interpreter".to_owned()));
-        let refused = serve(&[(COMPILE_VARIABLE, "Jit")]).unwrap_err();
-        assert!(refused.contains("Aot or Interpreter"), "{refused}");
+    fn arguments(&self) -> Result<Vec<OsString>, String> {
+        let version = output(&self.program, &["--version"])
+            .map_err(|error| format!("{} tells no version: {error}", self.program.display()))?;
+        let mode = self.compile_mode()?;
+        let connections = self.config.max_connections.to_string();
+        let mut arguments: Vec<OsString> = [
+            "serve",
+            "--addr",
+            &self.config.listen.to_string(),
+            // The environment is not of the world that such components have.
+            "-Scli",
+            "-Opooling-allocator",
+            "--max-concurrent-connections",
+            &connections,
+            "--env",
+            UPSTREAM,
+            "--env",
+            "WASM_HOST_ENGINE=wasmtime",
+            "--env",
+            &format!("WASM_HOST_VERSION={}", version_of(&version)),
+            "--env",
+            &format!("WASM_HOST_COMPILE_MODE={mode}"),
+        ]
+        .map(OsString::from)
+        .into();
+        if mode == "Aot" {
+            arguments.push("--allow-precompiled".into());
+        }
+        arguments.push(self.module.clone().into());
+        Ok(arguments)
+    }
+
+    /// By the first bytes of the file, whatever was asked for.
+    fn compile_mode(&self) -> Result<&'static str, String> {
+        let mut head = [0; 4];
+        let file = self.module.display();
+        File::open(&self.module)
+            .and_then(|mut opened| opened.read_exact(&mut head))
+            .map_err(|error| format!("could not read the component {file}: {error}"))?;
+        match &head {
+            b"\0asm" => Ok("Jit"),
+            b"\x7fELF" => Ok("Aot"),
+            _ => Err(format!(
+                "{file} is neither a component nor code that was made of one"
+            )),
+        }
     }
 }

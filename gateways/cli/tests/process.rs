@@ -155,6 +155,26 @@ fn wasmedge_is_called_in_its_own_way() {
 }
 
 #[test]
+fn v8_is_called_by_a_script_of_node() {
+    let script = r#"
+case "$*" in
+  "--print process.versions.v8") echo 13.6.233.17-node.26 ;;
+  "--no-warnings /wasi.cjs /"*/module) printf wasm:; exec cat ;;
+  *) exit 9 ;;
+esac"#;
+    let gateway = Gateway::start(script, &["--runtime", "v8"]);
+    assert_eq!(gateway.get("/").1, "wasm:hello");
+    let (_, engine) = gateway.get("/engine");
+    for member in [
+        r#""engine":"v8""#,
+        r#""version":"13.6.233.17-node.26""#,
+        r#""compileMode":"Jit""#,
+    ] {
+        assert!(engine.contains(member), "{engine}");
+    }
+}
+
+#[test]
 fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
     let arguments = ["--runtime", "wasmtime", "--child-timeout-ms", "200"];
     let hanging = Gateway::start("exec sleep 60", &arguments);
@@ -172,11 +192,11 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
         (&[][..], "--runtime is missing"),
         (
             &["--runtime", "wasmer"],
-            "'wasmer' is not wasmtime or wasmedge",
+            "'wasmer' is not wasmtime, wasmedge or v8",
         ),
         (
             &["--runtime", "wasmtime", "--engine-compile", "Interpreter"],
-            "wasmtime has no interpreter",
+            "wasmtime is not called as Interpreter",
         ),
         (
             &["--runtime", "wasmtime", "--children", "0"],
@@ -192,4 +212,77 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(sentence), "{said}");
     }
+}
+
+#[test]
+fn the_rate_of_processes_alone_counts_those_that_end_well() {
+    let rate = |script: &str| {
+        let (_folder, program, module) = files(script);
+        let output = Command::new(BINARY)
+            .args(["spawn-rate", "--seconds", "1", "--runtime", "wasmtime"])
+            .args(["--children", "2"])
+            .args(options(&program, &module))
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8(said).unwrap()
+    };
+    // Two at once, a twentieth of a second each: forty per second at most.
+    let told = rate("read -r line; sleep 0.05");
+    let found: f64 = told.trim().parse().unwrap();
+    assert!((1.0..=40.0).contains(&found), "{told}");
+    let told = rate("exit 3");
+    assert!(told.contains("exit status: 3"), "{told}");
+}
+
+/// What becomes of `gateway serve` with a module of these bytes, and a program that says how it was called.
+fn served(module_bytes: &[u8], arguments: &[&str]) -> (Option<i32>, String) {
+    let script = r#"
+case "$1" in
+  --version) echo "wasmtime 48.0.8" ;;
+  *) echo "$TOKIO_WORKER_THREADS $WASMBENCH_UPSTREAM $*" ;;
+esac"#;
+    let (_folder, program, module) = files(script);
+    std::fs::write(&module, module_bytes).unwrap();
+    let output = Command::new(BINARY)
+        .arg("serve")
+        .args(&options(&program, &module)[..4])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn the_server_of_the_runtime_is_told_what_the_guest_shall_tell_of_it() {
+    let arguments = ["--listen", "127.0.0.1:9", "--upstream", "up:1"];
+    let (code, said) = served(b"\0asm....", &arguments);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.starts_with("1 up:1 serve --addr 127.0.0.1:9 -Scli "),
+        "{said}"
+    );
+    for told in [
+        "--env WASM_HOST_ENGINE=wasmtime",
+        "--env WASM_HOST_VERSION=48.0.8",
+        "--env WASM_HOST_COMPILE_MODE=Jit",
+        "--env WASMBENCH_UPSTREAM",
+    ] {
+        assert!(said.contains(told), "{said}");
+    }
+    assert!(!said.contains("precompiled"), "{said}");
+}
+
+#[test]
+fn the_file_says_whether_what_is_served_was_compiled_before() {
+    let (_, said) = served(b"\x7fELF....", &["--engine-compile", "Jit"]);
+    assert!(said.contains("WASM_HOST_COMPILE_MODE=Aot"), "{said}");
+    assert!(said.contains("--allow-precompiled /"), "{said}");
+    let (code, said) = served(b"text", &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("neither a component nor code"), "{said}");
+    let (code, said) = served(b"\0asm", &["--engine-compile", "Interpreter"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("'Interpreter' is not Jit or Aot"), "{said}");
 }

@@ -25,8 +25,16 @@ fn command_on(cpu: Option<u32>, program: &Path) -> Command {
     command
 }
 
+/// The gateway of an image whose files are in this folder, with no other file in sight: its runtime's libraries
+/// are not this machine's. Of the GNU core utilities, which become what they start.
+pub fn in_root(root: &Path) -> Command {
+    let mut command = Command::new("chroot");
+    command.arg(root).arg("/gateway");
+    command
+}
+
 /// Path of a program that `hack/selftest` built.
-fn program(variable: &str) -> PathBuf {
+pub fn program(variable: &str) -> PathBuf {
     let path = std::env::var_os(variable);
     path.unwrap_or_else(|| panic!("{variable} names no program: run 'make selftest'"))
         .into()
@@ -61,6 +69,13 @@ impl Gateway {
         command
             .arg(format!("--module={}", module.display()))
             .args(args);
+        Self::listening(command, free_port(), None)
+    }
+
+    /// Starts the gateway of an image whose files are in this folder, as the root of its file system.
+    pub fn in_root(root: &Path, args: &[&str]) -> Self {
+        let mut command = in_root(root);
+        command.args(args);
         Self::listening(command, free_port(), None)
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use kube::Client;
 use wasmbench_core::wire::record::Record;
-use wasmbench_e2e::namespace::with_namespace_of;
+use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
 use wasmbench_e2e::runs;
 
 const IN_PROCESS: &str = r"
@@ -19,15 +19,21 @@ const IN_PROCESS: &str = r"
 - {name: aot, preset: wasmtime-embedded, engine: {allocator: OnDemand, compile: Aot}}
 - {name: pooled-aot, preset: wasmtime-embedded, engine: {allocator: Pooling, compile: Aot}}
 ";
-const IN_CHILDREN: &str = r"
+const OF_COMMAND_LINES: &str = r"
 - {name: wasmtime-cli, preset: wasmtime-cli}
 - {name: wasmedge-cli, preset: wasmedge-cli}
 - {name: wasmedge-slow, preset: wasmedge-cli, engine: {compile: Interpreter}}
 - {name: server, preset: wasmedge-server}
 - {name: server-slow, preset: wasmedge-server, engine: {compile: Interpreter}}
+- {name: serve, preset: wasmtime-serve}
+- {name: serve-aot, preset: wasmtime-serve, engine: {compile: Aot}}
 ";
+const FURTHER: &str = r"
+- {name: v8, preset: v8}
+";
+const PROXY: &str = "\n- {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}";
 
-fn spec(variants: &str) -> String {
+fn spec(variants: &str, further_workloads: &str) -> String {
     format!(
         r"
 blocks: 1
@@ -36,8 +42,7 @@ variants:
 - {{name: native, preset: native}}{variants}
 workloads:
 - {{name: hello, path: /, expect: {{body: hello}}}}
-- {{name: compute, path: '/compute?iters=2000', expect: {{sameAcrossVariants: true}}}}
-- {{name: proxy, path: /elsewhere, expect: {{body: upstream}}, upstream: true}}
+- {{name: compute, path: '/compute?iters=2000', expect: {{sameAcrossVariants: true}}}}{further_workloads}
 sweeps:
   warmLatency: {{requests: 50, warmupRequests: 5}}
 "
@@ -46,8 +51,8 @@ sweeps:
 
 /// Measures each variant under each workload; all must give the native answers, and none may
 /// contradict what it claims, which would make its points invalid.
-async fn measured(client: &Client, namespace: &str, variants: &str, count: usize) -> Vec<Record> {
-    runs::create(client, namespace, "presets", &spec(variants)).await;
+async fn measured(client: &Client, namespace: &str, spec: &str, count: usize) -> Vec<Record> {
+    runs::create(client, namespace, "presets", spec).await;
     let run = runs::finished(client, namespace, "presets", 600).await;
     let records = runs::records(client, &run).await;
     let outcomes = runs::outcomes(&records);
@@ -73,7 +78,7 @@ fn modes(records: &[Record]) -> BTreeMap<&str, &str> {
 #[tokio::test]
 async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace_of("privileged", "presets", |client, namespace| async move {
-        let records = measured(&client, &namespace, IN_PROCESS, 12).await;
+        let records = measured(&client, &namespace, &spec(IN_PROCESS, PROXY), 12).await;
         let modes = modes(&records);
         assert_eq!((modes["aot"], modes["pooled-aot"]), ("Aot", "Aot"));
     })
@@ -81,20 +86,33 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 }
 
 #[tokio::test]
-#[ignore = "needs images that take minutes to build: make e2e-clis"]
-async fn presets_of_a_process_per_answer_answer_like_the_native_one_in_the_mode_they_claim() {
-    with_namespace_of("privileged", "clis", |client, namespace| async move {
-        let records = measured(&client, &namespace, IN_CHILDREN, 18).await;
+async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
+    with_namespace("clis", |client, namespace| async move {
+        let spec = spec(OF_COMMAND_LINES, "");
+        let records = measured(&client, &namespace, &spec, 16).await;
         let modes = modes(&records);
-        assert_eq!(
-            (modes["wasmtime-cli"], modes["wasmedge-cli"]),
-            ("Aot", "Aot")
-        );
-        assert_eq!(modes["wasmedge-slow"], "Interpreter");
-        assert_eq!(
-            (modes["server"], modes["server-slow"]),
-            ("Aot", "Interpreter")
-        );
+        for (variant, mode) in [
+            ("wasmtime-cli", "Aot"),
+            ("wasmedge-cli", "Aot"),
+            ("wasmedge-slow", "Interpreter"),
+            ("serve", "Jit"),
+            ("serve-aot", "Aot"),
+            ("server", "Aot"),
+            ("server-slow", "Interpreter"),
+        ] {
+            assert_eq!(modes[variant], mode, "{variant}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs images that are built by name only: make e2e-clis"]
+async fn presets_of_further_runtimes_answer_like_the_native_one_in_the_mode_they_claim() {
+    with_namespace("further", |client, namespace| async move {
+        let spec = spec(FURTHER, PROXY);
+        let records = measured(&client, &namespace, &spec, 6).await;
+        assert_eq!(modes(&records)["v8"], "Jit");
     })
     .await;
 }

@@ -154,6 +154,8 @@ fn config() -> OperatorConfig {
             embedded: none(),
             wasmtime_cli: none(),
             wasmedge_cli: none(),
+            wasmtime_serve: none(),
+            v8: none(),
             server: none(),
             http: none(),
             upstream: none(),

@@ -55,6 +55,10 @@ pub struct Images {
     pub wasmtime_cli: String,
     /// Presets `wasmedge-cli` and `wasmedge-server`.
     pub wasmedge_cli: String,
+    /// Preset `wasmtime-serve`.
+    pub wasmtime_serve: String,
+    /// Preset `v8`.
+    pub v8: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.

@@ -396,6 +396,9 @@ fn engine_fits(variant: &Variant) -> bool {
     };
     match variant.preset {
         Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
+        Some(Preset::WasmtimeServe) => {
+            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
+        }
         Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {
             engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Jit)
         }
@@ -404,7 +407,8 @@ fn engine_fits(variant: &Variant) -> bool {
             | Preset::NativeHostNetwork
             | Preset::WasmtimeCli
             | Preset::WasmtimeShim
-            | Preset::WasmtimeShimHttp,
+            | Preset::WasmtimeShimHttp
+            | Preset::V8,
         )
         | None => false,
     }

@@ -213,10 +213,40 @@ fn the_wasmedge_server_is_the_image_of_that_runtime_and_is_told_to_serve_and_how
             container.image.as_deref(),
             Some("example.com/wasmedge-cli:1")
         );
-        assert_eq!(container.args.as_deref(), Some(&["serve".to_owned()][..]));
+        assert_eq!(
+            container.args.as_deref(),
+            Some(&["serve-wasmedge".to_owned()][..])
+        );
         let env = container.env.as_deref().unwrap();
         assert_eq!(env[0].value.as_deref(), Some(mode));
     }
+}
+
+#[test]
+fn a_server_of_the_command_line_is_told_when_to_compile() {
+    let mode = |engine: &str| {
+        let pod = pod(&format!("preset: wasmtime-serve{engine}"));
+        assert_eq!(pod.runtime_class_name, None);
+        let container = &pod.containers[0];
+        assert_eq!(
+            container.image.as_deref(),
+            Some("example.com/wasmtime-serve:1")
+        );
+        let env = container.env.clone().unwrap();
+        (env[0].name.clone(), env[0].value.clone().unwrap())
+    };
+    let variable = |value: &str| ("WASMBENCH_ENGINE_COMPILE".to_owned(), value.to_owned());
+    assert_eq!(mode(""), variable("Jit"));
+    assert_eq!(mode(", engine: {compile: Aot}"), variable("Aot"));
+}
+
+#[test]
+fn a_server_with_an_instance_per_request_has_no_cell_for_state() {
+    let run = checked("preset: wasmtime-serve", WARM, &allowing_all()).unwrap();
+    let cells = cells_of(&run.spec).into_iter();
+    let cells = cells.filter(|cell| cell.variant == "hare");
+    let workloads: Vec<_> = cells.map(|cell| cell.workload).collect();
+    assert_eq!(workloads, ["greet", "relay"]);
 }
 
 #[test]
@@ -226,6 +256,9 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmtime-cli, engine: {compile: Aot}",
         "preset: wasmtime-embedded, engine: {compile: Interpreter}",
         "preset: wasmedge-cli, engine: {compile: Jit}",
+        "preset: wasmtime-serve, engine: {compile: Interpreter}",
+        "preset: wasmtime-serve, engine: {allocator: Pooling}",
+        "preset: v8, engine: {compile: Jit}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
         "preset: wasmedge-shim, engine: {compile: Jit}",
         "preset: wasmedge-server, engine: {allocator: Pooling}",

@@ -76,6 +76,11 @@ pub enum Preset {
     WasmedgeShim,
     /// The same module as the guest of a process of `wasmedge` that listens, under the node's default runtime.
     WasmedgeServer,
+    /// The same component under `wasmtime serve`, the server of wasmtime's own command line, in a pod of the
+    /// node's default runtime: compiled at the start, or before (`engine.compile`).
+    WasmtimeServe,
+    /// The same gateway as `wasmtime-cli` with V8: a process of Node.js per answer, which compiles the module itself.
+    V8,
 }
 
 /// Settings of a Wasm engine.
@@ -86,8 +91,8 @@ pub struct Engine {
     #[serde(default)]
     pub allocator: Allocator,
 
-    /// When the module is compiled, if at all. Of `wasmtime-embedded` `Jit` (the default) or `Aot`, of
-    /// `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the default) or `Interpreter`.
+    /// When the module is compiled, if at all. Of `wasmtime-embedded` and `wasmtime-serve` `Jit` (the default) or
+    /// `Aot`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }

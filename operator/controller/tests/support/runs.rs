@@ -26,6 +26,8 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             embedded: image("embedded"),
             wasmtime_cli: image("wasmtime-cli"),
             wasmedge_cli: image("wasmedge-cli"),
+            wasmtime_serve: image("wasmtime-serve"),
+            v8: image("v8"),
             server: image("server"),
             http: image("http"),
             server_wasmedge: image("server-wasmedge"),

@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
-use super::{wasmedge_cli, wasmtime_embedded};
+use super::{wasmedge_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
@@ -59,6 +59,21 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
                 COMPILE_MODE,
                 wasmedge_cli::compile(variant.engine.unwrap_or_default()).into(),
             ),
+            built,
+        ],
+        Some(Preset::WasmtimeServe) => vec![
+            ("engine", "wasmtime"),
+            ("guest", "wasm32-wasi"),
+            (
+                "compileMode",
+                wasmtime_serve::compile(variant.engine.unwrap_or_default()).into(),
+            ),
+            built,
+        ],
+        Some(Preset::V8) => vec![
+            ("engine", "v8"),
+            ("frontend", "cli"),
+            ("compileMode", "Jit"),
             built,
         ],
         // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
@@ -306,6 +321,25 @@ mod tests {
         let says = says.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         let found = "engine is wasmedge instead of wasmtime";
         assert_eq!(contradiction(&shim, &says).as_deref(), Some(found));
+    }
+
+    #[test]
+    fn a_server_of_the_command_line_must_be_told_from_one_that_compiled_before() {
+        let serve = variant(json!({"name": "s", "preset": "wasmtime-serve"}));
+        let says = |mode: &str| {
+            let facts = [
+                ("engine", "wasmtime"),
+                ("guest", "wasm32-wasi"),
+                ("compileMode", mode),
+                ("profile", "release"),
+                ("computeRatio", "1.02"),
+            ];
+            let facts = facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+            contradiction(&serve, &facts)
+        };
+        assert_eq!(says("Jit"), None);
+        let found = "compileMode is Aot instead of Jit";
+        assert_eq!(says("Aot").as_deref(), Some(found));
     }
 
     #[test]

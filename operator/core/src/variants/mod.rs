@@ -7,11 +7,13 @@ mod floor;
 mod native;
 mod native_host_network;
 pub mod not_applicable;
+mod v8;
 mod wasmedge_cli;
 mod wasmedge_server;
 mod wasmedge_shim;
 mod wasmtime_cli;
 mod wasmtime_embedded;
+mod wasmtime_serve;
 mod wasmtime_shim;
 mod wasmtime_shim_http;
 
@@ -83,6 +85,11 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
             images,
             variant.engine.unwrap_or_default(),
         )),
+        (Some(Preset::WasmtimeServe), _) => Some(wasmtime_serve::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
+        (Some(Preset::V8), _) => Some(v8::subject(images)),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

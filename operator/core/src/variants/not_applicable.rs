@@ -21,7 +21,7 @@ pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'
 
 fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
     match variant.preset? {
-        Preset::WasmtimeShimHttp => wasmtime_shim_http::cannot(workload),
+        Preset::WasmtimeShimHttp | Preset::WasmtimeServe => wasmtime_shim_http::cannot(workload),
         Preset::Native
         | Preset::NativeHostNetwork
         | Preset::WasmtimeEmbedded
@@ -29,7 +29,8 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         | Preset::WasmedgeCli
         | Preset::WasmedgeShim
         | Preset::WasmedgeServer
-        | Preset::WasmtimeShim => None,
+        | Preset::WasmtimeShim
+        | Preset::V8 => None,
     }
 }
 
@@ -43,7 +44,9 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmedgeShim
         | Preset::WasmedgeServer
         | Preset::WasmtimeShim
-        | Preset::WasmtimeShimHttp => None,
+        | Preset::WasmtimeShimHttp
+        | Preset::WasmtimeServe
+        | Preset::V8 => None,
     }
 }
 
@@ -108,13 +111,15 @@ mod tests {
 
     #[test]
     fn a_handler_with_a_fresh_instance_per_request_counts_nothing() {
-        let mut spec = spec();
-        spec.variants[1].preset = Some(Preset::WasmtimeShimHttp);
-        spec.workloads[1].path = "/state".into();
-        let list = list(&spec);
-        assert_eq!(list.len(), 1, "{list:?}");
-        assert_eq!(list[0].what, "workload other");
-        assert!(list[0].reason.contains("instance"), "{list:?}");
+        for preset in [Preset::WasmtimeShimHttp, Preset::WasmtimeServe] {
+            let mut spec = spec();
+            spec.variants[1].preset = Some(preset);
+            spec.workloads[1].path = "/state".into();
+            let list = list(&spec);
+            assert_eq!(list.len(), 1, "{list:?}");
+            assert_eq!(list[0].what, "workload other");
+            assert!(list[0].reason.contains("instance"), "{list:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{SubjectSpec, gateway};
 use crate::config::Images;
 
 /// The program of the image becomes `wasmedge` with the gateway as its guest.
-const SERVE: &str = "serve";
+const SERVE: &str = "serve-wasmedge";
 
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
     SubjectSpec {

@@ -46,6 +46,8 @@ images:
   embedded: example.com/embedded:1
   wasmtimeCli: example.com/wasmtime-cli:1
   wasmedgeCli: example.com/wasmedge-cli:1
+  wasmtimeServe: example.com/wasmtime-serve:1
+  v8: example.com/v8:1
   server: example.com/server:1
   http: example.com/http:1
   serverWasmedge: example.com/server-wasmedge:1

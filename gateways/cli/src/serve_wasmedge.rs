@@ -1,0 +1,122 @@
+//! `serve-wasmedge`: becomes a process of the runtime that runs the gateway itself as its guest, which listens.
+//!
+//! Comes in: the container's arguments and environment. Goes out: the same for the guest, to whom a command
+//! line passes on only what it is told to, and how it is executed. Only of WasmEdge, whose sockets the guest
+//! uses.
+
+use crate::runtime::Compile;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+/// Where an image has the gateway as a guest: with code of `wasmedge compile`, and without.
+const COMPILED: &str = "/server-aot.wasm";
+const PLAIN: &str = "/server.wasm";
+/// The version of the runtime, as the build of the image found it: asking it would be a part of each start.
+const VERSION_FILE: &str = "/wasmedge.version";
+const PROGRAM: &str = "/usr/bin/wasmedge";
+const COMPILE_VARIABLE: &str = "WASMBENCH_ENGINE_COMPILE";
+
+/// What the process becomes: the arguments of the runtime.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Serve(Vec<OsString>);
+
+impl Serve {
+    /// From the arguments after `serve-wasmedge` and the environment.
+    pub fn new(
+        arguments: impl Iterator<Item = OsString>,
+        environment: impl Iterator<Item = (OsString, OsString)>,
+        version: &str,
+    ) -> Result<Self, String> {
+        let environment: Vec<_> = environment.collect();
+        let asked = environment
+            .iter()
+            .find(|(name, _)| name == COMPILE_VARIABLE)
+            .map_or(Some(Compile::Aot), |(_, mode)| {
+                Compile::from_name(&mode.to_string_lossy())
+            });
+        let mode = asked.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
+        let told = [
+            ("WASM_HOST_ENGINE", "wasmedge"),
+            ("WASM_HOST_VERSION", version.trim()),
+            ("WASM_HOST_COMPILE_MODE", mode.name()),
+        ];
+        let told = told.map(|(name, value)| (name.into(), value.into()));
+        let mut command: Vec<OsString> = vec![];
+        // Of two variables of one name a guest sees the first.
+        for (name, value) in told.into_iter().chain(environment) {
+            command.push("--env".into());
+            command.push([&*name, OsStr::new("="), &value].into_iter().collect());
+        }
+        match mode {
+            Compile::Aot => command.push(COMPILED.into()),
+            Compile::Interpreter => {
+                command.push("--force-interpreter".into());
+                command.push(PLAIN.into());
+            }
+        }
+        command.extend(arguments);
+        Ok(Self(command))
+    }
+
+    /// Of this process. Does not return unless something is wrong.
+    pub fn of_process() -> String {
+        let version = match std::fs::read_to_string(VERSION_FILE) {
+            Ok(version) => version,
+            Err(error) => return format!("{VERSION_FILE}: {error}"),
+        };
+        // Behind the program and `serve-wasmedge`.
+        let arguments = std::env::args_os().skip(2);
+        match Self::new(arguments, std::env::vars_os(), &version) {
+            Err(sentence) => sentence,
+            Ok(serve) => {
+                let error = Command::new(PROGRAM).args(serve.0).exec();
+                format!("{PROGRAM}: {error}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn serve(environment: &[(&str, &str)]) -> Result<Vec<String>, String> {
+        let environment = environment.iter().map(|(a, b)| (a.into(), b.into()));
+        let arguments = ["--idle-timeout-ms".into(), "5".into()];
+        let serve = Serve::new(arguments.into_iter(), environment, "0.14.1\n")?;
+        let text = |word: OsString| word.into_string().unwrap();
+        Ok(serve.0.into_iter().map(text).collect())
+    }
+
+    #[test]
+    fn the_guest_gets_the_containers_environment_and_arguments_and_is_told_its_host() {
+        let words = serve(&[("WASMBENCH_UPSTREAM", "10.0.0.1:80")]).unwrap();
+        assert_eq!(
+            words,
+            [
+                "--env",
+                "WASM_HOST_ENGINE=wasmedge",
+                "--env",
+                "WASM_HOST_VERSION=0.14.1",
+                "--env",
+                "WASM_HOST_COMPILE_MODE=Aot",
+                "--env",
+                "WASMBENCH_UPSTREAM=10.0.0.1:80",
+                "/server-aot.wasm",
+                "--idle-timeout-ms",
+                "5",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_interpreter_is_asked_for_by_name_and_gets_the_module_without_code() {
+        let words = serve(&[(COMPILE_VARIABLE, "Interpreter")]).unwrap();
+        let at = words.iter().position(|word| word == "--force-interpreter");
+        assert_eq!(words[at.unwrap() + 1], "/server.wasm");
+        assert!(words.contains(&"WASM_HOST_COMPILE_MODE=Interpreter".to_owned()));
+        let refused = serve(&[(COMPILE_VARIABLE, "Jit")]).unwrap_err();
+        assert!(refused.contains("Aot or Interpreter"), "{refused}");
+    }
+}

@@ -1,0 +1,99 @@
+//! How often per second this machine can run the command of an answer at all: no server, no client, as many at once
+//! as the gateway has. A benchmark's measure for the gateway, and for runtimes beside a program that does nothing.
+
+use crate::front::Front;
+use gateway_http::{ChildCommand, Invalid, Settings, Transform as _};
+use std::io::{Read as _, Write as _};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// The only argument before options.
+const COMMAND: &str = "spawn-rate";
+/// What a child is given, as of the shortest workload.
+const BODY: &[u8] = b"hello";
+
+/// Measures, where the arguments ask for it: `spawn-rate --seconds N`, and the gateway's options of its runtime.
+pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
+    if arguments.next()? != COMMAND {
+        return None;
+    }
+    Some(match rate(arguments) {
+        Ok(rate) => {
+            let _ = writeln!(std::io::stdout(), "{rate:.1}");
+            ExitCode::SUCCESS
+        }
+        Err(sentence) => {
+            let _ = writeln!(std::io::stderr(), "wasmbench: {COMMAND}: {sentence}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// Children per second.
+fn rate(arguments: impl Iterator<Item = String>) -> Result<f64, String> {
+    let asked = |invalid: Invalid| invalid.to_string();
+    let mut settings = Settings::new(arguments, std::iter::empty()).map_err(asked)?;
+    let expected = "a number of seconds from 1 to 60";
+    let time = settings.take_parsed("seconds", Duration::from_secs(3), expected, |value| {
+        let count = value.parse().ok().filter(|count| (1..=60).contains(count));
+        count.map(Duration::from_secs)
+    });
+    let time = time.map_err(asked)?;
+    let front = Front::take(&mut settings).map_err(asked)?;
+    settings.finish().map_err(asked)?;
+    let command = front.child().ok_or("there is no program to run")?;
+    let began = Instant::now();
+    let counts: Vec<Result<u32, String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..command.at_once)
+            .map(|_| scope.spawn(|| run_until(&command, began + time)))
+            .collect();
+        let panicked = |_| Err("a thread panicked".to_owned());
+        let counts = threads.into_iter();
+        counts
+            .map(|thread| thread.join().unwrap_or_else(panicked))
+            .collect()
+    });
+    let took = began.elapsed();
+    let mut all = 0;
+    for count in counts {
+        all += count?;
+    }
+    Ok(f64::from(all) / took.as_secs_f64())
+}
+
+/// How many children ended in time, one after the other.
+fn run_until(command: &ChildCommand, end: Instant) -> Result<u32, String> {
+    let mut count = 0;
+    while Instant::now() < end {
+        run(command)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// As for an answer: its input, its output, its end.
+fn run(command: &ChildCommand) -> Result<(), String> {
+    let mut child = Command::new(&command.program)
+        .args(&command.arguments)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("could not start {}: {error}", command.program.display()))?;
+    if let Some(mut input) = child.stdin.take() {
+        // One that reads nothing closes it.
+        let _ = input.write_all(BODY);
+    }
+    let mut answer = Vec::new();
+    if let Some(mut output) = child.stdout.take() {
+        output
+            .read_to_end(&mut answer)
+            .map_err(|error| error.to_string())?;
+    }
+    match child.wait() {
+        Ok(ended) if ended.success() => Ok(()),
+        Ok(ended) => Err(format!("the program ended with {ended}")),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,96 @@
+//! How fast the gateways with a process per answer are beside what this machine can start of that process at all, and
+//! that beside a program that does nothing. Ratios within rounds, on the loopback; runs by `make bench` alone.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the benchmark"
+)]
+
+use std::path::Path;
+use std::process::Command;
+
+use wasmbench_e2e::others::{Gateway, Task, in_root, program};
+use wasmbench_e2e::selftest::at_least;
+
+/// Rounds; the median of an odd number of them is one of them.
+const ROUNDS: usize = 5;
+/// Does nothing, and needs the C library alone.
+const TRUE: &str = "/bin/true";
+
+/// Processes per second that `spawner`, a gateway, starts with these options.
+fn spawned(mut spawner: Command, args: &[&str]) -> f64 {
+    let output = spawner.args(["spawn-rate", "--seconds", "3"]).args(args);
+    let output = output.output().expect("the gateway runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let rate = said.trim().parse();
+    rate.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Answers per second at a hundred connections.
+fn answered(root: &Path, args: &[&str]) -> f64 {
+    let gateway = Gateway::in_root(root, args);
+    let task = Task {
+        path: "/",
+        connections: 100,
+        seconds: 3,
+        warmup_seconds: 1,
+        generator_cpu: None,
+    };
+    let load = task.by_probe(&gateway);
+    load.succeeded as f64 / load.seconds
+}
+
+fn median(mut ratios: Vec<f64>) -> f64 {
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
+/// Medians of: answers by processes alone, and processes by those of a program that does nothing.
+fn ratios(root: &Path, args: &[&str]) -> (f64, f64) {
+    let (mut of_gateway, mut of_runtime) = (vec![], vec![]);
+    for _ in 0..ROUNDS {
+        let nothing = Command::new(root.join("gateway"));
+        let program = ["--runtime=wasmtime", "--program", TRUE, "--module", TRUE];
+        let nothing = spawned(nothing, &program);
+        let runtime = spawned(in_root(root), args);
+        of_runtime.push(runtime / nothing);
+        of_gateway.push(answered(root, args) / runtime);
+    }
+    (median(of_gateway), median(of_runtime))
+}
+
+fn keeps_up(name: &str, variable: &str, args: &[&str]) {
+    let (of_gateway, of_runtime) = ratios(&program(variable), args);
+    // Shown; nothing is asked of it: it is the runtime's own start.
+    let shown = format!("{name}-vs-true-processes");
+    at_least(&shown, of_runtime, "ratio", 0.0);
+    let asked = format!("{name}-vs-processes-alone-c100");
+    assert!(at_least(&asked, of_gateway, "ratio", 0.8));
+}
+
+#[test]
+#[ignore = "a benchmark: make bench"]
+fn a_wasmtime_per_answer_is_answered_about_as_fast_as_it_starts() {
+    keeps_up(
+        "wasmtime-cli",
+        "WASMBENCH_WASMTIME_CLI",
+        &["--runtime=wasmtime"],
+    );
+}
+
+#[test]
+#[ignore = "a benchmark: make bench"]
+fn a_wasmedge_per_answer_is_answered_about_as_fast_as_it_starts() {
+    for (name, compile) in [
+        ("wasmedge-cli-aot", "--engine-compile=Aot"),
+        ("wasmedge-cli-interpreter", "--engine-compile=Interpreter"),
+    ] {
+        keeps_up(
+            name,
+            "WASMBENCH_WASMEDGE_CLI",
+            &["--runtime=wasmedge", compile],
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server of wasmtime's own
+//! command line, in an ordinary pod.
+
+use wasmbench_api::run::{Compile, Engine, EnvVar};
+
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// Read when the image starts, to choose the component.
+const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
+/// What wasmtime prints once, when it listens.
+const LISTENING_LINE: &str = "Serving HTTP on ";
+
+/// When the component is compiled, where the spec does not say.
+pub(super) fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Jit)
+}
+
+pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
+    SubjectSpec {
+        env: vec![EnvVar {
+            name: COMPILE_ENV.into(),
+            value: <&str>::from(compile(engine)).into(),
+        }],
+        listening_line: Some(LISTENING_LINE.into()),
+        ..gateway(&images.wasmtime_serve, images)
+    }
+}
