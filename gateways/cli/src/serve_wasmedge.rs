@@ -4,7 +4,7 @@
 //! line passes on only what it is told to, and how it is executed. Only of WasmEdge, whose sockets the guest
 //! uses.
 
-use crate::runtime::Compile;
+use crate::runtime::{Compile, Runtime};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -35,7 +35,8 @@ impl Serve {
             .map_or(Some(Compile::Aot), |(_, mode)| {
                 Compile::from_name(&mode.to_string_lossy())
             });
-        let mode = asked.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
+        let possible = asked.filter(|mode| Runtime::Wasmedge.can(*mode));
+        let mode = possible.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
         let told = [
             ("WASM_HOST_ENGINE", "wasmedge"),
             ("WASM_HOST_VERSION", version.trim()),
@@ -48,12 +49,11 @@ impl Serve {
             command.push("--env".into());
             command.push([&*name, OsStr::new("="), &value].into_iter().collect());
         }
-        match mode {
-            Compile::Aot => command.push(COMPILED.into()),
-            Compile::Interpreter => {
-                command.push("--force-interpreter".into());
-                command.push(PLAIN.into());
-            }
+        if mode == Compile::Interpreter {
+            command.push("--force-interpreter".into());
+            command.push(PLAIN.into());
+        } else {
+            command.push(COMPILED.into());
         }
         command.extend(arguments);
         Ok(Self(command))
