@@ -66,10 +66,10 @@ impl Course<'_> {
                     return Err(must_stay(&in_use(&pod)));
                 }
                 Next::Wait { pod, .. } => hindered = in_use(&pod),
-                Next::Clear(containers) => {
+                Next::Clear(left) => {
                     // The kubelet may remove them at the same moment, which makes one of both fail.
-                    for container in containers {
-                        if let Err(error) = containerd.remove_container(&container).await {
+                    for id in left {
+                        if let Err(error) = containerd.remove_container(&id).await {
                             hindered = format!("what a sample before left is in the way ({error})");
                             progress(&hindered);
                         }

@@ -11,7 +11,7 @@ use super::messages::{
 use super::{Containerd, Error};
 
 /// An image goes with its files, of which there may be many.
-const REMOVAL: Duration = Duration::from_secs(60);
+const REMOVAL: Duration = Duration::from_mins(1);
 /// `CONTAINER_EXITED`.
 const EXITED: i32 = 2;
 

@@ -147,12 +147,12 @@ proptest! {
     }
 }
 
-fn pull(milliseconds: u64) -> Option<ImagePull> {
-    Some(ImagePull {
+fn pull(milliseconds: u64) -> ImagePull {
+    ImagePull {
         milliseconds,
         with_waiting_milliseconds: milliseconds,
         image_bytes: None,
-    })
+    }
 }
 
 const MILLISECOND: i64 = 1_000_000;
@@ -161,7 +161,11 @@ const MILLISECOND: i64 = 1_000_000;
 fn a_pull_began_its_duration_before_the_container_was_known_and_at_most_that_and_the_rest_before_the_image()
  {
     let mut timeline = Timeline::new("p".into(), 0);
-    timeline.pulled(pull(200), Some(900 * MILLISECOND), Some(930 * MILLISECOND));
+    timeline.pulled(
+        Some(pull(200)),
+        Some(900 * MILLISECOND),
+        Some(930 * MILLISECOND),
+    );
     let pod = timeline.finish();
     let began = pod.steps[&ColdStep::ImagePullStarted];
     assert_eq!(began.nanoseconds, 730 * MILLISECOND);
@@ -173,13 +177,17 @@ fn a_pull_began_its_duration_before_the_container_was_known_and_at_most_that_and
         (ended.nanoseconds, ended.clock),
         (900 * MILLISECOND, Clock::ContainerdEvent)
     );
-    assert_eq!(pod.pull, pull(200));
+    assert_eq!(pod.pull, Some(pull(200)));
 }
 
 #[test]
 fn a_pull_never_begins_after_its_end() {
     let mut timeline = Timeline::new("p".into(), 0);
-    timeline.pulled(pull(3), Some(900 * MILLISECOND), Some(930 * MILLISECOND));
+    timeline.pulled(
+        Some(pull(3)),
+        Some(900 * MILLISECOND),
+        Some(930 * MILLISECOND),
+    );
     let began = timeline.finish().steps[&ColdStep::ImagePullStarted];
     assert_eq!(began.nanoseconds, 900 * MILLISECOND);
     assert_eq!(began.uncertainty_nanoseconds, Some(4_000_000));
@@ -189,11 +197,11 @@ fn a_pull_never_begins_after_its_end() {
 fn without_the_evidence_of_a_pull_its_steps_are_absent() {
     let image = Some(900 * MILLISECOND);
     for (told, image, container, steps) in [
-        (pull(200), None, Some(930 * MILLISECOND), 0),
+        (Some(pull(200)), None, Some(930 * MILLISECOND), 0),
         (None, image, Some(930 * MILLISECOND), 1),
-        (pull(200), image, None, 1),
+        (Some(pull(200)), image, None, 1),
         // A container from before the image is not made of it.
-        (pull(200), image, Some(800 * MILLISECOND), 1),
+        (Some(pull(200)), image, Some(800 * MILLISECOND), 1),
     ] {
         let mut timeline = Timeline::new("p".into(), 0);
         timeline.pulled(told, image, container);
