@@ -32,7 +32,7 @@ const SERVE: &str = "serve";
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some(COMPUTE_MODULE) => written(std::io::stdout().lock().write_all(compute::MODULE)),
+        Some(COMPUTE_MODULE) => written(&std::io::stdout().lock().write_all(compute::MODULE)),
         Some(SERVE) => {
             let sentence = Serve::of_process();
             let _ = writeln!(std::io::stderr(), "wasmbench: cli: {sentence}");
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn written(result: std::io::Result<()>) -> ExitCode {
+fn written(result: &std::io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
