@@ -39,7 +39,7 @@ const SERVE_WASMEDGE: &str = "serve-wasmedge";
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some(COMPUTE_MODULE) => {
-            return written(std::io::stdout().lock().write_all(compute::MODULE));
+            return written(&std::io::stdout().lock().write_all(compute::MODULE));
         }
         Some(SERVE_WASMEDGE) => {
             let sentence = Serve::of_process();
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     )
 }
 
-fn written(result: std::io::Result<()>) -> ExitCode {
+fn written(result: &std::io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
