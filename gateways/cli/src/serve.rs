@@ -26,6 +26,10 @@ const PROGRAM: &str = "/usr/bin/wasmtime";
 const UPSTREAM: &str = "WASMBENCH_UPSTREAM";
 /// Of the runtime that wasmtime's server runs on: as many threads as every other gateway has.
 const THREADS: (&str, &str) = ("TOKIO_WORKER_THREADS", "1");
+/// The server answers 1,000 requests at once. A component is three core instances and two tables, and by itself the pool has
+/// 1,000 of each: requests beyond a third of that would fail.
+const CORE_INSTANCES: &str = "-Opooling-total-core-instances=4000";
+const TABLES: &str = "-Opooling-total-tables=4000";
 /// Exit codes, as of the other gateways.
 const INVALID: u8 = 2;
 const FAILED: u8 = 1;
@@ -114,6 +118,8 @@ impl Serve {
             // The environment is not of the world that such components have.
             "-Scli",
             "-Opooling-allocator",
+            CORE_INSTANCES,
+            TABLES,
             "--max-concurrent-connections",
             &connections,
             "--env",

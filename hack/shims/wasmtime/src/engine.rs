@@ -6,6 +6,8 @@ use wasmtime::{Config, Engine, PoolingAllocationConfig, Result};
 
 /// Requests at once that a component can answer: the most connections that a load opens.
 const INSTANCES: u32 = 2000;
+/// A component of Rust's is three core instances with two tables.
+const CORE_INSTANCES: u32 = 4 * INSTANCES;
 /// Memory of a slot that stays mapped for the next request, in bytes: that of a usual component.
 const KEPT_MEMORY: usize = 2 << 20;
 const KEPT_TABLE: usize = 64 << 10;
@@ -20,9 +22,9 @@ pub fn engine_of_requests() -> Result<Engine> {
     let mut slots = PoolingAllocationConfig::new();
     slots
         .total_component_instances(INSTANCES)
-        .total_core_instances(INSTANCES)
+        .total_core_instances(CORE_INSTANCES)
         .total_memories(INSTANCES)
-        .total_tables(INSTANCES)
+        .total_tables(CORE_INSTANCES)
         .total_stacks(INSTANCES)
         .linear_memory_keep_resident(KEPT_MEMORY)
         .table_keep_resident(KEPT_TABLE);
