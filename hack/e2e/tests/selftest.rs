@@ -252,8 +252,8 @@ async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
     eventually(Duration::from_mins(1), "the neighbour runs", || async {
         let status = pods.get("neighbour").await.ok()?.status?;
         let containers = status.container_statuses?;
-        let mut states = containers.iter().filter_map(|one| one.state.as_ref());
-        states.all(|state| state.running.is_some()).then_some(())
+        let mut found = containers.iter().filter_map(|one| one.state.as_ref());
+        found.all(|state| state.running.is_some()).then_some(())
     })
     .await;
     pods

@@ -158,6 +158,8 @@ fn config() -> OperatorConfig {
             v8: none(),
             server: none(),
             http: none(),
+            server_wasmedge: none(),
+            server_wasmedge_aot: none(),
             upstream: none(),
             pull_policy: none(),
         },
