@@ -64,8 +64,8 @@ assemble() { # NAME CONTENT ARCHIVE
   remove_old "$1" "$2"
 }
 
-# The same files in one layer with other time stamps: what pulls it fetches and unpacks it, though the
-# node has the original.
+# The same files in one layer with time stamps of its own: what pulls it fetches and unpacks it, though the
+# node has the original, and what was repacked before.
 repacked_of() { echo "$store/$tag/$1-repacked.tar"; }
 
 repack() { # NAME
@@ -82,7 +82,7 @@ squash() { # NAME ARCHIVE
   rm -rf "$2" "$context"
   mkdir "$context"
   echo "FROM oci-archive:$(archive_of "$1")" >"$context/Containerfile"
-  in_store bud --isolation chroot --squash --timestamp 1 --tag "$image" "$context"
+  in_store bud --isolation chroot --squash --timestamp "$(date +%s)" --tag "$image" "$context"
   in_store push --quiet "$image" "oci-archive:$2:$(reference_of "$1")"
   # The one that it was made from got its name in the store, too.
   in_store rmi "$image" "$(reference_of "$1")"
