@@ -11,6 +11,9 @@ pub const PATH: &str = "/engine";
 /// limits included. An interpreter that runs several of its own instructions for one of the
 /// processor's is above.
 const SLOWEST_COMPILED: f64 = 5.0;
+/// The same where most of the work may be done before V8's second compiler has taken over: its first one
+/// does not optimise. Its interpreter is far above.
+const SLOWEST_OF_V8: f64 = 15.0;
 /// The member with that ratio.
 pub const COMPUTE_RATIO: &str = "computeRatio";
 /// The member that tells how Wasm is executed.
@@ -116,7 +119,12 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     let mode = modes.find(|(member, _)| *member == COMPILE_MODE);
     let interprets = mode.map(|(_, mode)| *mode == <&str>::from(Compile::Interpreter));
     let interprets = interprets.or(is_compiled_by_shim(variant).then_some(false));
-    let shown = interprets.and_then(|interprets| contradicted_by_speed(interprets, says));
+    let slowest = if variant.preset == Some(Preset::V8) {
+        SLOWEST_OF_V8
+    } else {
+        SLOWEST_COMPILED
+    };
+    let shown = interprets.and_then(|interprets| contradicted_by_speed(interprets, slowest, says));
     let found: Vec<String> = found.into_iter().chain(shown).collect();
     (!found.is_empty()).then(|| found.join(", "))
 }
@@ -131,12 +139,12 @@ fn is_compiled_by_shim(variant: &Variant) -> bool {
 
 /// An interpreter may say that it compiles, and a compiler that it interprets; the time that it needs
 /// tells.
-fn contradicted_by_speed(interprets: bool, says: &EngineFacts) -> Option<String> {
+fn contradicted_by_speed(interprets: bool, slowest: f64, says: &EngineFacts) -> Option<String> {
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
         return Some("how fast it computes is not told".to_owned());
     };
-    match (interprets, ratio > SLOWEST_COMPILED) {
+    match (interprets, ratio > slowest) {
         (false, false) | (true, true) => None,
         (false, true) => Some(format!(
             "it computes {ratio:.0} times as long as native code, as an interpreter does"
@@ -340,6 +348,26 @@ mod tests {
         assert_eq!(says("Jit"), None);
         let found = "compileMode is Aot instead of Jit";
         assert_eq!(says("Aot").as_deref(), Some(found));
+    }
+
+    #[test]
+    fn code_of_v8_that_is_not_optimised_yet_is_told_from_its_interpreter() {
+        let v8 = variant(json!({"name": "v", "preset": "v8"}));
+        let says = |ratio: &str| {
+            let facts = [
+                ("engine", "v8"),
+                ("frontend", "cli"),
+                ("compileMode", "Jit"),
+                ("profile", "release"),
+                ("computeRatio", ratio),
+            ];
+            contradiction(
+                &v8,
+                &facts.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
+            )
+        };
+        assert_eq!(says("5.75"), None);
+        assert!(says("60.0").unwrap().contains("as an interpreter does"));
     }
 
     #[test]
