@@ -36,7 +36,8 @@ impl Serve {
                 Compile::from_name(&mode.to_string_lossy())
             });
         let possible = asked.filter(|mode| Runtime::Wasmedge.can(*mode));
-        let mode = possible.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
+        let mode =
+            possible.ok_or_else(|| format!("{COMPILE_VARIABLE} is not Aot or Interpreter"))?;
         let told = [
             ("WASM_HOST_ENGINE", "wasmedge"),
             ("WASM_HOST_VERSION", version.trim()),
