@@ -118,8 +118,12 @@ mod tests {
             "embedded",
             "wasmtimeCli",
             "wasmedgeCli",
+            "wasmtimeServe",
+            "v8",
             "server",
             "http",
+            "serverWasmedge",
+            "serverWasmedgeAot",
             "upstream",
         ];
         let images: serde_json::Map<_, _> = images
