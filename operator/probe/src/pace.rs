@@ -4,11 +4,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::variants::engine::COMPUTE_RATIO;
+use wasmbench_core::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
 use wasmbench_core::wire::instrument::EngineFacts;
 
-/// Member in which a guest tells how long the chain took it, in nanoseconds.
-const CHAIN: &str = "chainNanoseconds";
 /// As many as the guest does.
 const STEPS: u32 = 200_000;
 /// The shortest of so many rounds counts: one may be interrupted by others.
@@ -17,7 +15,9 @@ const ROUNDS: usize = 5;
 /// Adds the ratio of a guest's time to that of native code, here and now. A subject that computes the
 /// ratio itself, or tells no time, is left as it is.
 pub fn compare(facts: &mut EngineFacts) {
-    let told = facts.get(CHAIN).and_then(|told| told.parse::<f64>().ok());
+    let told = facts
+        .get(CHAIN_NANOSECONDS)
+        .and_then(|told| told.parse::<f64>().ok());
     let Some(guest) = told.filter(|_| !facts.contains_key(COMPUTE_RATIO)) else {
         return;
     };
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_guest_that_takes_longer_has_a_larger_ratio() {
         let ratio = |nanoseconds: &str| {
-            let mut facts = facts(&[(CHAIN, nanoseconds)]);
+            let mut facts = facts(&[(CHAIN_NANOSECONDS, nanoseconds)]);
             compare(&mut facts);
             facts[COMPUTE_RATIO].parse::<f64>().unwrap()
         };
@@ -69,7 +69,7 @@ mod tests {
         let mut silent = facts(&[("engine", "none")]);
         compare(&mut silent);
         assert!(!silent.contains_key(COMPUTE_RATIO));
-        let mut both = facts(&[(CHAIN, "5"), (COMPUTE_RATIO, "1.31")]);
+        let mut both = facts(&[(CHAIN_NANOSECONDS, "5"), (COMPUTE_RATIO, "1.31")]);
         compare(&mut both);
         assert_eq!(both[COMPUTE_RATIO], "1.31");
     }

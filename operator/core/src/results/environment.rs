@@ -12,7 +12,7 @@ use super::observation::{Observation, halves};
 use super::trial::MemorySource;
 use super::words::cut;
 use crate::store::hex;
-use crate::variants::engine::COMPUTE_RATIO;
+use crate::variants::engine::MEASURED;
 use crate::wire::document::LoadDocument;
 use crate::wire::instrument::{CpuLists, EngineFacts};
 use crate::wire::record::{Record, SubjectFacts, TrialId};
@@ -192,7 +192,9 @@ pub struct VariantImages {
 
 /// What a process says of its engine as one line, without what is measured anew each time.
 fn engine_text(says: &EngineFacts) -> Option<String> {
-    let facts = says.iter().filter(|(name, _)| *name != COMPUTE_RATIO);
+    let facts = says
+        .iter()
+        .filter(|(name, _)| !MEASURED.contains(&name.as_str()));
     let texts: Vec<String> = facts
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
@@ -338,4 +340,24 @@ fn shortened(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 pub fn small_enough(spec: &BenchmarkRunSpec) -> Option<BenchmarkRunSpec> {
     let bytes = serde_json::to_vec(spec).map_or(usize::MAX, |json| json.len());
     (bytes <= MAX_SPEC_BYTES).then(|| spec.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_measures_anew_each_time_is_no_fact_of_its_engine() {
+        let says = |chain: &str, ratio: &str| {
+            let facts = [
+                ("engine", "wasmedge"),
+                ("chainNanoseconds", chain),
+                ("computeRatio", ratio),
+            ];
+            let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            engine_text(&facts.into())
+        };
+        assert_eq!(says("324871", "0.97").as_deref(), Some("engine wasmedge"));
+        assert_eq!(says("324871", "0.97"), says("334967", "1.02"));
+    }
 }

@@ -16,6 +16,10 @@ const SLOWEST_COMPILED: f64 = 5.0;
 const SLOWEST_OF_V8: f64 = 15.0;
 /// The member with that ratio.
 pub const COMPUTE_RATIO: &str = "computeRatio";
+/// The member in which a guest tells how long the same work took it, in nanoseconds.
+pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
+/// Members that are measured anew each time, and differ though nothing has changed.
+pub const MEASURED: [&str; 2] = [COMPUTE_RATIO, CHAIN_NANOSECONDS];
 /// The member that tells how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
