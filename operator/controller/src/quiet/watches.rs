@@ -56,6 +56,7 @@ impl Watches {
         response.map(|body| Answer {
             body,
             watch: Some(open),
+            ended: false,
         })
     }
 
@@ -86,6 +87,8 @@ impl Watches {
 pub struct Answer<B> {
     body: B,
     watch: Option<Open>,
+    /// Ended by a renewal: a reader may ask once more.
+    ended: bool,
 }
 
 /// An open watch.
@@ -98,7 +101,11 @@ struct Open {
 impl<B> Answer<B> {
     /// An answer that is no watch.
     pub fn plain(response: Response<B>) -> Response<Self> {
-        response.map(|body| Self { body, watch: None })
+        response.map(|body| Self {
+            body,
+            watch: None,
+            ended: false,
+        })
     }
 }
 
@@ -110,10 +117,16 @@ impl<B: http_body::Body + Unpin> http_body::Body for Answer<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
         // What has arrived is read first: nothing is lost with the connection.
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         match &mut self.watch {
-            Some(open) if frame.is_pending() => open.renewed.as_mut().poll(cx).map(|()| None),
+            Some(open) if frame.is_pending() => {
+                self.ended = open.renewed.as_mut().poll(cx).is_ready();
+                if self.ended { Poll::Ready(None) } else { frame }
+            }
             _ => frame,
         }
     }
@@ -179,6 +192,7 @@ mod tests {
         let mut young = opened(&watches);
         watches.renew(MINUTE).await;
         assert!(ends(&mut old).await);
+        assert!(ends(&mut old).await, "and says so again");
         assert!(!ends(&mut young).await);
     }
 
