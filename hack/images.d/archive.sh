@@ -89,10 +89,11 @@ squash() { # NAME ARCHIVE
   rm -rf "$context"
 }
 
-# Of each image the newest content is kept, and archives of other tags for a day.
+# Of each image the newest content is kept, and archives of other tags for a day. By force: a build that was
+# broken off leaves its container, and the lock says that nobody else is building.
 remove_old() { # NAME CONTENT
   in_store images --format '{{.Name}}:{{.Tag}}' | { grep -x "localhost/wasmbench/$1:content-.*" || true; } |
-    { grep -vx "localhost/wasmbench/$1:$2" || true; } | xargs -r buildah "${store_options[@]}" rmi
+    { grep -vx "localhost/wasmbench/$1:$2" || true; } | xargs -r buildah "${store_options[@]}" rmi --force
   find "$store" -maxdepth 1 -name 'dev-*' -mtime +0 ! -name "$tag" -exec rm -rf {} +
 }
 
