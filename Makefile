@@ -19,6 +19,7 @@ test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server
 
 lint: ## Formatting, clippy, shellcheck
 	cargo fmt --all --check
+	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	@hack/lint-shell
 
@@ -40,7 +41,7 @@ bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 selftest: ## Planted differences that must be found again; 40 minutes on a quiet machine
 	@hack/selftest
 
-generate: ## Write what is generated: the CRD, the API reference, the page of the studies
+generate: ## Write what is generated: the CRD, the API reference, the page of the studies, the README's table
 	BLESS=1 cargo test --quiet -p wasmbench-controller --test crd_in_sync --test api_reference
 	BLESS=1 cargo test --quiet -p wasmbench-studies --test in_sync
 

@@ -25,7 +25,7 @@ const HELP: &str = "\
   --compute-module FILE      what 'compute-module' of this program wrote, prepared like the module: for
                              /engine (/compute.cwasm, /compute-aot.wasm or /compute.wasm)
   --children N               processes at once (twice the number of CPUs)
-  --child-timeout-ms N       for a process to answer, the wait for its turn included (10000)
+  --child-timeout-ms N       for a process to answer, the wait for its turn included (9000)
 First argument 'serve': wasmtime's own server instead; see 'serve --help'. 'serve-wasmedge': the gateway
 itself as the guest of wasmedge; further arguments are the guest's.
 ";

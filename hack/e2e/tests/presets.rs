@@ -88,8 +88,8 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 #[tokio::test]
 async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("clis", |client, namespace| async move {
-        let spec = spec(OF_COMMAND_LINES, "");
-        let records = measured(&client, &namespace, &spec, 16).await;
+        let spec = spec(OF_COMMAND_LINES, PROXY);
+        let records = measured(&client, &namespace, &spec, 24).await;
         let modes = modes(&records);
         for (variant, mode) in [
             ("wasmtime-cli", "Aot"),

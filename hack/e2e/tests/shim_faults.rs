@@ -8,6 +8,7 @@
     reason = "a broken fixture must stop the test"
 )]
 
+use kube::Client;
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
@@ -40,8 +41,40 @@ fn is_measured(records: &[Record], variant: &str) -> bool {
     mine.any(|record| record.outcome == Outcome::Measured)
 }
 
+/// A variant of the user's own, under a RuntimeClass.
+fn under(class: &str, name: &str, image: &str, more: &str) -> String {
+    format!(
+        "- {{name: {name}, container: {{image: '{image}', runtimeClassName: {class}{more}}}}}\n"
+    )
+}
+
+/// Measures the variants beside a good one, and checks that each of them ended with its words.
+async fn crash_with(
+    name: &str,
+    client: &Client,
+    namespace: &str,
+    variants: &str,
+    words: &[(&str, &str)],
+) {
+    let spec = format!(
+        "blocks: 1\nsubjectReadyTimeoutSeconds: 20\nvariants:\n- {{name: good, preset: native}}\n\
+         {variants}{SWEEP}"
+    );
+    runs::create(client, namespace, name, &spec).await;
+    let run = runs::finished(client, namespace, name, 300).await;
+    let records = runs::records(client, &run).await;
+    assert!(is_measured(&records, "good"));
+    for (variant, word) in words {
+        let (reason, message) = failure(&records, variant);
+        assert_eq!(reason, "SubjectCrashed", "{variant}: {message}");
+        assert!(message.contains(word), "{variant}: {message}");
+    }
+}
+
+const LATE: &str = ", args: [--abort-at-request, '100']";
+
 #[tokio::test]
-async fn a_guest_that_cannot_run_or_traps_is_marked_in_its_own_words() {
+async fn a_guest_of_wasmtime_that_cannot_run_or_traps_is_marked_in_its_own_words() {
     with_namespace("guests", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
@@ -52,35 +85,43 @@ async fn a_guest_that_cannot_run_or_traps_is_marked_in_its_own_words() {
         let component = wasm_image::load(folder.path(), "component", &component).await;
         let text = wasm_image::load(folder.path(), "text", b"this is no Wasm").await;
         let server = images(&client).await.server;
-        let shim = |name: &str, image: &str, more: &str| {
-            format!(
-                "- {{name: {name}, container: {{image: '{image}', runtimeClassName: wasmtime{more}}}}}\n"
-            )
-        };
-        let spec = format!(
-            "blocks: 1\nsubjectReadyTimeoutSeconds: 20\nvariants:\n- {{name: good, preset: native}}\n\
-             {}{}{}{}{}{SWEEP}",
-            shim("traps", &traps, ""),
-            shim("library", &library, ""),
-            shim("component", &component, ""),
-            shim("text", &text, ""),
-            shim("late", &server, ", args: [--abort-at-request, '100']"),
-        );
-        runs::create(&client, &namespace, "guests", &spec).await;
-        let run = runs::finished(&client, &namespace, "guests", 300).await;
-        let records = runs::records(&client, &run).await;
-        assert!(is_measured(&records, "good"));
-        for (variant, word) in [
-            ("traps", "wasm trap: wasm `unreachable` instruction executed"),
+        let variants = [
+            under("wasmtime", "traps", &traps, ""),
+            under("wasmtime", "library", &library, ""),
+            under("wasmtime", "component", &component, ""),
+            under("wasmtime", "text", &text, ""),
+            under("wasmtime", "late", &server, LATE),
+        ];
+        let trap = "wasm trap: wasm `unreachable` instruction executed";
+        let words = [
+            ("traps", trap),
             ("library", "exports no function '_start'"),
             ("component", "no command"),
             ("text", "neither a Wasm module nor a Wasm component"),
-            ("late", "wasm trap: wasm `unreachable` instruction executed"),
-        ] {
-            let (reason, message) = failure(&records, variant);
-            assert_eq!(reason, "SubjectCrashed", "{variant}: {message}");
-            assert!(message.contains(word), "{variant}: {message}");
-        }
+            ("late", trap),
+        ];
+        crash_with("guests", &client, &namespace, &variants.concat(), &words).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_guest_of_wasmedge_that_cannot_run_or_traps_is_marked_in_its_own_words() {
+    with_namespace("modules", |client, namespace| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let text = wasm_image::load(folder.path(), "prose", b"this is no Wasm, either").await;
+        let images = images(&client).await;
+        let variants = [
+            under("wasmedge", "component", &images.server, ""),
+            under("wasmedge", "text", &text, ""),
+            under("wasmedge", "late", &images.server_wasmedge, LATE),
+        ];
+        let words = [
+            ("component", "this shim runs modules"),
+            ("text", "holds no Wasm module"),
+            ("late", "unreachable"),
+        ];
+        crash_with("modules", &client, &namespace, &variants.concat(), &words).await;
     })
     .await;
 }

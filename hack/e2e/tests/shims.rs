@@ -41,6 +41,7 @@ workloads:
 - {{name: sleep, path: '/sleep?ms=20', expect: {{body: slept}}}}
 - {{name: json, path: /json, expect: {{sameAcrossVariants: true}}}}
 - {{name: echo, path: '/echo?text', expect: {{body: text}}}}
+- {{name: state, path: /state, expect: {{status: 200}}}}
 - {{name: proxy, path: /elsewhere, expect: {{body: upstream}}, upstream: true}}
 sweeps:
 {sweeps}"
@@ -81,6 +82,16 @@ fn told(record: &Record) -> &EngineFacts {
     document.engine.as_ref().expect("a gateway tells")
 }
 
+/// What keeps no state between requests has no counter, which is said and is no failure.
+fn check_not_applicable(run: &BenchmarkRun) {
+    let status = run.status.as_ref().expect("a finished run has a status");
+    let [cell] = &status.not_applicable[..] else {
+        panic!("{:?}", status.not_applicable);
+    };
+    assert_eq!((&*cell.variant, &*cell.what), ("served", "workload state"));
+    assert!(cell.reason.contains("no state is kept"), "{}", cell.reason);
+}
+
 fn ratio(says: &EngineFacts) -> f64 {
     says["computeRatio"].parse().expect("a number")
 }
@@ -93,7 +104,9 @@ async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_a
   throughput: {connections: [8], durationSeconds: 1, warmupSeconds: 1}
 ";
         let (run, records) = measured(&client, &namespace, (WASMTIME, sweeps), "wasmtime").await;
-        assert_eq!(records.len(), 48);
+        // Nine workloads of three variants in two sweeps, without what an instance per request cannot do.
+        assert_eq!(records.len(), 52);
+        check_not_applicable(&run);
         for record in &records {
             let says = told(record);
             if record.trial.cell.variant != "native" {
@@ -130,7 +143,7 @@ async fn modules_under_the_wasmedge_shim_answer_like_the_native_gateway_in_the_m
   throughput: {connections: [100], durationSeconds: 1, warmupSeconds: 1}
 ";
         let (_, records) = measured(&client, &namespace, (WASMEDGE, sweeps), "wasmedge").await;
-        assert_eq!(records.len(), 24);
+        assert_eq!(records.len(), 27);
         for record in &records {
             let says = told(record);
             let mode = match &*record.trial.cell.variant {

@@ -1,5 +1,7 @@
 //! One request to its end.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
 use gateway_http::{Failed, Method, Outcome, Request, Service, Transform, Workloads, guest_facts};
 use wasip2::clocks::monotonic_clock::subscribe_duration;
 use wasip2::exports::http::incoming_handler::Guest;
@@ -76,7 +78,7 @@ fn answer(given: &IncomingRequest) -> Answer {
         content_type: TEXT.to_vec(),
         body,
     };
-    match Workloads::new(Unchanged).handle(&request, &mut body) {
+    match workloads().handle(&request, &mut body) {
         Outcome::Text(status) => text(status.code(), body),
         Outcome::Json(status) => Answer {
             content_type: JSON.to_vec(),
@@ -92,6 +94,12 @@ fn answer(given: &IncomingRequest) -> Answer {
         // Only of transforms that name a program, which `Unchanged` does not.
         Outcome::Child(..) => text(500, b"a component starts no process".to_vec()),
     }
+}
+
+/// Those of one request. With nothing kept from the last one, chance has to choose what `/mixed` does.
+fn workloads() -> Workloads<Unchanged> {
+    let random = RandomState::new().build_hasher().finish();
+    Workloads::new(Unchanged).drawing_from(random)
 }
 
 fn send(answer: Answer, head: bool, out: ResponseOutparam) {

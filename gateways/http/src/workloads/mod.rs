@@ -117,10 +117,8 @@ pub struct Workloads<T> {
     in_child: bool,
     // One thread needs no atomic. The study's workload has one, and its cost is the workload.
     counter: AtomicU64,
-    /// Requests of `/mixed` so far.
+    /// Where in the sequence of `/mixed` it is.
     drawn: u64,
-    /// The document of `/json`, for the number of orders that was asked for last.
-    orders: (u32, Vec<u8>),
 }
 
 impl<T: Transform> Workloads<T> {
@@ -131,8 +129,14 @@ impl<T: Transform> Workloads<T> {
             transform,
             counter: AtomicU64::new(0),
             drawn: 0,
-            orders: (0, b"[]".to_vec()),
         }
+    }
+
+    /// The same, from another place in the sequence of `/mixed` on: where every request has workloads of its own, all
+    /// of them would draw the first number.
+    #[must_use]
+    pub fn drawing_from(self, drawn: u64) -> Self {
+        Self { drawn, ..self }
     }
 
     fn finished(&mut self, work: Work, body: &mut Vec<u8>) -> Outcome {
@@ -239,7 +243,7 @@ impl<T> Workloads<T> {
                 std::hint::black_box(blake3_chain(BLAKE3.default));
             }
             "/json" => {
-                self.accounts(ORDERS.of(request)?, body)?;
+                accounts(ORDERS.of(request)?, body)?;
                 return Ok(Work::Json);
             }
             "/state" => {
@@ -254,7 +258,7 @@ impl<T> Workloads<T> {
     /// Whether the next request of `/mixed` waits; the others compute. The sequence depends on the seed
     /// alone.
     fn draw(&mut self, seed: u32) -> bool {
-        self.drawn += 1;
+        self.drawn = self.drawn.wrapping_add(1);
         // The finalizer of SplitMix64: neighbouring inputs give unrelated bits.
         let mut mixed = (u64::from(seed) << 32).wrapping_add(self.drawn);
         mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -262,13 +266,11 @@ impl<T> Workloads<T> {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         (mixed ^ (mixed >> 31)) & 1 == 0
     }
+}
 
-    fn accounts(&mut self, orders: u32, body: &mut Vec<u8>) -> Result<(), String> {
-        if self.orders.0 != orders {
-            self.orders = (orders, orders::document(orders));
-        }
-        orders::accounts(&self.orders.1, body).map_err(|error| error.to_string())
-    }
+/// The document is made anew for each request: kept, it would cost those more whose instance lives for one.
+fn accounts(orders: u32, body: &mut Vec<u8>) -> Result<(), String> {
+    orders::accounts(&orders::document(orders), body).map_err(|error| error.to_string())
 }
 
 fn wait(milliseconds: u32) -> Work {
@@ -369,5 +371,15 @@ mod tests {
         assert_eq!(asked(&mut workloads, "/heavy?n=41"), wrong);
         let (_, sentence) = asked(&mut workloads, "/sleep?ms=soon");
         assert_eq!(sentence, "ms is not a number");
+    }
+
+    #[test]
+    fn half_of_the_places_to_begin_at_make_mixed_wait() {
+        let waits =
+            (0..1000).filter(|&place| Workloads::new(Unchanged).drawing_from(place).draw(1));
+        let waits = waits.count();
+        assert!((450..=550).contains(&waits), "{waits}");
+        // The sequence has no end.
+        let _ = Workloads::new(Unchanged).drawing_from(u64::MAX).draw(1);
     }
 }

@@ -129,7 +129,7 @@ async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
     context.quiet.prepare(LONGEST * expected).await;
-    context.quiet.begin(&run.uid, expected);
+    context.quiet.begin(&run.uid, trial, expected);
 }
 
 /// Turns the error of a write into ours.

@@ -11,9 +11,12 @@ use std::time::Duration;
 
 use http::Request;
 use kube::Client;
+use kube::api::ObjectMeta;
 use kube::client::Body;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use wasmbench_api::labels;
+use wasmbench_core::wire::record::TrialId;
 use watches::{Answer, Watches};
 
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle
@@ -22,11 +25,19 @@ pub const WATCH_SECONDS: u32 = 200;
 /// A younger watch is never renewed, however long the window.
 const YOUNGEST: Duration = Duration::from_secs(10);
 
-/// Which windows are open, by the uid of their run, and when each is over at the latest.
+/// Which windows are open, by the uid of their run.
 #[derive(Clone, Default)]
 pub struct Quiet {
-    windows: Arc<watch::Sender<BTreeMap<String, Instant>>>,
+    windows: Arc<watch::Sender<BTreeMap<String, Window>>>,
     watches: Watches,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Window {
+    /// Which trial's it is.
+    trial: String,
+    /// When it is over at the latest.
+    until: Instant,
 }
 
 impl Quiet {
@@ -34,20 +45,38 @@ impl Quiet {
     /// window nothing is renewed: it could not be opened again.
     pub async fn prepare(&self, longest: Duration) {
         let now = Instant::now();
-        if self.windows.borrow().values().any(|until| *until > now) {
+        if self.windows.borrow().values().any(|open| open.until > now) {
             return;
         }
         let age = Duration::from_secs(WATCH_SECONDS.into()).saturating_sub(longest);
         self.watches.renew(age.max(YOUNGEST)).await;
     }
 
-    /// A window of this run begins, and is over after `expected` unless its end is told before.
-    pub fn begin(&self, run_uid: &str, expected: Duration) {
+    /// The window of this run's trial begins, and is over after `expected` unless its end is told before.
+    pub fn begin(&self, run_uid: &str, trial: &TrialId, expected: Duration) {
         let now = Instant::now();
+        let window = Window {
+            trial: trial.to_string(),
+            until: now + expected,
+        };
         self.windows.send_modify(|open| {
-            open.retain(|_, until| *until > now);
-            open.insert(run_uid.to_owned(), now + expected);
+            open.retain(|_, window| window.until > now);
+            open.insert(run_uid.to_owned(), window);
         });
+    }
+
+    /// Whether an object belongs to another trial than the one whose window is open: one that is over, and what is
+    /// left of it is being removed. That can wait for the window's end, when everything is looked at again.
+    pub fn is_of_another_trial(&self, object: &ObjectMeta) -> bool {
+        let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+        let run = value(&object.labels, labels::RUN_UID);
+        let trial = value(&object.annotations, labels::TRIAL);
+        let (Some(run), Some(trial)) = (run, trial) else {
+            return false;
+        };
+        let windows = self.windows.borrow();
+        let open = windows.get(&run).filter(|open| open.until > Instant::now());
+        open.is_some_and(|open| open.trial != trial)
     }
 
     /// The window of this run is over. Answers whether it was open.
@@ -55,9 +84,9 @@ impl Quiet {
         let now = Instant::now();
         let mut was_open = false;
         self.windows.send_if_modified(|open| {
-            let until = open.remove(run_uid);
-            was_open = until.is_some_and(|until| until > now);
-            until.is_some()
+            let window = open.remove(run_uid);
+            was_open = window.as_ref().is_some_and(|window| window.until > now);
+            window.is_some()
         });
         was_open
     }
@@ -83,17 +112,12 @@ impl Quiet {
     /// Returns when all windows that are open now are over. Windows that begin meanwhile do not
     /// prolong it: on a cluster that measures on many nodes there is always one.
     pub async fn over(&self) {
-        let open: Vec<(String, Instant)> = {
-            let open = self.windows.borrow();
-            open.iter()
-                .map(|(run, until)| (run.clone(), *until))
-                .collect()
-        };
-        for (run, until) in open {
+        let open = self.windows.borrow().clone();
+        for (run, window) in open {
             let mut windows = self.windows.subscribe();
-            let ended = windows.wait_for(|open| open.get(&run) != Some(&until));
+            let ended = windows.wait_for(|open| open.get(&run) != Some(&window));
             // An error says that nobody can begin a window any more.
-            let _ = tokio::time::timeout_at(until, ended).await;
+            let _ = tokio::time::timeout_at(window.until, ended).await;
         }
     }
 }
@@ -110,6 +134,33 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_mins(1);
+
+    fn trial(block: u32) -> TrialId {
+        format!("a/hello/warm/b{block}").parse().unwrap()
+    }
+
+    fn of_trial(block: u32) -> ObjectMeta {
+        ObjectMeta {
+            labels: Some([(labels::RUN_UID.into(), "run".into())].into()),
+            annotations: Some([(labels::TRIAL.into(), trial(block).to_string())].into()),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_left_of_the_last_trial_wakes_nobody_in_a_window() {
+        let quiet = Quiet::default();
+        assert!(!quiet.is_of_another_trial(&of_trial(1)));
+        quiet.begin("run", &trial(2), MINUTE);
+        assert!(quiet.is_of_another_trial(&of_trial(1)));
+        assert!(!quiet.is_of_another_trial(&of_trial(2)));
+        assert!(
+            !quiet.is_of_another_trial(&ObjectMeta::default()),
+            "of no trial"
+        );
+        tokio::time::sleep(MINUTE).await;
+        assert!(!quiet.is_of_another_trial(&of_trial(1)), "it is over");
+    }
 
     /// A client whose server answers everything with an empty object, behind `quiet`.
     fn client(quiet: &Quiet) -> Client {
@@ -130,7 +181,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_waits_until_the_window_is_over() {
         let quiet = Quiet::default();
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         assert_eq!(ask(client(&quiet), "watch=true").await, MINUTE);
         assert_eq!(ask(client(&quiet), "watch=true").await, Duration::ZERO);
     }
@@ -138,7 +189,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_that_waits_goes_on_as_soon_as_the_probe_ended() {
         let quiet = Quiet::default();
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
         tokio::time::sleep(Duration::from_secs(10)).await;
         quiet.end("run");
@@ -148,10 +199,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_window_that_ends_twice_was_open_once() {
         let quiet = Quiet::default();
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         assert!(quiet.end("run"));
         assert!(!quiet.end("run"));
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         tokio::time::sleep(MINUTE).await;
         assert!(!quiet.end("run"));
     }
@@ -159,18 +210,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn other_requests_do_not_wait() {
         let quiet = Quiet::default();
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         assert_eq!(ask(client(&quiet), "watch=false").await, Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_waits_for_every_window_but_not_for_later_ones() {
         let quiet = Quiet::default();
-        quiet.begin("one", MINUTE);
-        quiet.begin("two", 2 * MINUTE);
+        quiet.begin("one", &trial(1), MINUTE);
+        quiet.begin("two", &trial(1), 2 * MINUTE);
         let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
         tokio::time::sleep(MINUTE / 2).await;
-        quiet.begin("three", 3 * MINUTE);
+        quiet.begin("three", &trial(1), 3 * MINUTE);
         quiet.end("one");
         assert_eq!(watch.await.unwrap(), 2 * MINUTE);
     }
@@ -178,10 +229,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_next_window_of_a_run_does_not_prolong_the_wait() {
         let quiet = Quiet::default();
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         let watch = tokio::spawn(ask(client(&quiet), "watch=true"));
         tokio::time::sleep(MINUTE / 2).await;
-        quiet.begin("run", MINUTE);
+        quiet.begin("run", &trial(1), MINUTE);
         assert_eq!(watch.await.unwrap(), MINUTE / 2);
     }
 
@@ -196,7 +247,7 @@ mod tests {
         };
         tokio::time::sleep(2 * MINUTE).await;
         assert_eq!(prepared(MINUTE).await, Duration::ZERO);
-        quiet.begin("another", MINUTE);
+        quiet.begin("another", &trial(1), MINUTE);
         assert_eq!(prepared(2 * MINUTE).await, Duration::ZERO);
         quiet.end("another");
         // Nobody opens it again here, which is waited for in vain.

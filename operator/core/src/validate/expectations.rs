@@ -2,7 +2,8 @@
 
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
 
-use super::{Invalid, invalid, points_of, unique};
+use super::names::unique;
+use super::{Invalid, invalid, points_of};
 use crate::config::OperatorConfig;
 use crate::variants;
 use crate::wire::record::Point;

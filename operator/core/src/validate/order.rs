@@ -1,0 +1,82 @@
+//! Which trials a run has, and their order.
+
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use sha2::{Digest, Sha256};
+use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::run::BenchmarkRunSpec;
+
+use crate::duet::is_in_others;
+use crate::variants::not_applicable;
+use crate::wire::record::{Cell, Point, TrialId};
+
+/// The seed of a run that names none: it need not be stored, because the uid never changes.
+pub(super) fn seed_of(uid: &str) -> i64 {
+    let digest = Sha256::digest(uid.as_bytes());
+    let bytes: [u8; 4] = [digest[0], digest[1], digest[2], digest[3]];
+    i64::from(u32::from_be_bytes(bytes))
+}
+
+/// Points of all sweeps, in the order of the API.
+pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
+    let cold = spec.sweeps.cold_start.iter();
+    let cold = cold.flat_map(|sweep| &sweep.concurrency);
+    let cold = cold.map(|&concurrency| Point::ColdStart { concurrency });
+    let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
+    let connections = spec
+        .sweeps
+        .throughput
+        .iter()
+        .flat_map(|sweep| &sweep.connections);
+    let open = spec.sweeps.open_loop.iter().flat_map(OpenLoop::percents);
+    cold.chain(warm)
+        .chain(connections.map(|&connections| Point::Throughput { connections }))
+        .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
+        .chain(spec.sweeps.density.iter().map(|_| Point::Density))
+        .collect()
+}
+
+/// Every cell of a block that has trials of its own, unshuffled. In a duet run the loads of the
+/// baseline are in those of the others. What a variant cannot do is no cell.
+pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
+    let points = points_of(spec);
+    let first = spec.variants.first().map(|variant| &variant.name);
+    let baseline = spec.baseline.as_ref().or(first);
+    let baseline = baseline.map(String::as_str).unwrap_or_default();
+    let mut cells = vec![];
+    for variant in &spec.variants {
+        for workload in &spec.workloads {
+            let applicable = points
+                .iter()
+                .filter(|point| not_applicable::reason(variant, workload, **point).is_none());
+            cells.extend(applicable.map(|&point| Cell {
+                variant: variant.name.clone(),
+                workload: workload.name.clone(),
+                point,
+            }));
+        }
+    }
+    cells.retain(|cell| !is_in_others(spec, baseline, cell));
+    cells
+}
+
+/// Randomised complete blocks: every block holds every cell once, each block shuffled anew from
+/// one seeded stream. Blocks that precision may add come behind and change nothing before them.
+/// `ChaCha8` gives the same order on every platform and in every version.
+pub(super) fn of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
+    let cells = cells_of(spec);
+    let block = |block| {
+        let mut trials: Vec<TrialId> = cells
+            .iter()
+            .map(|cell| TrialId {
+                cell: cell.clone(),
+                block,
+            })
+            .collect();
+        trials.shuffle(&mut random);
+        trials
+    };
+    (1..=spec.most_blocks()).flat_map(block).collect()
+}

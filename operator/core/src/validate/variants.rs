@@ -1,0 +1,75 @@
+//! What each variant's pod runs, and whether it can do anything of the run.
+
+use wasmbench_api::run::{Allocator, BenchmarkRunSpec, Compile, Preset, Variant};
+
+use super::{Invalid, ValidatedVariant, invalid};
+use crate::config::OperatorConfig;
+use crate::variants::{self, not_applicable};
+
+const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve \
+    (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
+    correct it or remove it";
+
+pub(super) fn resolve(
+    spec: &BenchmarkRunSpec,
+    config: &OperatorConfig,
+) -> Result<Vec<ValidatedVariant>, Invalid> {
+    let resolve = |(index, variant): (usize, &Variant)| {
+        let field = format!("spec.variants[{index}]");
+        if variant.container.is_some() && !config.limits.own_containers {
+            return Err(invalid(
+                format!("{field}.container"),
+                "the administrator allows presets only: use preset instead",
+            ));
+        }
+        if variant.preset.is_some() == variant.container.is_some() {
+            return Err(invalid(field, "set either preset or container"));
+        }
+        if !engine_fits(variant) {
+            return Err(invalid(format!("{field}.engine"), ENGINE_MESSAGE));
+        }
+        let subject = variants::subject(variant, config)
+            .ok_or_else(|| invalid(field, "set either preset or container"))?;
+        Ok(ValidatedVariant {
+            name: variant.name.clone(),
+            subject,
+        })
+    };
+    spec.variants.iter().enumerate().map(resolve).collect()
+}
+
+/// The CRD's rule again.
+fn engine_fits(variant: &Variant) -> bool {
+    let Some(engine) = variant.engine else {
+        return true;
+    };
+    match variant.preset {
+        Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
+        Some(Preset::WasmtimeServe) => {
+            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
+        }
+        Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {
+            engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Jit)
+        }
+        Some(
+            Preset::Native
+            | Preset::NativeHostNetwork
+            | Preset::WasmtimeCli
+            | Preset::WasmtimeShim
+            | Preset::WasmtimeShimHttp
+            | Preset::V8,
+        )
+        | None => false,
+    }
+}
+
+pub(super) fn nothing_applicable(spec: &BenchmarkRunSpec) -> Invalid {
+    let first = not_applicable::list(spec).into_iter().next();
+    let why = first.map_or_else(String::new, |first| {
+        format!(" ({}: {})", first.variant, first.reason)
+    });
+    let message = format!(
+        "no variant can do any of the run's workloads and sweeps{why}: change them or the variants"
+    );
+    invalid("spec.variants", message)
+}

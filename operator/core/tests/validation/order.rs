@@ -1,0 +1,132 @@
+//! Which trials a run has, and in which order.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
+use wasmbench_core::wire::record::{Cell, TrialId};
+
+use crate::common;
+
+#[test]
+fn more_trials_than_the_administrator_allows_are_refused() {
+    let mut config = common::config();
+    config.limits.trials = 35;
+    let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
+    assert_eq!(invalid.field, "spec.blocks");
+    assert!(invalid.message.contains("36 trials"), "{invalid}");
+}
+
+#[test]
+fn the_blocks_that_precision_may_add_count_against_the_limit_and_change_no_order() {
+    let (mut config, run) = (common::config(), common::precise(7, 20));
+    let valid = validate(&run, &config).unwrap();
+    assert_eq!((valid.planned(0).len(), valid.order.len()), (24, 60));
+    let longer = validate(&common::precise(7, 50), &config).unwrap();
+    assert_eq!(longer.planned(20), valid.order);
+    config.limits.trials = 59;
+    let refused = validate(&run, &config).unwrap_err();
+    assert!(refused.message.contains("60 trials"), "{refused}");
+    assert!(refused.message.contains("precision.maxBlocks"), "{refused}");
+}
+
+#[test]
+fn the_seed_of_a_run_that_names_none_comes_from_its_uid() {
+    let mut run = common::parse(common::RUN);
+    run.spec.seed = None;
+    let first = validate(&run, &common::config()).unwrap();
+    assert_eq!(first, validate(&run, &common::config()).unwrap());
+    run.metadata.uid = Some("another".into());
+    assert_ne!(first.seed, validate(&run, &common::config()).unwrap().seed);
+}
+
+#[test]
+fn the_order_of_a_seed_never_changes() {
+    let order: Vec<String> = common::validated()
+        .order
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    insta::assert_yaml_snapshot!("order-of-seed-7", order);
+}
+
+#[test]
+fn the_twin_of_the_baseline_is_measured_like_any_other_variant() {
+    let mut run = common::parse(common::RUN);
+    run.spec.noise_floor = Some(true);
+    let valid = validate(&run, &common::config()).unwrap();
+    let subject = |name: &str| {
+        let variant = valid.variants.iter().find(|variant| variant.name == name);
+        variant.unwrap().subject.clone()
+    };
+    assert_eq!(subject("baseline-twin"), subject("tortoise"));
+    let of_twin = valid
+        .order
+        .iter()
+        .filter(|t| t.cell.variant == "baseline-twin");
+    assert_eq!(of_twin.count(), valid.order.len() / 4);
+}
+
+#[test]
+fn the_trials_of_the_twin_count_against_the_limit() {
+    let mut run = common::parse(common::RUN);
+    let mut config = common::config();
+    config.limits.trials = 40;
+    validate(&run, &config).unwrap();
+    run.spec.noise_floor = Some(true);
+    let refused = validate(&run, &config).unwrap_err();
+    assert!(refused.message.contains("48 trials"), "{refused}");
+}
+
+proptest! {
+    #[test]
+    fn every_block_holds_every_cell_once(seed in 0i64..1_000_000, blocks in 1u32..8) {
+        let mut run = common::parse(common::RUN);
+        run.spec.seed = Some(seed);
+        run.spec.blocks = blocks;
+        let valid = validate(&run, &common::config()).unwrap();
+        let cells: BTreeSet<_> = cells_of(&valid.spec).into_iter().collect();
+        for (index, block) in valid.order.chunks(cells.len()).enumerate() {
+            let number = u32::try_from(index).unwrap() + 1;
+            prop_assert!(block.iter().all(|trial| trial.block == number));
+            let found: BTreeSet<_> = block.iter().map(|trial| trial.cell.clone()).collect();
+            prop_assert_eq!(&found, &cells);
+        }
+        prop_assert_eq!(valid.order.len(), cells.len() * blocks as usize);
+    }
+
+    #[test]
+    fn a_trials_text_reads_back(
+        variant in "[a-z0-9]{1,40}", workload in "[a-z0-9]{1,40}",
+        point in common::points(), block in 1u32..50,
+    ) {
+        let trial = TrialId { cell: Cell { variant, workload, point }, block };
+        prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
+    }
+}
+
+#[test]
+fn a_single_variant_makes_duets_with_its_twin() {
+    let mut run = common::duet();
+    run.spec.variants.truncate(1);
+    run.spec.noise_floor = Some(true);
+    let valid = validate(&run, &common::duet_config()).unwrap();
+    let loads = valid.order.iter();
+    let mut loads = loads.filter(|trial| !trial.cell.point.probe_creates_pods());
+    assert!(loads.all(|trial| trial.cell.variant == "baseline-twin"));
+}
+
+#[test]
+fn in_a_duet_run_the_baseline_has_cold_starts_and_no_loads_of_its_own() {
+    let (duets, alternating) = (common::validated_duet(), common::validated_cold());
+    let of = |run: &ValidatedRun, variant: &str, cold: bool| {
+        let trials = run.order.iter().filter(|trial| {
+            trial.cell.variant == variant && trial.cell.point.probe_creates_pods() == cold
+        });
+        trials.count()
+    };
+    assert_eq!(of(&duets, "tortoise", false), 0);
+    for (variant, cold) in [("tortoise", true), ("hare", true), ("hare", false)] {
+        assert_eq!(of(&duets, variant, cold), of(&alternating, variant, cold));
+    }
+}

@@ -1,0 +1,275 @@
+//! An API server of a few lines, in which pods start at once, are refused, crash or stay silent, and a service that
+//! really answers.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower_test::mock::{Handle, SendResponse};
+
+/// What becomes of pods.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Fate {
+    Serves,
+    /// Like `Serves`, on a port that is open as long as the pod is there.
+    ServesOnHost,
+    /// Like `Serves`, but the images of the first so many pods are pulled.
+    ServesPulled(usize),
+    /// Like `Serves`, but the kubelet's events are lost.
+    ServesUnseen,
+    Refused,
+    Crashes,
+    HasNoRoom,
+    StaysSilent,
+}
+
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) pods: BTreeMap<String, Value>,
+    events: Vec<String>,
+    pub(super) most_at_once: usize,
+    pub(super) created: usize,
+    /// The kubelet's events.
+    said: Vec<Value>,
+    /// The service of the pod that is there, where it comes and goes with it.
+    service: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
+}
+
+impl World {
+    fn tell(&mut self, kind: &str, mut pod: Value) {
+        pod["metadata"]["resourceVersion"] = json!((self.events.len() + 2).to_string());
+        let event = json!({ "type": kind, "object": pod });
+        self.events.push(format!("{event}\n"));
+    }
+}
+
+pub(super) type Shared = Arc<Mutex<World>>;
+
+fn reply(status: u16, body: &impl ToString) -> Response<Body> {
+    let body = Body::from(body.to_string().into_bytes());
+    Response::builder().status(status).body(body).unwrap()
+}
+
+fn refusal(code: u16, reason: &str) -> Response<Body> {
+    let status = json!({
+        "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": reason,
+    });
+    reply(code, &status)
+}
+
+fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
+    let mut pod = pod.clone();
+    let conditions: Vec<Value> = conditions
+        .iter()
+        .map(|type_| json!({ "type": type_, "status": "True" }))
+        .collect();
+    pod["status"] = json!({ "conditions": conditions });
+    if !container.is_null() {
+        pod["status"]["podIP"] = json!("127.0.0.1");
+        pod["status"]["containerStatuses"] = json!([{
+            "name": "subject", "image": "a", "imageID": "sha256:1", "ready": true, "restartCount": 0,
+            "state": container,
+        }]);
+    }
+    pod
+}
+
+/// The kubelet says whether it pulled the image.
+fn say(world: &mut World, pod: &Value, fate: Fate) {
+    let pulled = match fate {
+        Fate::ServesUnseen => return,
+        Fate::ServesPulled(first) => world.created <= first,
+        _ => false,
+    };
+    let message = if pulled {
+        "Successfully pulled image \"a\" in 1s (1s including waiting). Image size: 1 bytes."
+    } else {
+        "Container image \"a\" already present on machine"
+    };
+    world.said.push(json!({
+        "metadata": {}, "reason": "Pulled", "message": message,
+        "involvedObject": { "kind": "Pod", "uid": pod["metadata"]["uid"] },
+    }));
+}
+
+fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
+    if fate == Fate::Refused {
+        return refusal(403, "Forbidden");
+    }
+    let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
+    world.pods.insert(name, pod.clone());
+    world.created += 1;
+    say(world, pod, fate);
+    if fate == Fate::ServesOnHost {
+        world.service = Some(passing_service(&pod["metadata"]["annotations"]["port"]));
+    }
+    world.most_at_once = world.most_at_once.max(world.pods.len());
+    world.tell("ADDED", pod.clone());
+    let running = json!({ "running": {} });
+    match fate {
+        Fate::Serves | Fate::ServesOnHost | Fate::ServesPulled(_) | Fate::ServesUnseen => {
+            world.tell(
+                "MODIFIED",
+                with_status(pod, &["PodScheduled"], &Value::Null),
+            );
+            let all = ["PodScheduled", "PodReadyToStartContainers", "Ready"];
+            world.tell("MODIFIED", with_status(pod, &all, &running));
+        }
+        Fate::Crashes => {
+            let ended = json!({ "terminated": { "exitCode": 3 } });
+            world.tell("MODIFIED", with_status(pod, &[], &ended));
+        }
+        Fate::HasNoRoom => {
+            let mut pod = pod.clone();
+            pod["status"] = json!({ "conditions": [{
+                "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                "message": "0/1 nodes are available",
+            }] });
+            world.tell("MODIFIED", pod);
+        }
+        Fate::Refused | Fate::StaysSilent => {}
+    }
+    reply(201, pod)
+}
+
+fn log_of(name: &str) -> String {
+    let now = jiff::Timestamp::now();
+    format!("{now} one moment\n{now} wasmbench: {name} listening on 0.0.0.0:8080\n")
+}
+
+/// The body of a watch ends when it has told something; then it is asked for again.
+async fn news(world: &Shared, since: usize) -> String {
+    for _ in 0..2000 {
+        let told: String = {
+            let world = world.lock().unwrap();
+            world
+                .events
+                .iter()
+                .skip(since.saturating_sub(1))
+                .cloned()
+                .collect()
+        };
+        if !told.is_empty() {
+            return told;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    String::new()
+}
+
+async fn answer(world: Shared, fate: Fate, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let name = parts
+        .uri
+        .path()
+        .split('/')
+        .nth(6)
+        .unwrap_or_default()
+        .to_owned();
+    if parts.uri.path().ends_with("/log") {
+        assert!(query.contains("timestamps=true"), "{query}");
+        return reply(200, &log_of(&name));
+    }
+    if parts.uri.path().ends_with("/events") {
+        assert!(query.contains("reason%3DPulled"), "{query}");
+        let list = json!({
+            "kind": "EventList", "apiVersion": "v1", "metadata": {},
+            "items": world.lock().unwrap().said,
+        });
+        return reply(200, &list);
+    }
+    if query.contains("watch=true") {
+        let since = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("resourceVersion="));
+        return reply(200, &news(&world, since.unwrap().parse().unwrap()).await);
+    }
+    match parts.method {
+        Method::POST => {
+            let bytes = body.collect_bytes().await.unwrap();
+            let mut pod: Value = serde_json::from_slice(&bytes).unwrap();
+            pod["metadata"]["uid"] = json!(format!("uid of {}", pod["metadata"]["name"]));
+            create(&mut world.lock().unwrap(), &pod, fate)
+        }
+        Method::DELETE => {
+            let mut world = world.lock().unwrap();
+            if let Some((ended, service)) = world.service.take() {
+                ended.store(true, Ordering::Relaxed);
+                service.join().unwrap();
+            }
+            match world.pods.remove(&name) {
+                Some(pod) => {
+                    world.tell("DELETED", pod.clone());
+                    reply(200, &pod)
+                }
+                None => refusal(404, "NotFound"),
+            }
+        }
+        _ => {
+            let version = world.lock().unwrap().events.len() + 1;
+            let list = json!({
+                "kind": "PodList", "apiVersion": "v1",
+                "metadata": { "resourceVersion": version.to_string() }, "items": [],
+            });
+            reply(200, &list)
+        }
+    }
+}
+
+pub(super) async fn serve(
+    mut handle: Handle<Request<Body>, Response<Body>>,
+    world: Shared,
+    fate: Fate,
+) {
+    while let Some((request, send)) = handle.next_request().await {
+        let world = world.clone();
+        tokio::spawn(async move {
+            let send: SendResponse<Response<Body>> = send;
+            send.send_response(answer(world, fate, request).await);
+        });
+    }
+}
+
+/// A service that answers `hello`, and its port.
+pub(super) fn service() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        }
+    });
+    port
+}
+
+/// A service that begins to listen on `port` a little later, until it is ended.
+fn passing_service(port: &Value) -> (Arc<AtomicBool>, JoinHandle<()>) {
+    let port: u16 = port.as_str().unwrap().parse().unwrap();
+    let ended = Arc::new(AtomicBool::new(false));
+    let until = ended.clone();
+    let service = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        while !until.load(Ordering::Relaxed) {
+            let Ok((mut stream, _)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            stream.set_nonblocking(false).unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        }
+    });
+    (ended, service)
+}
