@@ -46,7 +46,7 @@ pub struct Counters {
     throttling: [Throttling; 2],
     pause: Option<(Cpu, Memory)>,
     pressure: Option<Pressure>,
-    outside: Option<Outside>,
+    outside: Option<shim::Reading>,
 }
 
 /// Memory at one moment, in bytes.
@@ -118,7 +118,7 @@ impl PodMeter {
 
     /// What stands outside the pod's cgroup, as it is now.
     pub fn outside(&self) -> Option<Outside> {
-        self.shims.read()
+        Some(self.shims.read()?.outside)
     }
 
     /// The context switches of these processes so far.
@@ -186,7 +186,7 @@ impl PodMeter {
             outside: start
                 .outside
                 .zip(end.outside)
-                .map(|(start, end)| shim::used(start, end)),
+                .and_then(|(start, end)| shim::used(start, end)),
         }
     }
 }

@@ -8,10 +8,15 @@ use std::path::{Path, PathBuf};
 
 use wasmbench_core::wire::document::Outside;
 
+use super::USER_HZ_NANOSECONDS;
+
 /// Programs that stand outside a pod's cgroup and work for it.
 const PROGRAMS: [&str; 2] = ["containerd-shim", "conmon"];
 /// Shortest name of a cgroup that is taken for an id of a container.
 const ID_LENGTH: usize = 64;
+/// The kernel cuts user and system time off to ticks, each by itself: over a window they are wrong by
+/// less than this together.
+const ROUNDING_NANOSECONDS: u64 = 2 * USER_HZ_NANOSECONDS;
 
 /// The processes, as directories of `/proc`.
 #[derive(Debug, Default)]
@@ -50,26 +55,64 @@ impl Shims {
     }
 
     /// CPU time so far and memory now; none without a process that can be read.
-    pub fn read(&self) -> Option<Outside> {
-        let read: Vec<Outside> = self.processes.iter().filter_map(|p| process(p)).collect();
-        if read.is_empty() {
-            return None;
-        }
-        Some(read.iter().fold(Outside::default(), |sum, one| Outside {
-            processes: sum.processes + one.processes,
-            cpu_nanoseconds: sum.cpu_nanoseconds + one.cpu_nanoseconds,
-            resident_bytes: sum.resident_bytes + one.resident_bytes,
-            anonymous_bytes: sum.anonymous_bytes + one.anonymous_bytes,
-        }))
+    pub fn read(&self) -> Option<Reading> {
+        let read = self.processes.iter().filter_map(|p| process(p));
+        read.reduce(Reading::plus)
     }
 }
 
-/// What was used between two moments; memory is that of the end.
-pub fn used(start: Outside, end: Outside) -> Outside {
-    Outside {
-        cpu_nanoseconds: end.cpu_nanoseconds.saturating_sub(start.cpu_nanoseconds),
-        ..end
+/// What the kernel counted of the processes so far, in nanoseconds, and their memory now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// With the sum of `threads` and `children` as CPU time.
+    pub outside: Outside,
+    /// Exactly, of the threads that live; none where the kernel does not tell.
+    living: Option<u64>,
+    /// Of all threads, those that ended too, in ticks.
+    threads: u64,
+    /// Of children that ended and were waited for, in ticks.
+    children: u64,
+}
+
+impl Reading {
+    fn plus(self, other: Self) -> Self {
+        let (one, two) = (self.outside, other.outside);
+        Self {
+            outside: Outside {
+                processes: one.processes + two.processes,
+                cpu_nanoseconds: one.cpu_nanoseconds + two.cpu_nanoseconds,
+                resident_bytes: one.resident_bytes + two.resident_bytes,
+                anonymous_bytes: one.anonymous_bytes + two.anonymous_bytes,
+            },
+            living: self.living.zip(other.living).map(|(one, two)| one + two),
+            threads: self.threads + other.threads,
+            children: self.children + other.children,
+        }
     }
+}
+
+/// What was used between two moments; memory is that of the end. None when a process ended and took
+/// its time along, or when a counter went backwards and no other says what was used.
+pub fn used(start: Reading, end: Reading) -> Option<Outside> {
+    let processes = end.outside.processes;
+    if processes != start.outside.processes {
+        return None;
+    }
+    let threads = end.threads.checked_sub(start.threads)?;
+    let children = end.children.checked_sub(start.children)?;
+    let living = start.living.zip(end.living);
+    let living = living.and_then(|(start, end)| end.checked_sub(start));
+    let rounding = ROUNDING_NANOSECONDS.saturating_mul(processes.into());
+    // The exact counter misses threads that ended; the coarse one has them and says so by being larger.
+    let misses_none = |living: &u64| threads <= living.saturating_add(rounding);
+    let own = match living.filter(misses_none) {
+        Some(exact) => exact,
+        None => Some(threads).filter(|coarse| *coarse > 0)?,
+    };
+    Some(Outside {
+        cpu_nanoseconds: own.saturating_add(children),
+        ..end.outside
+    })
 }
 
 /// `<id>` under the cgroupfs driver, `cri-containerd-<id>.scope` under the systemd driver.
@@ -101,18 +144,26 @@ fn serves(command_line: &[u8], ids: &[&str]) -> bool {
     known && arguments.any(|argument| ids.iter().any(|id| id.as_bytes() == argument))
 }
 
-fn process(directory: &Path) -> Option<Outside> {
-    // The time of a thread that ended is lost; a shim keeps its threads.
-    let cpu_nanoseconds = super::find::directories(&directory.join("task"))
+fn process(directory: &Path) -> Option<Reading> {
+    let living: Vec<u64> = super::find::directories(&directory.join("task"))
         .iter()
         .filter_map(|task| scheduled(&fs::read_to_string(task.join("schedstat")).ok()?))
-        .sum();
-    let status = fs::read_to_string(directory.join("status")).ok()?;
-    Some(Outside {
-        processes: 1,
-        cpu_nanoseconds,
-        resident_bytes: kibibytes(&status, "VmRSS:")?,
-        anonymous_bytes: kibibytes(&status, "RssAnon:")?,
+        .collect();
+    let text = |name: &str| fs::read_to_string(directory.join(name)).ok();
+    let (stat, status) = (text("stat")?, text("status")?);
+    let [user, system, children_user, children_system] = times(&stat)?;
+    let threads = user.saturating_add(system);
+    let children = children_user.saturating_add(children_system);
+    Some(Reading {
+        outside: Outside {
+            processes: 1,
+            cpu_nanoseconds: threads.saturating_add(children),
+            resident_bytes: kibibytes(&status, "VmRSS:")?,
+            anonymous_bytes: kibibytes(&status, "RssAnon:")?,
+        },
+        living: (!living.is_empty()).then(|| living.iter().sum()),
+        threads,
+        children,
     })
 }
 
@@ -122,6 +173,18 @@ fn scheduled(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().next()?.parse().ok()
 }
 
+/// User and system time of the process, then of its children that ended: the fields 14 to 17 of `stat`,
+/// in nanoseconds. The name in the second field stands in brackets and may hold anything.
+fn times(stat: &str) -> Option<[u64; 4]> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut times = fields.split_ascii_whitespace().skip(11).map(|field| {
+        let ticks: u64 = field.parse().ok()?;
+        Some(ticks.saturating_mul(USER_HZ_NANOSECONDS))
+    });
+    let mut next = || times.next().flatten();
+    Some([next()?, next()?, next()?, next()?])
+}
+
 pub(super) fn kibibytes(status: &str, key: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let number: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
@@ -129,68 +192,4 @@ pub(super) fn kibibytes(status: &str, key: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(digit: char) -> String {
-        digit.to_string().repeat(ID_LENGTH)
-    }
-
-    fn write(path: &Path, bytes: &[u8]) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-
-    /// A shim with two threads.
-    fn shim(proc: &Path, pid: u32, program: &str, sandbox: &str) {
-        let process = proc.join(pid.to_string());
-        let line =
-            format!("{program}\0-namespace\0k8s.io\0-id\0{sandbox}\0-address\0/run/c.sock\0");
-        write(&process.join("cmdline"), line.as_bytes());
-        write(
-            &process.join("status"),
-            b"Name:\tshim\nVmRSS:\t   16972 kB\nRssAnon:\t    4572 kB\n",
-        );
-        write(&process.join("task/1/schedstat"), b"3000 5 6\n");
-        write(&process.join("task/2/schedstat"), b"400 5 6\n");
-    }
-
-    #[test]
-    fn the_shims_of_a_pod_are_found_by_the_ids_of_its_containers() {
-        let root = tempfile::tempdir().unwrap();
-        let (proc, pod) = (root.path().join("proc"), root.path().join("pod"));
-        fs::create_dir_all(pod.join(format!("cri-containerd-{}.scope", id('a')))).unwrap();
-        fs::create_dir_all(pod.join(id('b'))).unwrap();
-        let program = "/usr/local/bin/containerd-shim-runc-v2";
-        shim(&proc, 7, program, &id('b'));
-        shim(&proc, 8, program, &id('c'));
-        shim(&proc, 9, "/bin/sleep", &id('b'));
-        let shims = Shims::find(&proc, &pod);
-        assert_eq!(shims.sandbox(), Some(OsStr::new(&id('b'))));
-        let found = shims.read().unwrap();
-        assert_eq!(
-            (found.processes, found.cpu_nanoseconds),
-            (1, 3400),
-            "{found:?}"
-        );
-        assert_eq!(found.resident_bytes, 16_972 * 1024);
-        assert_eq!(found.anonymous_bytes, 4572 * 1024);
-    }
-
-    #[test]
-    fn without_a_shim_nothing_is_read_and_nothing_guessed() {
-        let root = tempfile::tempdir().unwrap();
-        assert_eq!(Shims::find(root.path(), root.path()).read(), None);
-    }
-
-    #[test]
-    fn time_is_that_of_the_window_and_memory_that_of_its_end() {
-        let at = |cpu_nanoseconds, resident_bytes| Outside {
-            processes: 1,
-            cpu_nanoseconds,
-            resident_bytes,
-            anonymous_bytes: 0,
-        };
-        assert_eq!(used(at(10, 7), at(25, 9)), at(15, 9));
-    }
-}
+mod tests;
