@@ -33,8 +33,8 @@ sweeps:
 /// Far above what a start takes on a loaded small node.
 const SLOWEST: i64 = 5_000_000_000;
 
-/// On a busy node containerd reads, and stamps, a line some milliseconds after it was written.
-const LATE_STAMP: i64 = 50_000_000;
+/// A service that is asked every millisecond has answered this soon after it listens, on a busy node too.
+const SOON: i64 = 50_000_000;
 
 fn samples(record: &Record) -> &[ColdSample] {
     let document = record.cold_start.as_ref();
@@ -90,7 +90,13 @@ fn check_timeline(pod: &ColdPod) {
         sent >= 0 && sent <= at(ColdStep::CreateAccepted),
         "{pod:#?}"
     );
-    assert_eq!(pod.steps[&ColdStep::Listening].clock, Clock::LogStamp);
+    // A stamp that is late gives way to the answer.
+    let listening = pod.steps[&ColdStep::Listening];
+    assert!(
+        listening.clock == Clock::LogStamp
+            || listening.nanoseconds == at(ColdStep::FirstCorrectAnswer),
+        "{pod:#?}"
+    );
     // The confirmation may arrive late at a busy probe, but no pod listens so fast.
     assert!(
         at(ColdStep::CreateAccepted) < at(ColdStep::Listening),
@@ -98,7 +104,7 @@ fn check_timeline(pod: &ColdPod) {
     );
     assert!(at(ColdStep::Listening) - sent < SLOWEST, "{pod:#?}");
     assert!(
-        at(ColdStep::Listening) <= at(ColdStep::FirstCorrectAnswer) + LATE_STAMP,
+        at(ColdStep::Listening) <= at(ColdStep::FirstCorrectAnswer),
         "{pod:#?}"
     );
     assert!(
@@ -338,7 +344,7 @@ async fn on_the_nodes_network_the_first_answer_is_exact() {
             assert!(gap < 20_000_000, "{pod:#?}");
             let listening = pod.steps[&ColdStep::Listening].nanoseconds;
             let apart = (answer.nanoseconds - listening).abs();
-            assert!(apart < LATE_STAMP, "{pod:#?}");
+            assert!(apart < SOON, "{pod:#?}");
         }
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());

@@ -8,6 +8,7 @@ use wasmbench_api::run::Expectation;
 use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason, Readiness};
 
 use crate::answer::{self, Judged};
+use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};
 use crate::target::Target;
 
@@ -42,6 +43,9 @@ pub struct Waited {
     /// From the beginning of the last attempt before it to the beginning of the one that got it:
     /// the service may have been ready for so long. Absent when the first attempt got it.
     pub gap: Option<Duration>,
+    /// When the last attempt began whose connection was refused, in nanoseconds since the Unix epoch:
+    /// nobody listened then. Absent when none was refused.
+    pub refused_unix_nanoseconds: Option<i64>,
     /// The correct answer, or why there is none.
     pub outcome: Result<Answer, ProbeFailure>,
     /// The last complete answer, when it was not the correct one.
@@ -51,6 +55,7 @@ pub struct Waited {
 enum Attempt {
     Correct(Answer),
     Wrong(Option<Answer>, String),
+    Refused(String),
     Nothing(String),
 }
 
@@ -64,6 +69,9 @@ impl Question<'_> {
                     None => Attempt::Correct(answer),
                     Some(why) => Attempt::Wrong(Some(answer), why),
                 }
+            }
+            Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+                Attempt::Refused(Error::Connect(error).to_string())
             }
             // Something answers there, and it is not what is asked for.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
@@ -80,8 +88,9 @@ impl Question<'_> {
         let mut last_wrong = String::new();
         let mut last_nothing = String::new();
         let mut asked_before: Option<Instant> = None;
+        let mut refused_unix_nanoseconds = None;
         loop {
-            let asked = Instant::now();
+            let (asked, asked_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
             let outcome = match self.ask() {
                 Attempt::Correct(answer) => Some(Ok(answer)),
@@ -89,6 +98,10 @@ impl Question<'_> {
                     let first = *first_wrong.get_or_insert(asked);
                     (wrong_answer, last_wrong) = (answer, why);
                     (first.elapsed() >= GRACE).then(|| Err(wrong(&last_wrong)))
+                }
+                Attempt::Refused(why) => {
+                    (refused_unix_nanoseconds, last_nothing) = (Some(asked_at), why);
+                    None
                 }
                 Attempt::Nothing(why) => {
                     last_nothing = why;
@@ -109,6 +122,7 @@ impl Question<'_> {
                     readiness,
                     answer_time: asked.elapsed(),
                     gap: asked_before.map(|before| asked.duration_since(before)),
+                    refused_unix_nanoseconds,
                     outcome,
                     wrong_answer,
                 };
@@ -169,5 +183,61 @@ fn given_up(
     ProbeFailure {
         reason: ProbeFailureReason::NeverListened,
         message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{SocketAddr, TcpListener};
+
+    use super::*;
+
+    /// Waits for a service on this address.
+    fn wait_for(address: SocketAddr) -> Waited {
+        let target = Target::new(address.ip(), address.port(), "/").unwrap();
+        let expect: Expectation = serde_json::from_str("{}").unwrap();
+        let question = Question {
+            target: &target,
+            expect: &expect,
+            variant_prefix: "",
+        };
+        question.wait(Duration::from_secs(5))
+    }
+
+    fn answer_once(listener: &TcpListener) {
+        let mut stream = listener.accept().unwrap().0;
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    }
+
+    #[test]
+    fn the_last_refused_attempt_began_before_the_service_listened() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let began = unix_nanoseconds();
+        let service = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            let listener = TcpListener::bind(address).unwrap();
+            let listening = unix_nanoseconds();
+            answer_once(&listener);
+            listening
+        });
+        let waited = wait_for(address);
+        let listening = service.join().unwrap();
+        let refused = waited.refused_unix_nanoseconds.expect("a refusal");
+        assert!(began <= refused && refused <= listening, "{waited:?}");
+    }
+
+    #[test]
+    fn without_a_refusal_there_is_no_moment_of_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = std::thread::spawn(move || answer_once(&listener));
+        let waited = wait_for(address);
+        service.join().unwrap();
+        assert_eq!(waited.outcome.unwrap().excerpt, "hi");
+        assert_eq!(waited.refused_unix_nanoseconds, None);
     }
 }

@@ -332,7 +332,11 @@ impl Pods {
         let gap = waited
             .gap
             .and_then(|gap| u64::try_from(gap.as_nanos()).ok());
-        self.timelines[index].answered(at, gap, waited.readiness.attempts);
+        let timeline = &mut self.timelines[index];
+        timeline.answered(at, gap, waited.readiness.attempts);
+        if let Some(at) = waited.refused_unix_nanoseconds {
+            timeline.refused(at);
+        }
         self.answers.push(answer);
         Ok(())
     }

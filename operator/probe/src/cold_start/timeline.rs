@@ -13,12 +13,18 @@ const CONDITIONS: [(&str, ColdStep); 3] = [
     ("Ready", ColdStep::ReadyPublished),
 ];
 
+/// containerd stamps a line when it reads it, which may be when the service has already answered: by so
+/// many nanoseconds on a node that has much to do. A line that is later is about something else.
+const LATE_STAMP: i64 = 50_000_000;
+
 /// One pod's timeline while it is assembled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     /// The zero of the sample, on the wall clock.
     start: i64,
     address: Option<IpAddr>,
+    /// When the last attempt began that was refused, on the wall clock.
+    refused: Option<i64>,
     pod: ColdPod,
 }
 
@@ -32,6 +38,7 @@ impl Timeline {
         Self {
             start,
             address: None,
+            refused: None,
             pod,
         }
     }
@@ -69,14 +76,32 @@ impl Timeline {
         self.pod.attempts = attempts;
     }
 
-    /// Notes the stamp of the line that says that the service listens. A line that only was the
-    /// first one and came after an answer says something else.
+    /// Notes when an attempt to connect began that was refused: nobody listened then.
+    pub fn refused(&mut self, at: i64) {
+        self.refused = Some(at);
+    }
+
+    /// Notes the stamp of the line that says that the service listens. It did when it had answered, and
+    /// did not when it refused a connection: a stamp that contradicts this is about something else. That
+    /// of a named line may be somewhat late; then the answer is the earlier evidence.
     pub fn listens(&mut self, at: i64, named: bool) {
         let answered = self.pod.steps.get(&ColdStep::FirstCorrectAnswer);
-        let after = at.saturating_sub(self.start);
-        if named || answered.is_none_or(|answered| after <= answered.nanoseconds) {
-            self.reach(ColdStep::Listening, at, Clock::LogStamp, None);
+        let answered = answered.map_or(i64::MAX, |answer| {
+            self.start.saturating_add(answer.nanoseconds)
+        });
+        let late = if named { LATE_STAMP } else { 0 };
+        if at > answered.saturating_add(late) || self.refused.is_some_and(|refused| refused > at) {
+            return;
         }
+        let (at, clock) = if at > answered {
+            (answered, Clock::Probe)
+        } else {
+            (at, Clock::LogStamp)
+        };
+        let refused = self.refused;
+        let uncertainty =
+            refused.and_then(|refused| u64::try_from(at.saturating_sub(refused)).ok());
+        self.reach(ColdStep::Listening, at, clock, uncertainty);
     }
 
     /// Notes what the API told of the pod `at` this moment; answers with its address, once.

@@ -98,15 +98,52 @@ fn what_nobody_saw_is_absent() {
     assert_eq!(at(&pod, S::DeletionFinished), None);
 }
 
+const MILLISECOND: i64 = 1_000_000;
+
+/// What is left of a stamp so many milliseconds after the start, when the answer came after 60.
+fn listening(stamp: i64, named: bool, refused: Option<i64>) -> Option<Moment> {
+    let mut timeline = timeline();
+    timeline.answered(START + 60 * MILLISECOND, None, 1);
+    if let Some(refused) = refused {
+        timeline.refused(START + refused * MILLISECOND);
+    }
+    timeline.listens(START + stamp * MILLISECOND, named);
+    timeline.finish().steps.remove(&S::Listening)
+}
+
 #[test]
-fn a_first_line_that_comes_after_an_answer_is_about_something_else() {
-    let mut unnamed = timeline();
-    unnamed.answered(START + 60, None, 1);
-    let mut named = unnamed.clone();
-    unnamed.listens(START + 61, false);
-    named.listens(START + 61, true);
-    assert_eq!(at(&unnamed.finish(), S::Listening), None);
-    assert_eq!(at(&named.finish(), S::Listening), Some(61));
+fn a_line_that_comes_well_after_an_answer_is_about_something_else() {
+    assert_eq!(listening(61, false, None), None, "any first line");
+    assert_eq!(listening(111, true, None), None, "a named one");
+    let before = listening(60, true, None).unwrap();
+    assert_eq!(listening(60, false, None), Some(before));
+    assert_eq!(
+        (before.nanoseconds, before.clock),
+        (60 * MILLISECOND, Clock::LogStamp)
+    );
+}
+
+#[test]
+fn a_stamp_that_is_a_little_late_gives_way_to_the_answer() {
+    for stamp in [61, 110] {
+        let moment = listening(stamp, true, None).unwrap();
+        assert_eq!(moment.nanoseconds, 60 * MILLISECOND);
+        assert_eq!(moment.clock, Clock::Probe);
+        assert_eq!(moment.uncertainty_nanoseconds, None);
+    }
+}
+
+#[test]
+fn a_service_listened_after_the_last_connection_that_was_refused() {
+    let uncertainty = |stamp, refused| {
+        let moment = listening(stamp, true, Some(refused)).unwrap();
+        moment.uncertainty_nanoseconds
+    };
+    assert_eq!(uncertainty(50, 48), Some(2_000_000));
+    assert_eq!(uncertainty(90, 48), Some(12_000_000), "up to the answer");
+    for named in [true, false] {
+        assert_eq!(listening(47, named, Some(48)), None, "said too early");
+    }
 }
 
 proptest! {
@@ -154,8 +191,6 @@ fn pull(milliseconds: u64) -> ImagePull {
         image_bytes: None,
     }
 }
-
-const MILLISECOND: i64 = 1_000_000;
 
 #[test]
 fn a_pull_began_its_duration_before_the_container_was_known_and_at_most_that_and_the_rest_before_the_image()
