@@ -67,6 +67,8 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
                     sample.clock_shift_nanoseconds.abs() < 5_000_000,
                     "{sample:?}"
                 );
+                let node = sample.node.expect("the node's CPU time");
+                assert!(node.cpu.busy_nanoseconds > 0, "{sample:?}");
                 sample.pods.iter().for_each(check_timeline);
             }
         }

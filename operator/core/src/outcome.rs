@@ -238,6 +238,7 @@ mod tests {
             layers: None,
             start_unix_nanoseconds: 1,
             clock_shift_nanoseconds: 0,
+            node: None,
             pods: vec![],
         };
         let document = ColdStartDocument {

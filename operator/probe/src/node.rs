@@ -1,21 +1,58 @@
-//! CPU time of the whole node over the timed window: what neither the subject nor the generator
+//! CPU time of the whole node while something is measured: what neither the subject nor the generator
 //! used was used by somebody else, and a busy neighbour makes a slow subject.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 
 use crate::meter::USER_HZ_NANOSECONDS;
 
 /// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
 pub fn cpu(proc: &Path) -> Option<NodeCpu> {
-    let stat = fs::read_to_string(proc.join("stat")).ok()?;
+    let times = times(proc)?;
     let pressure = fs::read_to_string(proc.join("pressure/cpu")).ok();
     Some(NodeCpu {
         pressure_nanoseconds: pressure.as_deref().and_then(pressure_nanoseconds),
-        ..parse(&stat)?
+        ..times
     })
+}
+
+/// The same from one file alone, without pressure.
+fn times(proc: &Path) -> Option<NodeCpu> {
+    parse(&fs::read_to_string(proc.join("stat")).ok()?)
+}
+
+/// The node's CPU time since a moment.
+#[derive(Debug)]
+pub struct Span {
+    proc: PathBuf,
+    start: NodeCpu,
+    began: Instant,
+}
+
+impl Span {
+    /// Begins now; none where the node's CPU time cannot be read.
+    pub fn begin(proc: &Path) -> Option<Self> {
+        let start = times(proc)?;
+        Some(Self {
+            proc: proc.to_owned(),
+            start,
+            began: Instant::now(),
+        })
+    }
+
+    /// Ends now.
+    pub fn end(self) -> Option<NodeSpan> {
+        let cpu = used(self.start, times(&self.proc)?);
+        let duration_nanoseconds = u64::try_from(self.began.elapsed().as_nanos()).ok()?;
+        Some(NodeSpan {
+            duration_nanoseconds,
+            cpu,
+        })
+    }
 }
 
 /// What was used between two moments.
@@ -73,6 +110,25 @@ mod tests {
         let read = parse(text).unwrap();
         assert_eq!(read.busy_nanoseconds, 31 * 10_000_000);
         assert_eq!(read.steal_nanoseconds, 32 * 10_000_000);
+    }
+
+    #[test]
+    fn a_span_has_what_was_used_in_it_and_reads_no_pressure() {
+        let proc = tempfile::tempdir().unwrap();
+        let write = |text: &str| fs::write(proc.path().join("stat"), text).unwrap();
+        assert!(Span::begin(proc.path()).is_none(), "nothing to read");
+        write("cpu  1 2 4 100 200 8 16 32 1 0\n");
+        let span = Span::begin(proc.path()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        write("cpu  6 2 4 900 900 8 16 35 1 0\n");
+        let span = span.end().unwrap();
+        let cpu = NodeCpu {
+            busy_nanoseconds: 50_000_000,
+            steal_nanoseconds: 30_000_000,
+            pressure_nanoseconds: None,
+        };
+        assert_eq!(span.cpu, cpu);
+        assert!(span.duration_nanoseconds >= 2_000_000, "{span:?}");
     }
 
     #[test]

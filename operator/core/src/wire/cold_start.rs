@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Expectation;
 
-use super::document::{Answer, Environment, ProbeFailure};
+use super::document::{Answer, Environment, NodeCpu, ProbeFailure};
 
 /// Name and version of the document's schema.
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
@@ -119,8 +119,22 @@ pub struct ColdSample {
     /// How far the wall clock ran away from the monotonic one during the sample, in nanoseconds.
     /// Much more than the timer's noise means that someone set the clock.
     pub clock_shift_nanoseconds: i64,
+    /// The node's CPU time while the pods came up; absent where it cannot be read, and when they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeSpan>,
     /// The timelines, one per pod.
     pub pods: Vec<ColdPod>,
+}
+
+/// The node from just before the first pod is created until all have answered and are `Ready`.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSpan {
+    /// How long that took, in nanoseconds.
+    pub duration_nanoseconds: u64,
+    /// What its processors did meanwhile.
+    #[serde(flatten)]
+    pub cpu: NodeCpu,
 }
 
 /// Whether a runtime keeps a compiled form of an image, which it made at an earlier start.

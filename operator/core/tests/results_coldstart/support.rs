@@ -89,6 +89,7 @@ pub fn floor(discarded: bool, concurrency: u32) -> ColdSample {
         layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
+        node: None,
         pods: (0..concurrency).map(|_| pod(0.5, late)).collect(),
     }
 }
@@ -111,6 +112,7 @@ pub fn document(trial: &TrialId) -> ColdStartDocument {
         layers: None,
         start_unix_nanoseconds: 1_767_607_218_000_000_000,
         clock_shift_nanoseconds: 100,
+        node: None,
         pods: (0..concurrency)
             .map(|index| {
                 let first = if number == 0 { 500.0 } else { 0.0 };

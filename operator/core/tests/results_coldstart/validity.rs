@@ -8,7 +8,8 @@ use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::report_files;
 use wasmbench_core::results::summary::Summary;
 use wasmbench_core::status::Conclusion;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::cold_start::{ColdStep, NodeSpan};
+use wasmbench_core::wire::document::NodeCpu;
 
 use crate::support::{doubts_of, floor, hare, hares, input, records, summary_of};
 
@@ -162,4 +163,63 @@ fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_co
         doubts[0].1.contains("probe.kernel: 6.0 / 6.1"),
         "{doubts:?}"
     );
+}
+
+/// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the first
+/// `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
+fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
+    let mut all = records();
+    for document in all.iter_mut().flat_map(|record| &mut record.cold_start) {
+        let facts = &mut document.environment.facts;
+        facts.insert("cpus".into(), "0-1".into());
+    }
+    let mut left = samples;
+    for document in hares(&mut all) {
+        for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
+            let (busy, stolen) = if left > 0 { (busy, stolen) } else { (800, 0) };
+            left = left.saturating_sub(1);
+            sample.node = Some(NodeSpan {
+                duration_nanoseconds: 1_000_000_000,
+                cpu: NodeCpu {
+                    busy_nanoseconds: busy * 1_000_000,
+                    steal_nanoseconds: stolen * 1_000_000,
+                    pressure_nanoseconds: None,
+                },
+            });
+        }
+    }
+    summary_of(&all)
+}
+
+#[test]
+fn a_point_of_which_more_than_a_fifth_of_the_samples_had_a_neighbour_is_not_compared() {
+    let few = with_busy(3, 1200, 0);
+    assert_eq!(
+        (hare(&few).noisy_samples, hare(&few).judged_samples),
+        (3, 15)
+    );
+    assert!(hare(&few).is_ranked());
+    let many = with_busy(4, 1200, 0);
+    assert_eq!(hare(&many).invalid_because, [Reason::NodeNoisy]);
+    let time = hare(&many).create_to_listening.as_ref().unwrap();
+    assert_eq!(time.versus_baseline, None);
+    let doubts = doubts_of(&many, Reason::NodeNoisy);
+    assert!(
+        doubts[0].0 && doubts[0].1.contains("hare on greet (4 of 15 samples)"),
+        "{doubts:?}"
+    );
+}
+
+#[test]
+fn a_system_that_is_always_busy_is_no_noise_and_a_hypervisor_that_always_withholds_is() {
+    assert!(hare(&with_busy(15, 1900, 0)).is_ranked());
+    let stolen = with_busy(15, 800, 110);
+    assert_eq!(hare(&stolen).invalid_because, [Reason::NodeNoisy]);
+}
+
+#[test]
+fn records_that_do_not_say_what_the_node_did_are_not_judged() {
+    let summary = summary_of(&records());
+    assert_eq!(hare(&summary).judged_samples, 0);
+    assert!(hare(&summary).is_ranked());
 }

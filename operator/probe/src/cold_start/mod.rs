@@ -19,7 +19,6 @@ mod timeline;
 mod trouble;
 mod watch;
 
-use std::path::Path;
 use std::time::Duration;
 
 use kube::{Api, Client};
@@ -72,21 +71,22 @@ async fn measure(
     document: &mut ColdStartDocument,
 ) -> Result<(), ProbeFailure> {
     let request = parse(request)?;
-    take(connect().await?, &settings.containerd, &request, document).await
+    take(connect().await?, settings, &request, document).await
 }
 
 /// Takes all samples, up to the first that fails.
 async fn take(
     client: Client,
-    socket: &Path,
+    settings: &Settings,
     request: &ColdStartRequest,
     document: &mut ColdStartDocument,
 ) -> Result<(), ProbeFailure> {
     let namespace = request.pod.metadata.namespace.clone().unwrap_or_default();
     let api = Api::namespaced(client, &namespace);
     let mut course = Course::begin(api, request).await?;
+    course.proc = Some(settings.proc.clone());
     if request.containerd {
-        course.runtime = Some(Runtime::connect(socket).await?);
+        course.runtime = Some(Runtime::connect(&settings.containerd).await?);
     }
     let mut right = 0;
     for number in 0..=with_refills(request.samples) {

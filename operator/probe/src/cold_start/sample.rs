@@ -2,6 +2,7 @@
 //! then they are deleted, and the sample ends when they are gone.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
@@ -20,6 +21,7 @@ use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
 use super::{failure, host, unavailable};
 use crate::clock::unix_nanoseconds;
+use crate::node;
 use crate::output::progress;
 use crate::ready::{Question, Waited};
 use crate::target::Target;
@@ -38,6 +40,8 @@ pub struct Course<'a> {
     pub(super) news: UnboundedReceiver<News>,
     /// containerd, where the administrator allows it.
     pub(super) runtime: Option<Runtime>,
+    /// The node's `/proc`, where its CPU time is wanted.
+    pub(super) proc: Option<PathBuf>,
     /// Why the watch was interrupted the last time.
     pub(super) interrupted: String,
     /// Address of the node, where pods share its network: known from the first of them on.
@@ -75,6 +79,7 @@ impl<'a> Course<'a> {
             request,
             news,
             runtime: None,
+            proc: None,
             interrupted: String::new(),
             node_address: None,
         };
@@ -103,12 +108,14 @@ impl<'a> Course<'a> {
         number: u32,
     ) -> (ColdSample, Vec<Answer>, Result<(), ProbeFailure>) {
         let prepared = self.prepare().await;
+        let node = self.proc.as_deref().and_then(node::Span::begin);
         let (start, began) = (unix_nanoseconds(), std::time::Instant::now());
         let mut pods = self.pods(number, start);
         let (compiled_before, outcome) = match prepared {
             Ok(compiled) => (compiled, self.start(&mut pods).await),
             Err(failure) => (None, Err(failure)),
         };
+        let node = node.filter(|_| outcome.is_ok()).and_then(node::Span::end);
         if outcome.is_ok() {
             self.read_logs(&mut pods).await;
         }
@@ -126,6 +133,7 @@ impl<'a> Course<'a> {
             layers: self.pulled_layers(&pull).await,
             start_unix_nanoseconds: start,
             clock_shift_nanoseconds,
+            node,
             pods: pods.timelines.into_iter().map(Timeline::finish).collect(),
         };
         // The discarded sample may find anything, and does not count in any case.

@@ -53,9 +53,14 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
         let (service, handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
         tokio::spawn(serve(handle, world.clone(), fate));
         let client = Client::new(service, "team-a");
-        document.failure = take(client, Path::new("/nothing"), request, &mut document)
-            .await
-            .err();
+        document.failure = take(
+            client,
+            &Settings::from_environment(),
+            request,
+            &mut document,
+        )
+        .await
+        .err();
     });
     assert!(world.lock().unwrap().pods.is_empty(), "pods are left");
     (document, world)
@@ -264,4 +269,19 @@ fn a_node_cold_sample_whose_image_was_there_is_of_the_wrong_class() {
     assert!(pods.all(|pod| pod.pull.is_some_and(|pull| pull.milliseconds == 1000)));
     let (document, _) = trial(Fate::ServesPulled(2), &cold);
     assert_eq!(wrong(&document), [false, false, true, true, true]);
+}
+
+#[test]
+fn each_sample_says_what_the_nodes_cpus_did_until_its_pods_were_up() {
+    let request = request(service(), |_| {});
+    let (document, _) = trial(Fate::Serves, &request);
+    assert_eq!(document.samples.len(), 3);
+    for sample in &document.samples {
+        let node = sample.node.expect("the node's CPU time");
+        let time = sample.pods[0].since_create(ColdStep::FirstCorrectAnswer);
+        let duration = i64::try_from(node.duration_nanoseconds).unwrap();
+        assert!(duration >= time.unwrap(), "{sample:#?}");
+    }
+    let (document, _) = trial(Fate::Crashes, &request);
+    assert_eq!(document.samples[0].node, None);
 }

@@ -10,6 +10,7 @@ use super::super::observation::Observation;
 use super::super::statistics::{Spread, median};
 use super::super::summary::TrialCounts;
 use super::super::trial::carries;
+use super::noise::{self, NodeUse};
 use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::variants::not_applicable;
 use crate::wire::cold_start::ColdStep;
@@ -81,6 +82,8 @@ fn summarise(
     let uncertainties = blocks.values();
     let uncertainties = uncertainties.flat_map(|trial| trial.answer_uncertainties.iter().copied());
     let shifts = blocks.values().map(|trial| trial.clock_shift);
+    let node = blocks.values().flat_map(|trial| trial.node.iter().copied());
+    let (noisy_samples, judged_samples) = noise::noisy(&node.collect::<Vec<NodeUse>>());
     ColdStartCell {
         variant: cell.variant,
         workload: cell.workload,
@@ -90,6 +93,8 @@ fn summarise(
         wrong_class_samples: 0,
         unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
         answer_uncertainty_microseconds: median(uncertainties).map(round),
+        noisy_samples,
+        judged_samples,
         clock_shift_microseconds: round(shifts.fold(0.0, f64::max)),
         pods: blocks.values().map(|trial| trial.pods).sum(),
         first_attempt_answers: blocks

@@ -2,12 +2,13 @@
 //! loads, because the unit is another one: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell),
-//! [`validity`] (which of them count, and why not), [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
+//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not), [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 
 mod cells;
 mod compare;
 mod floor;
+mod noise;
 mod report;
 mod status;
 mod trial;
@@ -54,6 +55,12 @@ pub struct ColdStartCell {
     /// Samples behind the numbers without evidence of what their pods found on the node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified_samples: u32,
+    /// Samples behind the numbers in which the node was not the run's alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noisy_samples: u32,
+    /// Of so many it is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub judged_samples: u32,
     /// How much earlier the first correct answer may have been there: the median over the pods for
     /// which it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::answers::Bodies;
 use super::super::statistics::median;
+use super::noise::{self, NodeUse};
 use crate::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
 
 /// What a summary needs of one record of cold starts. Times are microseconds.
@@ -21,6 +22,8 @@ pub struct ColdTrial {
     pub answer_uncertainties: Vec<f64>,
     /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
     pub clock_shift: f64,
+    /// The node while the pods of each sample that counts came up, as far as it was read.
+    pub node: Vec<NodeUse>,
     /// Those whose first attempt was answered correctly.
     pub first_attempt_answers: u32,
     /// From creation to each step, every pod that has evidence of it.
@@ -62,6 +65,7 @@ impl ColdTrial {
 /// The numbers of a document.
 pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
     let mut trial = of_samples(&document.samples);
+    trial.node = noise::uses(document);
     for sample in &document.samples {
         // A sample of the wrong class is evidence of nothing but that.
         let shown = sample.pods.iter().filter(|_| !sample.wrong_class);

@@ -2,6 +2,7 @@
 
 use super::super::doubts::{self, MAX_PLACES, counts, doubt};
 use super::super::environment::Drift;
+use super::super::invalid::TRIALS_PER_NOISY_ONE;
 use super::super::quality::{Doubt, Reason};
 use super::super::units;
 use super::ColdStartCell;
@@ -24,6 +25,7 @@ pub fn mark(cells: &mut [ColdStartCell], drift: &[Drift], minimum_effect: f64) {
                 Reason::CacheClassViolated,
                 cell.counts.invalid > 0 && cell.wrong_class_samples > 0,
             ),
+            (Reason::NodeNoisy, is_noisy(cell)),
             (Reason::EnvironmentDrifted, is_measured && has_drifted),
             (
                 Reason::ClockTooCoarse,
@@ -33,6 +35,11 @@ pub fn mark(cells: &mut [ColdStartCell], drift: &[Drift], minimum_effect: f64) {
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
         cell.invalid_because = found.map(|(reason, _)| reason).collect();
     }
+}
+
+/// By the same rule as a load: more than one in five. Here it is samples that are counted.
+const fn is_noisy(cell: &ColdStartCell) -> bool {
+    cell.noisy_samples.saturating_mul(TRIALS_PER_NOISY_ONE) > cell.judged_samples
 }
 
 /// Whether the moments of a point may be wrong by more than its comparison bears.
@@ -53,6 +60,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         counts::incomplete(OF, points()),
         wrong_class(cells),
         unverified(cells),
+        noisy(cells),
         coarse(cells),
     ];
     found.into_iter().flatten().collect()
@@ -92,6 +100,22 @@ fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
              or look at the discarded sample beside the others",
         )
     })
+}
+
+fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let place = |cell: &ColdStartCell| {
+        let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
+        format!("{place} ({noisy} of {all} samples)")
+    };
+    let places = listed(having(cells, Reason::NodeNoisy).map(place))?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!(
+            "others used the node while pods started, or its hypervisor withheld CPUs: {places}"
+        ),
+        "these points are not compared, because the node was not the run's alone: move other pods away (kubectl top \
+         pods), or choose a quiet node with spec.placement",
+    ))
 }
 
 fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {

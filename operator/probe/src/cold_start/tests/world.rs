@@ -140,8 +140,9 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
 }
 
 fn log_of(name: &str) -> String {
-    let now = jiff::Timestamp::now();
-    format!("{now} one moment\n{now} wasmbench: {name} listening on 0.0.0.0:8080\n")
+    // The service has answered since.
+    let then = jiff::Timestamp::now() - Duration::from_secs(1);
+    format!("{then} one moment\n{then} wasmbench: {name} listening on 0.0.0.0:8080\n")
 }
 
 /// The body of a watch ends when it has told something; then it is asked for again.
