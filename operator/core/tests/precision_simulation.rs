@@ -6,7 +6,7 @@
 
 mod synthetic;
 
-use synthetic::{Chance, Noise, SyntheticCells, SyntheticRun};
+use synthetic::{Chance, Noise, SyntheticCells, SyntheticRun, every_noise};
 use wasmbench_core::results::compare::{Comparison, Metric};
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::precision::{Outcome, decide, widths};
@@ -107,7 +107,7 @@ fn shares<const N: usize>(run: &SyntheticRun, runs: u32, says: [Says<'_>; N]) ->
     (share(spent), counts.map(share))
 }
 
-fn run(noise: f64, slower: f64) -> SyntheticRun {
+fn run(noise: Noise, slower: f64) -> SyntheticRun {
     SyntheticRun {
         blocks: MOST,
         noise,
@@ -119,12 +119,20 @@ fn run(noise: f64, slower: f64) -> SyntheticRun {
 
 #[test]
 fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
-    for noise in [0.03, 0.06, 0.10] {
+    let [_, drift, outliers, heavy] = every_noise(0.06);
+    for (noise, runs) in [
+        (Noise::Normal(0.03), 500),
+        (Noise::Normal(0.06), 500),
+        (Noise::Normal(0.10), 300),
+        (drift, 300),
+        (outliers, 300),
+        (heavy, 300),
+    ] {
         let any =
             |comparisons: &[Comparison]| comparisons.iter().any(|c| c.verdict.is_difference());
-        let (blocks, [found]) = shares(&run(noise, 1.0), 300, [&any]);
-        println!("equals, noise {noise}: {blocks} blocks, {found} with a difference");
-        assert!(found <= 0.05, "noise {noise}: {found}");
+        let (blocks, [found]) = shares(&run(noise, 1.0), runs, [&any]);
+        println!("equals, {noise:?}: {blocks} blocks, {found} with a difference");
+        assert!(found <= 0.05, "{noise:?}: {found}");
     }
 }
 
@@ -137,15 +145,20 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_that_precision_chooses() {
     let rate = |found: &[Comparison]| is_found(found, Metric::ThroughputRps);
     let time = |found: &[Comparison]| is_found(found, Metric::WarmP50);
     let cpu = |found: &[Comparison]| is_found(found, Metric::CpuPerRequest);
-    let (blocks, shares) = shares(&run(0.10, 1.1), 400, [&rate, &time, &cpu]);
-    println!("slower by 10 % at 10 % noise: {blocks} blocks, found in {shares:?}");
-    assert!(shares.iter().all(|found| *found >= 0.95), "{shares:?}");
+    for noise in every_noise(0.10) {
+        let (blocks, shares) = shares(&run(noise, 1.1), 400, [&rate, &time, &cpu]);
+        println!("slower by 10 %, {noise:?}: {blocks} blocks, found in {shares:?}");
+        assert!(
+            shares.iter().all(|found| *found >= 0.95),
+            "{noise:?}: {shares:?}"
+        );
+    }
 }
 
 #[test]
 fn a_quiet_run_is_over_after_8_blocks_and_a_noisy_one_spends_its_budget() {
-    let (quiet, []) = shares(&run(0.01, 1.0), 30, []);
+    let (quiet, []) = shares(&run(Noise::Normal(0.01), 1.0), 30, []);
     assert!((8.0..8.1).contains(&quiet), "{quiet}");
-    let (noisy, []) = shares(&run(0.30, 1.0), 30, []);
+    let (noisy, []) = shares(&run(Noise::Normal(0.30), 1.0), 30, []);
     assert!((noisy - f64::from(MOST)).abs() < 0.1, "{noisy}");
 }
