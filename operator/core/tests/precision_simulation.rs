@@ -25,7 +25,7 @@ fn end_of(after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {
     for blocks in FEWEST..=MOST {
         looks.push(after(blocks));
         let latest = looks.iter().rev().take(4);
-        let latest: Vec<_> = latest.map(|look| widths(look, &[])).collect();
+        let latest: Vec<_> = latest.map(|look| widths(look, &[], &[])).collect();
         let found = decide(TARGET, blocks, MOST, &latest);
         if found.outcome != Outcome::GoingOn {
             assert_eq!(found.blocks, blocks);
