@@ -5,12 +5,13 @@ mod results_support;
 use results_support::{all_measured, replace, run, slower};
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
-use wasmbench_core::results::across::{Across, Side, Versus, Weight, across, earlier};
+use wasmbench_core::results::across::{Across, CellRatio, Side, Versus, Weight, across, earlier};
 use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::{RunInput, summarize};
 use wasmbench_core::twin::with_twin;
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
+use wasmbench_core::wire::record::{Point, Record};
 
 fn named(name: &str) -> RunInput {
     RunInput {
@@ -106,7 +107,7 @@ fn a_slower_image_is_named_and_its_numbers_are_slower() {
             ("embedded", Metric::ThroughputRps | Metric::WarmP50) => Verdict::Slower,
             _ => continue,
         };
-        assert_eq!(ratio.verdict, expected, "{ratio:?}");
+        assert_eq!(ratio.verdict, Some(expected), "{ratio:?}");
     }
     let natives = found
         .ratios
@@ -115,10 +116,185 @@ fn a_slower_image_is_named_and_its_numbers_are_slower() {
     assert!(
         natives
             .into_iter()
-            .all(|ratio| !ratio.verdict.is_difference())
+            .all(|ratio| !ratio.verdict.is_some_and(Verdict::is_difference))
     );
     assert!(found.line().contains("worse"), "{}", found.line());
     insta::assert_snapshot!(found.text());
+}
+
+/// The records of a run in which the loads of `embedded` at one point take 1.3 times as long.
+fn slower_at(run: &RunInput, point: Point) -> Vec<Record> {
+    let mut records = all_measured(run);
+    for record in &mut records {
+        let cell = &record.trial.cell;
+        if cell.variant == "embedded" && cell.point == point {
+            let timed = record.document.as_mut().and_then(|d| d.timed.as_mut());
+            let Some(timed) = timed else { continue };
+            timed.fortio = slower(timed.fortio.clone(), 1.3);
+        }
+    }
+    records
+}
+
+#[test]
+fn nothing_is_judged_beyond_the_knee_of_the_earlier_baseline() {
+    let with_points = |name: &str| {
+        let mut input = named(name);
+        if let Some(throughput) = &mut input.spec.sweeps.throughput {
+            throughput.connections = vec![10, 50, 100];
+        }
+        input
+    };
+    let (before, after) = (with_points("before"), with_points("after"));
+    let rate = |connections: u32| {
+        let found = compared(
+            (&before, &all_measured(&before)),
+            (
+                &after,
+                &slower_at(&after, Point::Throughput { connections }),
+            ),
+            false,
+        );
+        let point = format!("c{connections}");
+        let is_rate = |r: &&CellRatio| {
+            (r.variant.as_str(), r.workload.as_str(), r.metric)
+                == ("embedded", "hello", Metric::ThroughputRps)
+        };
+        let mut rates = found.ratios.iter().filter(is_rate);
+        (rates.find(|r| r.point == point).cloned(), found)
+    };
+    // 50 connections are the knee: 100 have the same rate, and 10 four fifths of it.
+    let (at_knee, found) = rate(50);
+    assert_eq!(at_knee.and_then(|r| r.verdict), Some(Verdict::Slower));
+    assert_eq!(
+        (found.worse(), found.judged(), found.ratios.len()),
+        (2, 36, 48)
+    );
+    let (beyond, found) = rate(100);
+    assert_eq!(
+        (found.worse(), found.judged(), found.ratios.len()),
+        (0, 36, 48)
+    );
+    let shown = beyond.map(|r| (r.ratio < 0.8, r.verdict, r.adjusted_p_value));
+    assert_eq!(shown, Some((true, None, None)));
+    let text = found.text();
+    assert!(
+        text.contains("0.77x (0.73-0.81), beyond the knee"),
+        "{text}"
+    );
+    assert_eq!(found.line(), "none of 36 numbers is worse or better");
+}
+
+/// A run of one sweep, with the fixture's two variants.
+fn of_sweep(name: &str, sweeps: serde_json::Value) -> RunInput {
+    let mut input = named(name);
+    input.spec.workloads.truncate(1);
+    input.spec.sweeps = serde_json::from_value(sweeps).unwrap_or_default();
+    input
+}
+
+#[test]
+fn a_p99_from_the_schedule_of_too_few_requests_is_not_compared() {
+    let sweep = json!({"openLoop": {"ratesPercentOfPeak": [90]}});
+    let (before, after) = (of_sweep("before", sweep.clone()), of_sweep("after", sweep));
+    let many = all_measured(&before);
+    let mut few = all_measured(&after);
+    for timed in few
+        .iter_mut()
+        .filter_map(|r| r.document.as_mut()?.timed.as_mut())
+    {
+        // 300 requests.
+        timed.fortio = results_support::fortio("exactly");
+    }
+    let tails = |before_records: &[Record], after_records: &[Record]| {
+        let found = compared((&before, before_records), (&after, after_records), false);
+        let tails = found
+            .ratios
+            .iter()
+            .filter(|r| r.metric == Metric::OpenLoopP99);
+        (tails.count(), found.only_in_one)
+    };
+    assert_eq!(tails(&many, &many), (2, 0));
+    assert_eq!(tails(&many, &few), (0, 2));
+    assert_eq!(tails(&few, &many), (0, 2));
+}
+
+/// Climbs of `native` and `embedded` whose instances take as many MiB each, within a percent.
+fn climbs(run: &RunInput, embedded: u64) -> Vec<Record> {
+    let template = all_measured(&named("template")).remove(0);
+    let timed = template.document.as_ref().and_then(|d| d.timed.clone());
+    let trials = results_support::trials(run).into_iter().zip(0..);
+    let records = trials.map(|(trial, position)| {
+        let own = if trial.cell.variant == "embedded" {
+            embedded
+        } else {
+            10
+        };
+        let per = own * (1 << 20) + u64::from(trial.block) * (own << 20) / 500;
+        let step = |instances: u32| DensityStep {
+            instances,
+            added: 1,
+            all_answered_nanoseconds: 900_000_000,
+            first: timed.clone().unwrap_or_default(),
+            memory: Some(DensityMemory {
+                pods_bytes: u64::from(instances) * per,
+                ..DensityMemory::default()
+            }),
+            node_available_bytes: None,
+        };
+        let document = DensityDocument {
+            schema: DENSITY_SCHEMA.into(),
+            probe_version: "0.1.0".into(),
+            fortio_version: "1.68.2".into(),
+            failure: None,
+            steps: [1, 2, 5].map(step).into(),
+            stopped: None,
+            answer: None,
+            image_id: None,
+            environment: template
+                .document
+                .as_ref()
+                .map(|d| d.environment.clone())
+                .unwrap_or_default(),
+        };
+        Record {
+            trial,
+            position,
+            document: None,
+            density: Some(document),
+            ..template.clone()
+        }
+    });
+    records.collect()
+}
+
+#[test]
+fn twice_the_memory_per_instance_is_worse_than_before() {
+    let sweep = json!({"density": {"instances": [1, 2, 5]}});
+    let (before, after) = (of_sweep("before", sweep.clone()), of_sweep("after", sweep));
+    let found = compared(
+        (&before, &climbs(&before, 20)),
+        (&after, &climbs(&after, 40)),
+        false,
+    );
+    let ratio = |variant: &str| {
+        let mut ratios = found.ratios.iter();
+        ratios.find(|r| r.variant == variant && r.point == "density")
+    };
+    let embedded = ratio("embedded");
+    assert_eq!(embedded.and_then(|r| r.verdict), Some(Verdict::Larger));
+    assert!(
+        embedded.is_some_and(|r| (r.ratio - 2.0).abs() < 0.01 && r.metric == Metric::Memory),
+        "{embedded:?}"
+    );
+    assert_eq!(
+        ratio("native").and_then(|r| r.verdict),
+        Some(Verdict::Equivalent)
+    );
+    assert_eq!((found.worse(), found.only_in_one), (1, 0));
+    // A run that never measured it has none to compare with.
+    let none = compared((&before, &climbs(&before, 20)), (&after, &[]), true);
+    assert_eq!((none.ratios.len(), none.only_in_one), (0, 2));
 }
 
 #[test]

@@ -12,7 +12,9 @@ use results_support::{all_measured, replace, run, skipped};
 use serde_json::json;
 use wasmbench_core::results::precision::Outcome;
 use wasmbench_core::results::{RunInput, Summary, report_files_of, summarize};
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
+use wasmbench_core::wire::document::Environment;
+use wasmbench_core::wire::record::{Point, Record, TrialId};
 
 /// The fixture's run, precise to within `target`, and its records of `blocks` blocks.
 fn precise(target: &str, blocks: u32) -> (RunInput, Vec<Record>) {
@@ -88,6 +90,140 @@ fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
     );
     let summary = summarize(&input, &records);
     assert_eq!(outcome(&summary), Outcome::NothingToCompare);
+}
+
+/// `records` with a node that others kept busy during these trials.
+fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Record> {
+    for record in records.iter_mut().filter(|record| which(&record.trial)) {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        timed.node.as_mut().unwrap().busy_nanoseconds = 2 * timed.duration_nanoseconds;
+    }
+    records
+}
+
+#[test]
+fn a_run_goes_on_while_noise_keeps_a_point_out_that_more_blocks_would_bring_back() {
+    // The variant at the baseline's knee, or the baseline at every point that could be its knee.
+    for (variant, fewest) in [("embedded", 50), ("native", 10)] {
+        let two = |trial: &TrialId| {
+            let Point::Throughput { connections } = trial.cell.point else {
+                return false;
+            };
+            trial.block <= 2 && trial.cell.variant == variant && connections >= fewest
+        };
+        let (input, records) = precise("5%", 8);
+        let summary = summarize(&input, &noisy(records, two));
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, Outcome::GoingOn, "{precision:?}");
+        assert!(
+            precision.message.contains(&format!("trials of {variant}")),
+            "{precision:?}"
+        );
+        // Two of ten trials may be noisy, and the budget ends here.
+        let (input, records) = precise("5%", 10);
+        let summary = summarize(&input, &noisy(records, two));
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, Outcome::BudgetSpent, "{precision:?}");
+        let widest = precision.widest.as_ref().unwrap();
+        assert!(widest.relative.unwrap() < 0.05, "{precision:?}");
+    }
+}
+
+#[test]
+fn noise_beside_the_knee_costs_no_block() {
+    let beside = |trial: &TrialId| {
+        let connections = 10;
+        trial.block <= 2 && trial.cell.point == Point::Throughput { connections }
+    };
+    let (input, records) = precise("5%", 8);
+    let summary = summarize(&input, &noisy(records, beside));
+    assert_eq!(outcome(&summary), Outcome::PreciseEnough);
+}
+
+#[test]
+fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
+    let (input, records) = precise("0.1%", 8);
+    let mut records = noisy(records, |trial| trial.block <= 2);
+    replace(
+        &mut records,
+        |trial| trial.cell.variant == "embedded" && trial.block > 2,
+        |trial, position| {
+            let outcome = skipped("SubjectCrashed", "it failed before");
+            results_support::record(trial, position, outcome, None)
+        },
+    );
+    assert_eq!(
+        outcome(&summarize(&input, &records)),
+        Outcome::NothingToCompare
+    );
+}
+
+#[test]
+fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
+    let (input, template) = {
+        let (input, mut records) = precise("5%", 8);
+        (input, records.remove(0))
+    };
+    for (scatter, expected) in [(1, Outcome::PreciseEnough), (40, Outcome::GoingOn)] {
+        let mut input = input.clone();
+        input.spec.sweeps =
+            serde_json::from_value(json!({"density": {"instances": [1, 2, 5]}})).unwrap();
+        let mut planned = input.clone();
+        planned.spec.blocks = 8;
+        planned.spec.precision = None;
+        let records: Vec<Record> = results_support::trials(&planned)
+            .into_iter()
+            .zip(0..)
+            .map(|(trial, position)| climb(&template, trial, position, scatter))
+            .collect();
+        let summary = summarize(&input, &records);
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, expected, "{precision:?}");
+        let what = &precision.widest.as_ref().unwrap().what;
+        assert!(
+            what.starts_with("memory per instance of embedded on "),
+            "{what}"
+        );
+    }
+}
+
+/// A climb of 20 MB per instance, give or take `scatter` percent from block to block in `embedded`.
+fn climb(template: &Record, trial: TrialId, position: u32, scatter: u64) -> Record {
+    let off = if trial.cell.variant == "embedded" {
+        u64::from(trial.block % 3) * scatter
+    } else {
+        0
+    };
+    let timed = template.document.as_ref().unwrap().timed.clone().unwrap();
+    let step = |instances: u32| DensityStep {
+        instances,
+        added: 1,
+        all_answered_nanoseconds: 900_000_000,
+        first: timed.clone(),
+        memory: Some(DensityMemory {
+            pods_bytes: u64::from(instances) * (100 + off) * 200_000,
+            ..DensityMemory::default()
+        }),
+        node_available_bytes: None,
+    };
+    let document = DensityDocument {
+        schema: DENSITY_SCHEMA.into(),
+        probe_version: "0.1.0".into(),
+        fortio_version: "1.68.2".into(),
+        failure: None,
+        steps: [1, 2, 5].map(step).into(),
+        stopped: None,
+        answer: None,
+        image_id: None,
+        environment: Environment::default(),
+    };
+    Record {
+        trial,
+        position,
+        document: None,
+        density: Some(document),
+        ..template.clone()
+    }
 }
 
 #[test]

@@ -172,8 +172,11 @@ impl Collector {
         let precision = precision::reached(measured, &baseline, observations, |spec| {
             let mut cells = cells::cells(spec, observations, &wrong, &engines);
             invalid::mark(&mut cells, &environment.drift);
-            let (cold_starts, _, compared) = self.compared(spec, &cells, &wrong, drift);
-            precision::widths(&compared.with_baseline, &cold_starts)
+            let (cold_starts, density, compared) = self.compared(spec, &cells, &wrong, drift);
+            let compared = &compared.with_baseline;
+            let mut widths = precision::widths(compared, &cold_starts, &density);
+            widths.extend(precision::noisy(&cells, &baseline, compared));
+            widths
         });
         let evidence = Evidence {
             spec: asked,

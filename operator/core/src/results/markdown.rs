@@ -157,7 +157,7 @@ fn results(summary: &Summary) -> String {
         return String::new();
     }
     let mut text =
-        "## Results\n\nEach number is the median over valid trials, with its 95 % interval. The \
+        "## Results\n\nEach number is the median over valid trials, with its interval. The \
                     smallest and the largest trial are in summary.csv.\n"
             .to_owned();
     if !summary.environment.duet_sides.is_empty() {

@@ -6,14 +6,18 @@
 //! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of
 //! 5. Hence [`STEADY`]. `core/tests/precision_simulation.rs` has the proof.
 
+mod noisy;
+
 use std::collections::BTreeMap;
 
+pub use noisy::noisy;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
 
 use super::coldstart::{ColdRatio, ColdStartCell};
 use super::compare::{Comparison, Metric};
+use super::density::DensityCell;
 use super::observation::{Ended, Observation};
 use super::statistics::round_significant;
 use super::units;
@@ -98,6 +102,19 @@ impl Width {
         }
     }
 
+    fn of_density(cell: &DensityCell) -> Option<Self> {
+        let ratio = cell.versus_baseline.as_ref()?;
+        ratio.verdict.map(|_| Self {
+            variant: cell.variant.clone(),
+            workload: cell.workload.clone(),
+            what: format!(
+                "memory per instance of {} on {}",
+                cell.variant, cell.workload
+            ),
+            relative: ratio.low.zip(ratio.high).map(reach),
+        })
+    }
+
     fn share(&self) -> f64 {
         self.relative.unwrap_or(f64::INFINITY)
     }
@@ -108,7 +125,11 @@ fn reach((low, high): (f64, f64)) -> f64 {
 }
 
 /// The widths of all ratios that have a verdict.
-pub fn widths(loads: &[Comparison], cold_starts: &[ColdStartCell]) -> Vec<Width> {
+pub fn widths(
+    loads: &[Comparison],
+    cold_starts: &[ColdStartCell],
+    density: &[DensityCell],
+) -> Vec<Width> {
     let cold = cold_starts.iter().flat_map(|cell| {
         let times = [
             (Metric::ColdStartListening, &cell.create_to_listening),
@@ -121,7 +142,9 @@ pub fn widths(loads: &[Comparison], cold_starts: &[ColdStartCell]) -> Vec<Width>
                 .map(|_| Width::of_cold_start(cell, metric, ratio))
         })
     });
-    loads.iter().map(Width::of).chain(cold).collect()
+    let density = density.iter().filter_map(Width::of_density);
+    let loads = loads.iter().map(Width::of);
+    loads.chain(cold).chain(density).collect()
 }
 
 /// Blocks of a run: those with which it begins, and those of which something is recorded.

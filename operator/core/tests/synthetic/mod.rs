@@ -26,6 +26,17 @@ pub enum Noise {
     HeavyTails(f64),
 }
 
+/// Every kind of noise. The logarithms of trials have this standard deviation, to which drift and
+/// outliers add theirs; that of Student's t with 3 degrees of freedom is the root of 3.
+pub fn every_noise(deviation: f64) -> [Noise; 4] {
+    [
+        Noise::Normal(deviation),
+        Noise::Drift(deviation),
+        Noise::Outliers(deviation),
+        Noise::HeavyTails(deviation / 3.0_f64.sqrt()),
+    ]
+}
+
 /// A seeded source of chance.
 pub struct Chance(ChaCha8Rng);
 
@@ -81,7 +92,8 @@ impl Chance {
 /// a factor each.
 pub struct SyntheticRun {
     pub blocks: u32,
-    pub noise: f64,
+    /// How every number of a trial scatters.
+    pub noise: Noise,
     pub slower: [f64; 2],
     /// Whether the baseline has a twin.
     pub twin: bool,
@@ -131,6 +143,7 @@ impl SyntheticRun {
             (TWIN, 1.0),
         ]
         .into_iter()
+        .filter(|(name, _)| self.twin || *name != TWIN)
         .flat_map(|(name, factor)| self.cells(name, factor, chance))
         .collect();
         let spec = with_twin(&spec);
@@ -157,7 +170,10 @@ impl SyntheticRun {
     }
 
     fn trial(&self, block: u32, factor: f64, rate: f64, chance: &mut Chance) -> Trial {
-        let mut noisy = |value: f64| value * (self.noise * chance.normal()).exp();
+        let share = 1.0 / f64::from(self.blocks);
+        let when = f64::from(block - 1) * share;
+        // What disturbs a trial costs it time, CPU and rate.
+        let mut longer = || chance.trial(self.noise, when, share).exp();
         Trial {
             block,
             position: 0,
@@ -166,9 +182,9 @@ impl SyntheticRun {
             reason: None,
             metrics: Metrics {
                 requests: 10_000,
-                rps: Some(noisy(10_000.0 * rate / factor)),
-                p50: Some(noisy(100.0 * factor)),
-                cpu: Some(noisy(50.0 * factor)),
+                rps: Some(10_000.0 * rate / (factor * longer())),
+                p50: Some(100.0 * factor * longer()),
+                cpu: Some(50.0 * factor * longer()),
                 ..Metrics::default()
             },
         }

@@ -68,7 +68,8 @@ pub struct CellRatio {
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// The point: `warm`, `c50` for 50 connections, `cold` or `cold-c4` for four pods at once.
+    /// The point: `warm`, `c50` for 50 connections, `p90` for 90 % of the peak, `cold` or `cold-c4` for
+    /// four pods at once, `density` for the memory of one more instance.
     pub point: String,
     /// What is compared.
     pub metric: Metric,
@@ -86,10 +87,13 @@ pub struct CellRatio {
     pub high: Option<f64>,
     /// The chance of a ratio at least this far from 1 between equals.
     pub p_value: f64,
-    /// The same, adjusted for the number of comparisons (Benjamini and Hochberg).
-    pub adjusted_p_value: f64,
-    /// What it comes to.
-    pub verdict: Verdict,
+    /// The same, adjusted for the number of comparisons (Benjamini and Hochberg); absent without a
+    /// verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_p_value: Option<f64>,
+    /// What it comes to; absent beyond the knee of the earlier run's baseline, where nothing is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Valid trials of the earlier run.
     pub trials_before: u32,
     /// Valid trials of the later run.
@@ -129,15 +133,22 @@ impl Across {
 
     /// Ratios that are worse than before: slower or larger.
     pub fn worse(&self) -> usize {
-        let worse = |ratio: &&CellRatio| matches!(ratio.verdict, Verdict::Slower | Verdict::Larger);
+        let worse =
+            |ratio: &&CellRatio| matches!(ratio.verdict, Some(Verdict::Slower | Verdict::Larger));
         self.ratios.iter().filter(worse).count()
     }
 
     /// Ratios that are better than before: faster or smaller.
     pub fn better(&self) -> usize {
         let better =
-            |ratio: &&CellRatio| matches!(ratio.verdict, Verdict::Faster | Verdict::Smaller);
+            |ratio: &&CellRatio| matches!(ratio.verdict, Some(Verdict::Faster | Verdict::Smaller));
         self.ratios.iter().filter(better).count()
+    }
+
+    /// Ratios that have a verdict.
+    pub fn judged(&self) -> usize {
+        let judged = |ratio: &&CellRatio| ratio.verdict.is_some();
+        self.ratios.iter().filter(judged).count()
     }
 }
 

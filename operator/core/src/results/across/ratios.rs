@@ -2,6 +2,8 @@
 
 use super::super::coldstart::ColdStartCell;
 use super::super::compare::{Metric, by_block};
+use super::super::curve::knee;
+use super::super::density::DensityCell;
 use super::super::judge::{Thresholds, judge};
 use super::super::statistics::{LogInterval, false_discovery, round_significant};
 use super::super::summary::{CellSummary, Summary, Sweep};
@@ -19,6 +21,8 @@ struct Sample {
     point: String,
     metric: Metric,
     values: Vec<f64>,
+    /// Whether it has no verdict: see [`is_beyond_knee`].
+    beyond_knee: bool,
 }
 
 impl Sample {
@@ -31,7 +35,7 @@ impl Sample {
 /// The ratios of all cells that both runs have, and how many metrics of cells only one of them has.
 /// `minimum_effect` is a logarithm.
 pub fn ratios(before: &Summary, after: &Summary, minimum_effect: f64) -> (Vec<CellRatio>, u32) {
-    let (before, after) = (samples(before), samples(after));
+    let (before, after) = (samples(before, before), samples(after, before));
     let pairs: Vec<(&Sample, &Sample, LogInterval)> = after
         .iter()
         .filter_map(|later| {
@@ -40,19 +44,22 @@ pub fn ratios(before: &Summary, after: &Summary, minimum_effect: f64) -> (Vec<Ce
             Some((earlier, later, interval))
         })
         .collect();
-    let p_values: Vec<f64> = pairs.iter().map(|(.., found)| found.p_value).collect();
-    let adjusted = false_discovery::adjusted(&p_values);
+    let to_judge = pairs.iter().filter(|(_, later, _)| !later.beyond_knee);
+    let p_values: Vec<f64> = to_judge.map(|(.., found)| found.p_value).collect();
+    let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
     let single = before.len() + after.len() - 2 * pairs.len();
     let thresholds = Thresholds {
         minimum_effect,
         noise_floor: None,
     };
-    let judged = pairs
-        .into_iter()
-        .zip(adjusted)
-        .map(|((earlier, later, found), adjusted)| {
-            ratio(earlier, later, &found, adjusted, thresholds)
-        });
+    let judged = pairs.into_iter().map(|(earlier, later, found)| {
+        let adjusted = if later.beyond_knee {
+            None
+        } else {
+            adjusted.next()
+        };
+        ratio(earlier, later, &found, adjusted, thresholds)
+    });
     (judged.collect(), u32::try_from(single).unwrap_or(u32::MAX))
 }
 
@@ -60,7 +67,7 @@ fn ratio(
     earlier: &Sample,
     later: &Sample,
     found: &LogInterval,
-    adjusted: f64,
+    adjusted: Option<f64>,
     thresholds: Thresholds,
 ) -> CellRatio {
     let round = |value| round_significant(value, SUMMARY_DIGITS);
@@ -80,23 +87,34 @@ fn ratio(
         low: found.low().map(factor),
         high: found.high().map(factor),
         p_value: round_significant(found.p_value, P_DIGITS),
-        adjusted_p_value: round_significant(adjusted, P_DIGITS),
-        verdict: judge(later.metric, found, adjusted, thresholds),
+        adjusted_p_value: adjusted.map(|adjusted| round_significant(adjusted, P_DIGITS)),
+        verdict: adjusted.map(|adjusted| judge(later.metric, found, adjusted, thresholds)),
         trials_before: count(earlier),
         trials_after: count(later),
     }
 }
 
 /// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared.
-fn samples(summary: &Summary) -> Vec<Sample> {
+/// The knees are those of the `earlier` run.
+fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let loads = summary.cells.iter().filter(|cell| cell.ranked);
-    let loads = loads.flat_map(of_load);
+    let loads = loads.flat_map(|cell| of_load(cell, is_beyond_knee(cell, earlier)));
     let cold = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
     let all = loads.chain(cold.flat_map(of_cold_start));
+    let all = all.chain(summary.density.iter().map(of_density));
     all.filter(|sample| !sample.values.is_empty()).collect()
 }
 
-fn of_load(cell: &CellSummary) -> Vec<Sample> {
+/// Whether a point has more connections than the knee of the earlier run's baseline: there the queue
+/// grows and the rate hardly does, and within a run nothing is judged there either. Without a valid
+/// point of the baseline the variant's own knee counts.
+fn is_beyond_knee(cell: &CellSummary, earlier: &Summary) -> bool {
+    let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
+    let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
+    cell.sweep == Sweep::Throughput && knee.is_some_and(|knee| cell.connections > knee.connections)
+}
+
+fn of_load(cell: &CellSummary, beyond_knee: bool) -> Vec<Sample> {
     let (point, metrics) = match cell.sweep {
         Sweep::WarmLatency => (
             "warm".to_owned(),
@@ -106,10 +124,14 @@ fn of_load(cell: &CellSummary) -> Vec<Sample> {
             format!("c{}", cell.connections),
             vec![Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
         ),
-        Sweep::OpenLoop => (
-            format!("p{}", cell.percent_of_peak.unwrap_or_default()),
-            vec![Metric::OpenLoopP50, Metric::OpenLoopP99],
-        ),
+        Sweep::OpenLoop => {
+            // A p99 of too few requests is made of single ones.
+            let p99 = cell.p99_carried.then_some(Metric::OpenLoopP99);
+            (
+                format!("p{}", cell.percent_of_peak.unwrap_or_default()),
+                std::iter::once(Metric::OpenLoopP50).chain(p99).collect(),
+            )
+        }
     };
     let sample = |metric| Sample {
         variant: cell.variant.clone(),
@@ -117,6 +139,7 @@ fn of_load(cell: &CellSummary) -> Vec<Sample> {
         point: point.clone(),
         metric,
         values: by_block(metric, cell).into_values().collect(),
+        beyond_knee,
     };
     metrics.into_iter().map(sample).collect()
 }
@@ -132,6 +155,7 @@ fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
         point: point.clone(),
         metric,
         values,
+        beyond_knee: false,
     };
     let blocks = || cell.blocks.iter();
     vec![
@@ -144,4 +168,19 @@ fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
             blocks().filter_map(|block| block.answer).collect(),
         ),
     ]
+}
+
+/// What one more instance takes, climb by climb.
+fn of_density(cell: &DensityCell) -> Sample {
+    let blocks = cell.blocks.iter();
+    Sample {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point: "density".to_owned(),
+        metric: Metric::Memory,
+        values: blocks
+            .filter_map(|block| block.bytes_per_instance)
+            .collect(),
+        beyond_knee: false,
+    }
 }

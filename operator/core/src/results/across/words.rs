@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::compare::Metric;
+use super::super::judge::Verdict;
 use super::super::table::{Align, Table, ascii};
 use super::super::tables::judged_ratio;
 use super::super::units;
@@ -51,6 +52,11 @@ impl Across {
             self.table().plain(),
             units::excess(self.minimum_effect)
         );
+        if self.judged() < self.ratios.len() {
+            text.push_str(
+                "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.\n",
+            );
+        }
         if self.only_in_one > 0 {
             let noun = if self.only_in_one == 1 {
                 "number"
@@ -90,7 +96,7 @@ impl Across {
         let first = self
             .ratios
             .iter()
-            .filter(|ratio| ratio.verdict.is_difference());
+            .filter(|ratio| ratio.verdict.is_some_and(Verdict::is_difference));
         let first = first.max_by(|one, other| {
             let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
             far(one).total_cmp(&far(other))
@@ -105,7 +111,7 @@ impl Across {
                 shown(ratio)
             )
         });
-        let counts = counts(self.ratios.len(), self.worse(), self.better());
+        let counts = counts(self.judged(), self.worse(), self.better());
         cut(&ascii(&(counts + &most)), MAX_LINE_CHARS)
     }
 
@@ -140,6 +146,7 @@ impl Across {
 fn counts(all: usize, worse: usize, better: usize) -> String {
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     match (all, worse, better) {
+        (0, ..) => "no number is judged: all that both runs have lie beyond the knee".to_owned(),
         (1, 0, 0) => "the only number of both runs is neither worse nor better".to_owned(),
         (1, 0, _) => "the only number of both runs is better".to_owned(),
         (1, ..) => "the only number of both runs is worse".to_owned(),
@@ -164,7 +171,7 @@ fn shown(ratio: &CellRatio) -> String {
     judged_ratio(
         ratio.ratio,
         ratio.low.zip(ratio.high),
-        ratio.verdict.words(),
+        ratio.verdict.map_or("beyond the knee", Verdict::words),
     )
 }
 
@@ -188,6 +195,12 @@ mod tests {
     #[test]
     fn none_one_and_many_are_told_in_sentences() {
         for (all, worse, better, words) in [
+            (
+                0,
+                0,
+                0,
+                "no number is judged: all that both runs have lie beyond the knee",
+            ),
             (
                 1,
                 0,

@@ -13,7 +13,7 @@ use super::{DensityCell, DensityStepSummary};
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
-their number, block by block, as median over blocks with its 95 % interval: pods, and what their shims have \
+their number, block by block, as median over blocks with its interval: pods, and what their shims have \
 for themselves. *By the node* is how much less memory the node had available per instance, which holds what \
 the kernel keeps for a pod, and whatever else happened on the node.\n";
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{LEVEL, sorted};
 
-/// A median over trials with its 95 % bootstrap interval, in the unit of the values. The smallest and
-/// the largest trial are not kept beside it: a summary has every trial.
+/// A median over trials with its interval, in the unit of the values: 95 % from six trials on, below
+/// that the smallest and the largest trial, whatever they hold. Beyond that these two are not kept: a
+/// summary has every trial.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Spread {
@@ -56,63 +57,52 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The interval that the bootstrap gives for the median: trials are drawn with replacement, as many
-/// as there are, and the interval holds the middle 95 % of the medians of such draws. How often
-/// each median comes up is computed and not drawn, which is what infinitely many draws would give,
-/// without a seed.
+/// The interval of the median between two trials counted from either end: how often the median lies
+/// between them is a matter of tossed coins, whatever the values' distribution. No pair of trials has
+/// exactly 95 %, so that the ends lie between those of the next wider and the next narrower pair, as
+/// Hettmansperger and Sheather (1986) have it. Fewer than six trials have no pair as wide: their
+/// outermost hold the median in all but one of 2^(n-1) cases.
 fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
-    let mut medians = medians_of_draws(sorted);
-    medians.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let at = |share: f64| {
-        let mut sum = 0.0;
-        let reached = medians.iter().find(|(_, chance)| {
-            sum += chance;
-            sum >= share
-        });
-        reached.or(medians.last()).map(|(median, _)| *median)
+    let n = sorted.len();
+    let missed = misses(n);
+    // Values that lie outside at each end of the widest pair that is still too narrow.
+    let Some(outside) = missed.iter().position(|share| *share > LEVEL) else {
+        return Some((*sorted.first()?, *sorted.last()?));
     };
-    Some((at(LEVEL / 2.0)?, at(1.0 - LEVEL / 2.0)?))
+    let Some(wider) = outside.checked_sub(1) else {
+        return Some((*sorted.first()?, *sorted.last()?));
+    };
+    let (narrow, wide) = (missed[outside], missed[wider]);
+    let gap = (LEVEL - wide) / (narrow - wide);
+    let (rest, count) = ((n - outside) as f64, n as f64);
+    let share = rest * gap / (outside as f64 + (count - 2.0 * outside as f64) * gap);
+    let between = |outer: f64, inner: f64| {
+        let end = (1.0 - share) * outer + share * inner;
+        end.clamp(outer.min(inner), outer.max(inner))
+    };
+    Some((
+        between(sorted[wider], sorted[outside]),
+        between(sorted[n - 1 - wider], sorted[n - 1 - outside]),
+    ))
 }
 
-/// Every median that a draw can have, with its chance.
-fn medians_of_draws(sorted: &[f64]) -> Vec<(f64, f64)> {
-    let (n, half) = (sorted.len(), sorted.len() / 2);
-    // Chance that at least `at_least` of the `n` drawn values are among the `smallest` ones.
-    let among = |smallest: usize, at_least: usize| binomial_tail(n, smallest, at_least);
-    if n % 2 == 1 {
-        let chance = |i: usize| among(i + 1, half + 1) - among(i, half + 1);
-        return (0..n).map(|i| (sorted[i], chance(i))).collect();
+/// How often the median of `n` values lies outside a pair of them that has 0, 1, 2, ... values beyond it
+/// at each end: when so few of `n` tossed coins, or fewer, show one side.
+fn misses(n: usize) -> Vec<f64> {
+    // As multiples of the likeliest number, so that nothing overflows.
+    let mut chances = vec![1.0];
+    for beyond in (1..=n / 2).rev() {
+        let likelier = chances.last().copied().unwrap_or_default();
+        chances.push(likelier * beyond as f64 / (n - beyond + 1) as f64);
     }
-    // The two in the middle of a draw are values i <= j.
-    let share = |count: usize| power(count as f64 / n as f64, half);
-    let ways = choose(n, half);
-    let mut medians = vec![];
-    for i in 0..n {
-        let lower_is_i = among(i + 1, half) - among(i, half);
-        let mut upper_is_above = 0.0;
-        for j in i + 1..n {
-            let both = ways * (share(i + 1) - share(i)) * (share(n - j) - share(n - j - 1));
-            upper_is_above += both;
-            medians.push((f64::midpoint(sorted[i], sorted[j]), both));
-        }
-        medians.push((sorted[i], lower_is_i - upper_is_above));
-    }
-    medians
-}
-
-fn binomial_tail(n: usize, smallest: usize, at_least: usize) -> f64 {
-    let share = smallest as f64 / n as f64;
-    let term = |k| choose(n, k) * power(share, k) * power(1.0 - share, n - k);
-    (at_least..=n).map(term).sum()
-}
-
-fn choose(n: usize, k: usize) -> f64 {
-    (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
-}
-
-/// By multiplication: the same bits on every platform.
-fn power(base: f64, exponent: usize) -> f64 {
-    (0..exponent).map(|_| base).product()
+    let twice = 2.0 * chances.iter().sum::<f64>();
+    let all = if n % 2 == 1 { twice } else { twice - 1.0 };
+    let mut sum = 0.0;
+    let cumulated = chances.iter().rev().map(|chance| {
+        sum += chance;
+        2.0 * sum / all
+    });
+    cumulated.take(n.div_ceil(2)).collect()
 }
 
 #[cfg(test)]
@@ -144,27 +134,35 @@ mod tests {
         assert!(1.0 < spread.low && spread.high < 10.0, "{spread:?}");
     }
 
-    /// All draws of three and four values, counted.
     #[test]
-    fn the_chances_are_those_of_all_possible_draws() {
-        for n in [3_usize, 4] {
-            let values: Vec<f64> = (0..n).map(|i| (i * i) as f64).collect();
-            let draws = n.pow(u32::try_from(n).unwrap());
-            let mut counted = std::collections::BTreeMap::<u64, f64>::new();
-            for draw in 0..draws {
-                let digits = (0..n).map(|k| draw / n.pow(u32::try_from(k).unwrap()) % n);
-                let median = median(digits.map(|digit| values[digit])).unwrap();
-                *counted.entry(median.to_bits()).or_default() += 1.0 / draws as f64;
-            }
-            let mut computed = std::collections::BTreeMap::<u64, f64>::new();
-            for (median, chance) in medians_of_draws(&values) {
-                *computed.entry(median.to_bits()).or_default() += chance;
-            }
-            assert_eq!(counted.len(), computed.len());
-            for (median, chance) in counted {
-                assert!((computed[&median] - chance).abs() < 1e-12);
-            }
+    fn pairs_of_trials_miss_the_median_as_often_as_tossed_coins_say() {
+        for (n, expected) in [
+            (1, vec![1.0]),
+            (2, vec![0.5]),
+            (3, vec![0.25, 1.0]),
+            (5, vec![0.0625, 0.375, 1.0]),
+            (6, vec![0.03125, 0.21875, 0.6875]),
+        ] {
+            let found = misses(n);
+            assert_eq!(found.len(), expected.len(), "{n}: {found:?}");
+            let pairs = found.iter().zip(expected);
+            assert!(
+                pairs
+                    .into_iter()
+                    .all(|(one, other)| (one - other).abs() < 1e-12),
+                "{n}: {found:?}"
+            );
         }
+        assert!(misses(5000).iter().all(|share| share.is_finite()));
+    }
+
+    /// Computed apart from this code, by the formula of the paper: for 6 values 0.357 of the way from the
+    /// first to the second.
+    #[test]
+    fn from_six_trials_on_the_ends_lie_between_two_trials() {
+        let spread = Spread::of((1..=6).map(f64::from)).unwrap();
+        assert!((spread.low - 1.357_143).abs() < 1e-6, "{spread:?}");
+        assert!((spread.high - 5.642_857).abs() < 1e-6, "{spread:?}");
     }
 
     proptest! {
