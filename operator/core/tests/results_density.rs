@@ -4,15 +4,16 @@
 
 mod results_support;
 
-use results_support::{all_measured, replace, run_with};
+use results_support::{all_measured, facts, measured, replace, run_with};
 use serde_json::json;
 use wasmbench_core::results::judge::Verdict;
+use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::{Summary, report_files, summarize};
 use wasmbench_core::wire::density::{
     DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep, DensityStopReason, DensityStopped,
 };
 use wasmbench_core::wire::document::Environment;
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 
 const MIB: u64 = 1 << 20;
 const LADDER: [u32; 4] = [1, 2, 5, 10];
@@ -92,7 +93,7 @@ fn records() -> (wasmbench_core::results::RunInput, Vec<Record>) {
     (run, records)
 }
 
-fn cell<'a>(
+fn cell_of<'a>(
     summary: &'a Summary,
     variant: &str,
 ) -> &'a wasmbench_core::results::density::DensityCell {
@@ -104,12 +105,16 @@ fn cell<'a>(
 fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
     let (run, records) = records();
     let summary = summarize(&run, &records);
-    let light = cell(&summary, "light").bytes_per_instance.unwrap().median / MIB as f64;
+    let light = cell_of(&summary, "light")
+        .bytes_per_instance
+        .unwrap()
+        .median
+        / MIB as f64;
     assert!(
         (light - 14.03).abs() < 0.01,
         "{light}: 10.03 and 4 of the shim"
     );
-    let node = cell(&summary, "light")
+    let node = cell_of(&summary, "light")
         .node_bytes_per_instance
         .unwrap()
         .median
@@ -121,7 +126,7 @@ fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
 fn twice_the_memory_per_instance_is_called_larger() {
     let (run, records) = records();
     let summary = summarize(&run, &records);
-    let found = cell(&summary, "heavy").versus_baseline.clone().unwrap();
+    let found = cell_of(&summary, "heavy").versus_baseline.clone().unwrap();
     assert!((found.ratio - 2.0).abs() < 0.01, "{found:?}");
     assert_eq!(found.verdict, Some(Verdict::Larger));
     assert!(
@@ -150,7 +155,7 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
         });
     }
     let summary = summarize(&run, &records);
-    let heavy = cell(&summary, "heavy");
+    let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.counts.failed), (5, 0));
     assert_eq!((heavy.stopped[0].reached, heavy.stopped[0].trials), (5, 5));
     let report = &report_files(&run, &records).unwrap()["report.md"];
@@ -169,9 +174,31 @@ fn without_memory_there_is_no_slope_and_the_rest_stays() {
         }
     }
     let summary = summarize(&run, &records);
-    let light = cell(&summary, "light");
+    let light = cell_of(&summary, "light");
     assert_eq!(light.bytes_per_instance, None);
-    assert_eq!(cell(&summary, "heavy").versus_baseline, None);
+    assert_eq!(cell_of(&summary, "heavy").versus_baseline, None);
     assert_eq!(light.steps.len(), 4);
     assert!(light.steps[0].first_p50_microseconds.is_some());
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_density_either() {
+    let (mut run, mut records) = records();
+    let sweeps = json!({"warmLatency": {}, "density": {"instances": LADDER}});
+    run.spec.sweeps = serde_json::from_value(sweeps).unwrap();
+    let cell = Cell {
+        variant: "heavy".into(),
+        workload: "hello".into(),
+        point: Point::WarmLatency,
+    };
+    let mut load = measured(TrialId { cell, block: 1 }, 99);
+    load.subject.clone_from(&records[0].subject);
+    load.document.as_mut().unwrap().engine = Some(facts(&[("engine", "wasmtime")]));
+    records.push(load);
+    let summary = summarize(&run, &records);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::EngineModeMismatch]);
+    assert_eq!(heavy.versus_baseline, None);
+    assert!(heavy.bytes_per_instance.is_some(), "it is shown");
+    assert!(cell_of(&summary, "light").is_ranked());
 }

@@ -58,6 +58,7 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
         variant: cell.variant,
         workload: cell.workload,
         counts,
+        invalid_because: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),
         versus_baseline: None,

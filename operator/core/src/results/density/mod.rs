@@ -1,19 +1,21 @@
 //! Density: records in, numbers, tables and rows of the status out. The unit is one climb of the
 //! ladder, and its number is a slope: what one more instance costs.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell), [`compare`] (the
-//! ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
+//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell), [`validity`] (which
+//! of them count, and why not), [`compare`] (the ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
 //! (status, verdict, doubts).
 
 mod cells;
 mod compare;
 mod report;
 mod trial;
+mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use super::judge::Verdict;
+use super::quality::Reason;
 use super::statistics::Spread;
 use super::summary::TrialCounts;
 use crate::wire::density::DensityStopReason;
@@ -22,7 +24,8 @@ pub use cells::cells;
 pub use compare::{judged, unjudged};
 pub use report::section;
 pub use trial::{DensityTrial, bodies, of_document};
-pub use words::{doubts, is_measured, rows, sweep, terminal, verdict};
+pub use validity::{doubts, mark};
+pub use words::{is_measured, rows, sweep, terminal, verdict};
 
 /// One variant under one workload.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -34,6 +37,10 @@ pub struct DensityCell {
     pub workload: String,
     /// How its trials ended.
     pub counts: TrialCounts,
+    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
+    /// against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
     /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
     /// memory was not read at two steps or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +59,18 @@ pub struct DensityCell {
     pub stopped: Vec<DensityEnd>,
     /// One entry per valid block.
     pub blocks: Vec<DensityBlock>,
+}
+
+impl DensityCell {
+    /// Whether it is compared.
+    pub const fn is_ranked(&self) -> bool {
+        self.counts.valid > 0 && self.invalid_because.is_empty()
+    }
+
+    /// Where it is, for people: `embedded on hello`.
+    pub fn place(&self) -> String {
+        format!("{} on {}", self.variant, self.workload)
+    }
 }
 
 /// A number of instances, over all blocks that reached it: medians with their intervals.

@@ -5,9 +5,7 @@ use wasmbench_api::density::Density;
 use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{DensityStatus, SummaryRow};
 
-use super::super::doubts::counts;
 use super::super::judge::Verdict;
-use super::super::quality::Doubt;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
@@ -79,22 +77,10 @@ pub fn verdict(summary: &Summary) -> Option<String> {
     };
     let mut statements: Vec<String> = cells().filter_map(against).collect();
     if statements.is_empty() {
-        statements = cells().filter_map(absolute).collect();
+        let ranked = cells().filter(|cell| cell.is_ranked());
+        statements = ranked.filter_map(absolute).collect();
     }
     (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
-}
-
-/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
-/// reached count.
-pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
-    let place = |cell: &DensityCell| format!("{} on {}", cell.variant, cell.workload);
-    let points = || cells.iter().map(|cell| (place(cell), cell.counts));
-    let of = "density of ";
-    let found = [
-        counts::trials_failed(of, points()),
-        counts::incomplete(of, points()),
-    ];
-    found.into_iter().flatten().collect()
 }
 
 /// Whether anything is known of the density of a variant.
