@@ -202,3 +202,32 @@ fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_density_either() {
     assert!(heavy.bytes_per_instance.is_some(), "it is shown");
     assert!(cell_of(&summary, "light").is_ranked());
 }
+
+#[test]
+fn nothing_that_a_drift_concerns_is_compared_in_density() {
+    let (run, mut changed) = records();
+    let document = changed[0].density.as_mut().unwrap();
+    document.environment.before = facts(&[("governor", "powersave")]);
+    document.environment.facts = facts(&[("governor", "performance")]);
+    let summary = summarize(&run, &changed);
+    for cell in &summary.density {
+        assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
+        assert!(cell.bytes_per_instance.is_some(), "it is shown");
+        assert_eq!(cell.versus_baseline, None);
+    }
+    let report = &report_files(&run, &changed).unwrap()["report.md"];
+    assert!(report.contains("| EnvironmentDrifted |"), "{report}");
+
+    // An image is the fact of one variant, and there is nothing to compare it with.
+    let (run, mut changed) = records();
+    for record in changed.iter_mut().filter(|r| r.trial.block == 3) {
+        if record.trial.cell.variant == "heavy" {
+            record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+        }
+    }
+    let summary = summarize(&run, &changed);
+    assert!(cell_of(&summary, "light").is_ranked());
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::EnvironmentDrifted]);
+    assert_eq!(heavy.versus_baseline, None);
+}

@@ -5,6 +5,7 @@ use super::doubts::saturation;
 use super::environment::Drift;
 use super::quality::Reason;
 use super::summary::CellSummary;
+use super::tables::NOTHING;
 use super::trial::{Trial, carries};
 
 /// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
@@ -34,6 +35,16 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
         cell.invalid_because.sort_unstable();
         cell.invalid_because.dedup();
         cell.ranked = cell.ranked && cell.invalid_because.is_empty();
+    }
+}
+
+/// Why a point is invalid, in a table.
+pub fn words(reasons: &[Reason]) -> String {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        reasons.join(" ")
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use strum::IntoEnumIterator as _;
 
+use super::super::invalid;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
@@ -176,21 +177,11 @@ fn times(cells: &[&ColdStartCell]) -> Table {
                 .map_or_else(|| NOTHING.to_owned(), units::micros),
             count(cell.wrong_class_samples),
             count(cell.unverified_samples),
-            reasons(cell),
+            invalid::words(&cell.invalid_because),
         ]);
     }
     table.drop_columns_of(NOTHING);
     table
-}
-
-fn reasons(cell: &ColdStartCell) -> String {
-    let reasons = cell.invalid_because.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
-    if reasons.is_empty() {
-        NOTHING.to_owned()
-    } else {
-        reasons.join(" ")
-    }
 }
 
 fn time(time: Option<&ColdTime>) -> [String; 3] {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::invalid;
 use super::super::judge::Verdict;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
@@ -15,7 +16,8 @@ const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
 their number, block by block, as median over blocks with its 95 % interval: pods, and what their shims have \
 for themselves. *By the node* is how much less memory the node had available per instance, which holds what \
-the kernel keeps for a pod, and whatever else happened on the node.\n";
+the kernel keeps for a pod, and whatever else happened on the node. A variant with a reason under *Invalid because* \
+is not compared.\n";
 
 const STEPS: &str = "\
 Steps, as medians over the blocks that reached them. *All answered* is the time from the first creation of \
@@ -58,6 +60,7 @@ fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
         ("Interval", Align::Right),
         ("By the node", Align::Right),
         (&versus, Align::Right),
+        ("Invalid because", Align::Left),
     ]);
     for cell in cells {
         let interval = |spread: Spread| {
@@ -79,6 +82,7 @@ fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
             many.map_or_else(|| NOTHING.to_owned(), interval),
             median(cell.node_bytes_per_instance, units::bytes),
             ratio.unwrap_or_else(|| NOTHING.to_owned()),
+            invalid::words(&cell.invalid_because),
         ]);
     }
     table.drop_columns_of(NOTHING);
