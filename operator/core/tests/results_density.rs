@@ -7,12 +7,12 @@ mod results_support;
 use results_support::{all_measured, facts, measured, replace, run_with};
 use serde_json::json;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::{Summary, report_files, summarize};
 use wasmbench_core::wire::density::{
     DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep, DensityStopReason, DensityStopped,
 };
-use wasmbench_core::wire::document::Environment;
+use wasmbench_core::wire::document::{Environment, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 
 const MIB: u64 = 1 << 20;
@@ -230,4 +230,84 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::EnvironmentDrifted]);
     assert_eq!(heavy.versus_baseline, None);
+}
+
+/// The summary when the third step of `heavy` was measured so in these blocks, on a node with two CPUs.
+fn with_third_step(blocks: &[u32], change: fn(&mut TimedWindow)) -> (Summary, String) {
+    let (run, mut records) = records();
+    for record in &mut records {
+        let TrialId { cell, block } = &record.trial;
+        let is_changed = cell.variant == "heavy" && blocks.contains(block);
+        let document = record.density.as_mut().unwrap();
+        document.environment.facts = facts(&[("cpus", "0-1")]);
+        if is_changed {
+            change(&mut document.steps[2].first);
+        }
+    }
+    let report = report_files(&run, &records).unwrap()["report.md"].clone();
+    (summarize(&run, &records), report)
+}
+
+fn noisy(window: &mut TimedWindow) {
+    window.duration_nanoseconds = 1_000_000_000;
+    window.node = Some(NodeCpu {
+        busy_nanoseconds: 2_000_000_000,
+        ..NodeCpu::default()
+    });
+}
+
+fn doubt(summary: &Summary, reason: Reason) -> &Doubt {
+    let mut doubts = summary.doubts.iter();
+    doubts.find(|doubt| doubt.reason == reason).unwrap()
+}
+
+#[test]
+fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
+    let (summary, report) = with_third_step(&[2], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (4, 1));
+    assert_eq!(heavy.invalid_because, []);
+    let ratio = heavy.versus_baseline.as_ref().unwrap();
+    assert_eq!(ratio.per_block.len(), 4);
+    let note = doubt(&summary, Reason::NodeNoisy);
+    assert!(!note.breaks_trust, "{note:?}");
+    let place = "heavy on hello (at 5 instances in 1 block(s), 89 % used by others)";
+    assert!(note.message.contains(place), "{note:?}");
+    let sentence = "heavy: the node was noisy at 5 instances in 1 block(s)";
+    assert!(report.contains(sentence), "{report}");
+}
+
+#[test]
+fn two_climbs_in_five_with_a_step_on_a_noisy_node_leave_nothing_to_compare() {
+    let (summary, report) = with_third_step(&[2, 4], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (3, 2));
+    assert_eq!(heavy.invalid_because, [Reason::NodeNoisy]);
+    assert_eq!(heavy.versus_baseline, None);
+    assert!(doubt(&summary, Reason::NodeNoisy).breaks_trust);
+    assert!(report.contains("| NodeNoisy "), "{report}");
+    // Without any valid climb, what was measured is shown all the same.
+    let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.blocks.len()), (0, 5));
+    assert_eq!(heavy.versus_baseline, None);
+}
+
+#[test]
+fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
+    let (summary, report) = with_third_step(&[2], |window| {
+        window.subject.as_mut().unwrap().throttled_periods = Some(4);
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::Throttled]);
+    assert_eq!(heavy.versus_baseline, None);
+    let message = &doubt(&summary, Reason::Throttled).message;
+    assert!(
+        message.contains("at 5 instances in 1 block(s), 4 periods"),
+        "{message}"
+    );
+    assert!(
+        report.contains("a CPU limit stopped the first instance at 5"),
+        "{report}"
+    );
 }

@@ -88,7 +88,7 @@ pub(super) fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
     }
 }
 
-fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
+pub(super) fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
     Doubt {
         breaks_trust: false,
         ..doubt(reason, message, remedy)

@@ -58,6 +58,11 @@ pub fn noisy_trials(cell: &CellSummary) -> impl Iterator<Item = &Trial> {
 fn is_noisy(cell: &CellSummary) -> bool {
     let measured = cell.counts.valid + cell.counts.invalid;
     let noisy = u32::try_from(noisy_trials(cell).count()).unwrap_or(u32::MAX);
+    are_too_many(noisy, measured)
+}
+
+/// Whether a point that lost so many of its `measured` trials to a noisy node is lost too.
+pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
     noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > measured
 }
 

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use super::super::invalid;
 use super::super::judge::Verdict;
+use super::super::quality::Reason;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
 use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::words::ended;
-use super::{DensityCell, DensityStepSummary};
+use super::{DensityCell, DensityStepSummary, spoilt};
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
@@ -40,7 +41,9 @@ pub fn section(summary: &Summary) -> String {
             slopes(&cells, &summary.baseline).markdown(),
             steps(&cells).markdown()
         );
-        let ends: Vec<String> = cells.iter().flat_map(|cell| ended(cell)).collect();
+        let ends = cells.iter().flat_map(|cell| ended(cell));
+        let spoilt = cells.iter().flat_map(|cell| spoilt_steps(cell));
+        let ends: Vec<String> = ends.chain(spoilt).collect();
         if !ends.is_empty() {
             text.push('\n');
         }
@@ -49,6 +52,20 @@ pub fn section(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// Steps that say something else than the variant's cost, one sentence per reason.
+fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
+    let all = [
+        (Reason::NodeNoisy, "the node was noisy"),
+        (Reason::Throttled, "a CPU limit stopped the first instance"),
+    ];
+    let found = all.map(|(reason, what)| (what, spoilt::words(cell, reason)));
+    let found = found.into_iter().filter(|(_, steps)| !steps.is_empty());
+    let variant = &cell.variant;
+    found
+        .map(|(what, steps)| format!("{variant}: {what} {steps}"))
+        .collect()
 }
 
 fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
