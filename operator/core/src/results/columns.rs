@@ -144,6 +144,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 shim: None,
                 sandbox: None,
                 steal_share: None,
+                cpus: None,
                 memory_source: None,
             },
         })

@@ -3,7 +3,7 @@
 use super::super::invalid::noisy_trials;
 use super::super::summary::CellSummary;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
-use crate::noise::Noise;
+use crate::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 /// Points that are invalid because too many of their trials were noisy.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -20,7 +20,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = listed(cells.map(place), MAX_PLACES, ", ")?;
     Some(super::doubt(
         Reason::NodeNoisy,
-        format!("trials on a noisy node, and of its CPUs in the worst of them: {places}"),
+        format!(
+            "trials on a noisy node (others may use {:.0} % of its CPUs, and {OTHERS_CPUS_LIMIT} CPUs at most), \
+             and of its CPUs in the worst of them: {places}",
+            OTHERS_CPU_LIMIT * 100.0
+        ),
         "these points are not compared, because the node was not the run's alone: move other pods \
          away (kubectl top pods), or choose a quiet node with spec.placement",
     ))
