@@ -102,6 +102,11 @@ impl Noise {
     }
 }
 
+/// Whether a window of which the node was read is too short to judge it.
+pub const fn is_too_short(window: &TimedWindow) -> bool {
+    window.node.is_some() && window.duration_nanoseconds < COARSE_NANOSECONDS
+}
+
 /// CPU time as a share of what the node's CPUs had to give during the window.
 pub fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
     let available = window.duration_nanoseconds as f64 * f64::from(cpus);
@@ -251,6 +256,7 @@ mod tests {
             let noise = Noise::of(&window, 2);
             assert_eq!((noise.others, noise.stolen), (None, None));
             assert!(!noise.is_over_limit());
+            assert_eq!(is_too_short(&window), window.node.is_some());
         }
     }
 

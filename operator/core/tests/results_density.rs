@@ -273,6 +273,11 @@ fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
     assert!(!note.breaks_trust, "{note:?}");
     let place = "heavy on hello (at 5 instances in 1 block(s), 89 % used by others)";
     assert!(note.message.contains(place), "{note:?}");
+    let short = doubt(&summary, Reason::NoiseUnknown);
+    assert!(
+        !short.breaks_trust && short.message.contains("density of light on hello"),
+        "{short:?}"
+    );
     let sentence = "heavy: the node was noisy at 5 instances in 1 block(s)";
     assert!(report.contains(sentence), "{report}");
 }

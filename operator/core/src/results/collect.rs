@@ -188,6 +188,7 @@ impl Collector {
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
             cold_starts: &cold_starts,
+            density: &density,
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));

@@ -145,6 +145,8 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 sandbox: None,
                 steal_share: None,
                 cpus: None,
+                // The doubts of the summary say it.
+                is_too_short_for_noise: false,
                 memory_source: None,
             },
         })

@@ -94,6 +94,8 @@ pub struct Metrics {
     pub steal_share: Option<f64>,
     /// CPUs of the node, of which these are shares.
     pub cpus: Option<u32>,
+    /// Whether the window was too short to know these shares, though the node was read.
+    pub is_too_short_for_noise: bool,
     /// The window that the node's noise spoilt, when the trial was measured once more.
     pub discarded: Option<Discarded>,
     /// Rate times mean latency as a share of the connections.
@@ -212,6 +214,7 @@ pub fn metrics(
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
         cpus,
+        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
         warmup_settled: document.warmup.and_then(|warmup| warmup.settled),
         discarded: window

@@ -53,6 +53,10 @@ pub fn cells(
             let shown = if valid.is_empty() { &all } else { &valid };
             found.push(DensityCell {
                 noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
+                noise_not_judged: all
+                    .values()
+                    .flat_map(|trial| &trial.steps)
+                    .any(|step| step.is_too_short_for_noise),
                 spoilt: spoilt(&all),
                 ..summarise(cell, counts, shown, planned)
             });
@@ -71,6 +75,7 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
         counts,
         invalid_because: vec![],
         noisy_trials: 0,
+        noise_not_judged: false,
         spoilt: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),

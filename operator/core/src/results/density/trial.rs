@@ -34,6 +34,8 @@ pub struct Reached {
     pub node_available: Option<f64>,
     /// How noisy the node was while the first instance was loaded.
     pub noise: Noise,
+    /// Whether that load was too short to know, though the node was read.
+    pub is_too_short_for_noise: bool,
     /// Scheduler periods in which a CPU limit stopped the first instance.
     pub throttled_periods: u64,
 }
@@ -100,7 +102,7 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
     let load = fortio::parse(&step.first.fortio, expected_status).ok();
     let load = load.filter(|load| load.failed == 0 && load.succeeded > 0);
     let bytes = |value: u64| value as f64;
-    let noise = cpus.map(|cpus| Noise::of(&step.first, cpus));
+    let noisy = cpus.map(|cpus| Noise::of(&step.first, cpus));
     let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,
@@ -113,7 +115,8 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
             .and_then(|memory| memory.proportional_bytes)
             .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
-        noise: noise.unwrap_or_default(),
+        noise: noisy.unwrap_or_default(),
+        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(&step.first),
         throttled_periods: meter
             .and_then(|meter| meter.throttled_periods)
             .unwrap_or_default(),

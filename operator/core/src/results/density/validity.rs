@@ -39,6 +39,7 @@ pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
         throttled(cells),
         noisy(cells),
         left_out(cells),
+        not_judged(cells),
     ];
     found.into_iter().flatten().collect()
 }
@@ -73,6 +74,16 @@ fn left_out(cells: &[DensityCell]) -> Option<Doubt> {
             "climbs with a step on a noisy node, left out of variants that have at least four others for each: {places}"
         ),
         "a quieter node, if there are many",
+    ))
+}
+
+fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
+    let short = cells.iter().filter(|cell| cell.noise_not_judged);
+    let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!("the noise of the node was not judged in windows under 0.5 s: {OF}{places}"),
+        "raise spec.sweeps.density.requests",
     ))
 }
 

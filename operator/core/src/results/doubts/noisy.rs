@@ -2,6 +2,7 @@
 
 use super::super::invalid::noisy_trials;
 use super::super::summary::CellSummary;
+use super::super::trial::{Trial, TrialState};
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
@@ -46,4 +47,18 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
             "a quieter node, if there are many",
         )
     })
+}
+
+/// Points of which nobody knows whether the node was noisy, because their windows are too short.
+pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let is_short =
+        |trial: &Trial| trial.state == TrialState::Valid && trial.metrics.is_too_short_for_noise;
+    let cells = evidence.cells.iter();
+    let short = cells.filter(|cell| cell.trials.iter().any(is_short));
+    let places = listed(short.map(CellSummary::place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!("the noise of the node was not judged in windows under 0.5 s: {places}"),
+        "raise spec.sweeps.warmLatency.requests",
+    ))
 }
