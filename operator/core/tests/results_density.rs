@@ -9,6 +9,7 @@ use serde_json::json;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::{Summary, report_files, summarize};
+use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::density::{
     DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep, DensityStopReason, DensityStopped,
 };
@@ -296,6 +297,11 @@ fn two_climbs_in_five_with_a_step_on_a_noisy_node_leave_nothing_to_compare() {
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.blocks.len()), (0, 5));
     assert_eq!(heavy.versus_baseline, None);
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    let row = rows.iter().find(|row| row.variant == "heavy").unwrap();
+    let status = row.density.as_ref().unwrap();
+    assert_eq!((status.trials, status.ratio), (0, None));
+    assert_eq!(status.invalid.as_deref(), Some("NodeNoisy"));
 }
 
 #[test]

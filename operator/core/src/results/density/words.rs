@@ -6,6 +6,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{DensityStatus, SummaryRow};
 
 use super::super::judge::Verdict;
+use super::super::rows::invalid;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
@@ -92,7 +93,8 @@ pub fn is_measured(summary: &Summary, variant: &str) -> bool {
 /// `rows` with what is known of density, and further rows for those that have nothing else.
 pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
     let measured = summary.density.iter();
-    for cell in measured.filter(|cell| cell.variant != TWIN && cell.counts.valid > 0) {
+    let is_told = |cell: &&DensityCell| cell.counts.valid > 0 || !cell.invalid_because.is_empty();
+    for cell in measured.filter(|cell| cell.variant != TWIN).filter(is_told) {
         let mine =
             |row: &&mut SummaryRow| row.variant == cell.variant && row.workload == cell.workload;
         if let Some(row) = rows.iter_mut().find(mine) {
@@ -119,6 +121,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
         ("INSTANCES", Align::Right),
         ("STOPPED EARLY", Align::Right),
         ("TRIALS", Align::Right),
+        ("INVALID", Align::Left),
     ]);
     for row in rows {
         let Some(found) = &row.density else { continue };
@@ -137,6 +140,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             found.instances.to_string(),
             found.stopped_trials.to_string(),
             found.trials.to_string(),
+            found.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()),
         ]);
     }
     table.drop_columns_of(NOTHING);
@@ -152,6 +156,7 @@ fn status(cell: &DensityCell) -> DensityStatus {
     DensityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        invalid: invalid(&cell.invalid_because),
         instances: cell.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
         bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),
