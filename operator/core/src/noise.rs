@@ -7,6 +7,9 @@ use crate::wire::document::TimedWindow;
 /// Share of the node's CPUs that others may use in a trial. On a node of two CPUs that also runs a
 /// control plane, quiet trials have 4 to 9 %; with 18 % a service already lost a fifth of its rate.
 pub const OTHERS_CPU_LIMIT: f64 = 0.15;
+/// Number of CPUs that others may use in a trial, whatever share of the node's that is: one that
+/// somebody keeps busy is lost for the subject and its load, also where it is one of many.
+pub const OTHERS_CPUS_LIMIT: f64 = 0.9;
 /// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
 /// over the window, so that little of it is enough to move a p99.
 pub const STEAL_LIMIT: f64 = 0.05;
@@ -22,6 +25,8 @@ pub struct Noise {
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
+    /// CPUs of the node; without, only shares are judged.
+    pub cpus: Option<u32>,
 }
 
 impl Noise {
@@ -31,10 +36,11 @@ impl Noise {
             return Self::default();
         }
         // Rounded once, so that all who look at it find the same shares over their limits.
-        let share = |used| share(window, used, cpus).map(|share| (share * 1e3).round() / 1e3);
+        let share = |used| share(window, used, cpus).map(|share| (share * 1e4).round() / 1e4);
         Self {
             others: share(others_nanoseconds(window)),
             stolen: share(window.node.map(|node| node.steal_nanoseconds)),
+            cpus: Some(cpus),
         }
     }
 
@@ -47,7 +53,19 @@ impl Noise {
     /// the lower level is the quieter one.
     pub fn level(self) -> f64 {
         let of_limit = |share: Option<f64>, limit: f64| share.map_or(0.0, |share| share / limit);
-        of_limit(self.others, OTHERS_CPU_LIMIT).max(of_limit(self.stolen, STEAL_LIMIT))
+        of_limit(self.others, self.others_limit()).max(of_limit(self.stolen, STEAL_LIMIT))
+    }
+
+    /// The share of the node's CPUs that others may use: the smaller of both limits.
+    fn others_limit(self) -> f64 {
+        let few = self.cpus.map(|cpus| OTHERS_CPUS_LIMIT / f64::from(cpus));
+        few.map_or(OTHERS_CPU_LIMIT, |few| few.min(OTHERS_CPU_LIMIT))
+    }
+
+    /// How many CPUs others used, where their share alone says too little of it.
+    fn others_cpus(self) -> Option<f64> {
+        let many = self.cpus.filter(|_| self.others_limit() < OTHERS_CPU_LIMIT);
+        Some(self.others? * f64::from(many?))
     }
 
     /// The worse of each share.
@@ -60,20 +78,33 @@ impl Noise {
         Self {
             others: worse(self.others, other.others),
             stolen: worse(self.stolen, other.stolen),
+            cpus: self.cpus.or(other.cpus),
         }
     }
 
-    /// What is over its limit: `31 % used by others, 8 % stolen`. Empty when nothing is.
+    /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 % (1.0 CPUs)
+    /// used by others`. Empty when nothing is.
     pub fn words(self) -> String {
         let over = |share: Option<f64>, limit: f64, what: &str| {
             let share = share.filter(|share| *share > limit)?;
             Some(format!("{:.0} % {what}", share * 100.0))
         };
-        let others = over(self.others, OTHERS_CPU_LIMIT, "used by others");
+        let cpus = self.others_cpus();
+        let cpus = cpus.map_or_else(String::new, |cpus| format!("({cpus:.1} CPUs) "));
+        let others = over(
+            self.others,
+            self.others_limit(),
+            &format!("{cpus}used by others"),
+        );
         let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
         let said: Vec<String> = others.into_iter().chain(stolen).collect();
         said.join(", ")
     }
+}
+
+/// Whether a window of which the node was read is too short to judge it.
+pub const fn is_too_short(window: &TimedWindow) -> bool {
+    window.node.is_some() && window.duration_nanoseconds < COARSE_NANOSECONDS
 }
 
 /// CPU time as a share of what the node's CPUs had to give during the window.
@@ -184,6 +215,31 @@ mod tests {
     }
 
     #[test]
+    fn a_neighbour_that_burns_one_cpu_is_noise_on_a_node_of_any_size() {
+        // CPUs that others use, in hundredths, and what is said of it.
+        for (cpus, burnt, words) in [
+            (2, 29, ""),
+            (2, 32, "16 % used by others"),
+            (8, 89, ""),
+            (8, 104, "13 % (1.0 CPUs) used by others"),
+            (64, 89, ""),
+            (64, 92, "1 % (0.9 CPUs) used by others"),
+            (64, 200, "3 % (2.0 CPUs) used by others"),
+        ] {
+            let mut window = window(0.0, 0.0);
+            // Subject, shim and generator used half of two CPUs.
+            let busy_nanoseconds = SECOND + burnt * SECOND / 100;
+            window.node = Some(NodeCpu {
+                busy_nanoseconds,
+                ..NodeCpu::default()
+            });
+            let noise = Noise::of(&window, cpus);
+            assert_eq!(noise.words(), words, "{burnt} of {cpus}");
+            assert_eq!(noise.is_over_limit(), !words.is_empty());
+        }
+    }
+
+    #[test]
     fn the_worst_share_decides_which_window_is_quieter() {
         let level = |busy, steal| Noise::of(&window(busy, steal), 2).level();
         assert!(level(0.7, 0.0) < level(0.5, 0.08));
@@ -198,8 +254,9 @@ mod tests {
         unread.node = None;
         for window in [short, unread] {
             let noise = Noise::of(&window, 2);
-            assert_eq!(noise, Noise::default());
+            assert_eq!((noise.others, noise.stolen), (None, None));
             assert!(!noise.is_over_limit());
+            assert_eq!(is_too_short(&window), window.node.is_some());
         }
     }
 

@@ -16,6 +16,11 @@ pub struct DensityStatus {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed_trials: u32,
 
+    /// Why it is not compared, as words separated by commas. Absent for what is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub invalid: Option<String>,
+
     /// The most instances that ran at once.
     pub instances: u32,
 

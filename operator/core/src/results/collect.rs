@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 
+use super::against::Against;
 use super::coldstart::{self, ColdStartCell};
 use super::compare::Comparisons;
 use super::density::{self, DensityCell};
 use super::doubts::{self, Evidence};
-use super::environment::{self, Drift, Facts};
+use super::environment::{self, Facts};
 use super::observation::{Observation, Partner, observe};
 use super::period::Period;
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
@@ -167,12 +168,16 @@ impl Collector {
         let mut cells = cells::cells(measured, observations, &wrong, &engines);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
-        let drift = &environment.drift;
-        let (cold_starts, density, compared) = self.compared(measured, &cells, &wrong, drift);
+        let against = Against {
+            answers: &wrong,
+            engines: &engines,
+            drift: &environment.drift,
+        };
+        let (cold_starts, density, compared) = self.compared(measured, &cells, against);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
             let mut cells = cells::cells(spec, observations, &wrong, &engines);
             invalid::mark(&mut cells, &environment.drift);
-            let (cold_starts, density, compared) = self.compared(spec, &cells, &wrong, drift);
+            let (cold_starts, density, compared) = self.compared(spec, &cells, against);
             let compared = &compared.with_baseline;
             let mut widths = precision::widths(compared, &cold_starts, &density);
             widths.extend(precision::noisy(&cells, &baseline, compared));
@@ -186,6 +191,7 @@ impl Collector {
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
             cold_starts: &cold_starts,
+            density: &density,
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));
@@ -244,15 +250,15 @@ impl Collector {
         &self,
         spec: &BenchmarkRunSpec,
         cells: &[CellSummary],
-        wrong: &BTreeSet<(String, String)>,
-        drift: &[Drift],
+        against: Against<'_>,
     ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
         let baseline = self.run.baseline();
         let minimum_effect = compare::minimum_effect(spec);
-        let mut cold_starts = coldstart::cells(spec, &self.observations, wrong);
-        coldstart::mark(&mut cold_starts, drift, minimum_effect);
+        let mut cold_starts = coldstart::cells(spec, &self.observations, against.answers);
+        coldstart::mark(&mut cold_starts, against, minimum_effect);
         let found = coldstart::unjudged(&cold_starts, baseline);
-        let density = density::cells(spec, &self.observations, wrong);
+        let mut density = density::cells(spec, &self.observations, against.answers);
+        density::mark(&mut density, against);
         let found_density = density::unjudged(&density, baseline);
         let mut p_values = by_block::p_values(&found);
         let of_cold_starts = p_values.len();

@@ -144,6 +144,9 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 shim: None,
                 sandbox: None,
                 steal_share: None,
+                cpus: None,
+                // The doubts of the summary say it.
+                is_too_short_for_noise: false,
                 memory_source: None,
             },
         })

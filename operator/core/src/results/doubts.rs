@@ -5,6 +5,7 @@ mod coarse_clock;
 pub(super) mod counts;
 mod high_variance;
 mod littles_law;
+mod lost_blocks;
 mod noisy;
 mod not_settled;
 pub mod saturation;
@@ -17,6 +18,7 @@ use super::answers::Mismatch;
 use super::cells::WrongEngines;
 use super::coldstart::ColdStartCell;
 use super::compare::Comparison;
+use super::density::DensityCell;
 use super::environment::Drift;
 use super::open_loop;
 use super::quality::{Doubt, Reason};
@@ -50,6 +52,8 @@ pub struct Evidence<'a> {
     pub comparisons: &'a [Comparison],
     /// Cold starts, with what they were compared.
     pub cold_starts: &'a [ColdStartCell],
+    /// Density, with what it was compared.
+    pub density: &'a [DensityCell],
 }
 
 /// All doubts, the worst first.
@@ -62,11 +66,13 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         nothing_measured(evidence),
         incomplete(evidence),
         too_few_blocks(evidence),
+        lost_blocks::doubt(evidence),
         too_few_samples(evidence, 10, true),
         too_few_samples(evidence, 100, false),
         throttled(evidence),
         noisy::doubt(evidence),
         noisy::repeats(evidence),
+        noisy::not_judged(evidence),
         saturation::doubt(evidence),
         open_loop::doubt_rate(evidence),
         drifted(evidence),
@@ -88,7 +94,7 @@ pub(super) fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
     }
 }
 
-fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
+pub(super) fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
     Doubt {
         breaks_trust: false,
         ..doubt(reason, message, remedy)

@@ -5,6 +5,7 @@ use super::doubts::saturation;
 use super::environment::Drift;
 use super::quality::Reason;
 use super::summary::CellSummary;
+use super::tables::NOTHING;
 use super::trial::{Trial, carries};
 
 /// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
@@ -37,6 +38,16 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
     }
 }
 
+/// Why a point is invalid, in a table.
+pub fn words(reasons: &[Reason]) -> String {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        reasons.join(" ")
+    }
+}
+
 /// The trials that are left out of a point because the node was noisy.
 pub fn noisy_trials(cell: &CellSummary) -> impl Iterator<Item = &Trial> {
     let reason: &str = Reason::NodeNoisy.into();
@@ -47,6 +58,11 @@ pub fn noisy_trials(cell: &CellSummary) -> impl Iterator<Item = &Trial> {
 fn is_noisy(cell: &CellSummary) -> bool {
     let measured = cell.counts.valid + cell.counts.invalid;
     let noisy = u32::try_from(noisy_trials(cell).count()).unwrap_or(u32::MAX);
+    are_too_many(noisy, measured)
+}
+
+/// Whether a point that lost so many of its `measured` trials to a noisy node is lost too.
+pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
     noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > measured
 }
 

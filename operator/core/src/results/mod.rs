@@ -3,7 +3,7 @@
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
 //! [`summary::Summary`], by way of [`cells`], [`answers`], [`duet`], [`curve`], [`compare`] with its
-//! [`statistics`], [`noise_floor`], [`judge`], [`precision`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`],
+//! [`statistics`], [`noise_floor`], [`judge`], [`precision`], [`against`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`],
 //! [`expectations`], [`environment`], [`period`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the
 //! status), [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
 //!
@@ -11,6 +11,7 @@
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
 pub mod across;
+pub mod against;
 pub mod answers;
 pub mod by_block;
 pub mod ceiling;

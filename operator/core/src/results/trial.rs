@@ -92,6 +92,10 @@ pub struct Metrics {
     pub others_cpu_share: Option<f64>,
     /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub steal_share: Option<f64>,
+    /// CPUs of the node, of which these are shares.
+    pub cpus: Option<u32>,
+    /// Whether the window was too short to know these shares, though the node was read.
+    pub is_too_short_for_noise: bool,
     /// The window that the node's noise spoilt, when the trial was measured once more.
     pub discarded: Option<Discarded>,
     /// Rate times mean latency as a share of the connections.
@@ -114,6 +118,7 @@ impl Metrics {
         Noise {
             others: self.others_cpu_share,
             stolen: self.steal_share,
+            cpus: self.cpus,
         }
     }
 }
@@ -129,12 +134,13 @@ pub struct Discarded {
 }
 
 impl Discarded {
-    fn of(window: DiscardedWindow) -> Self {
+    fn of(window: DiscardedWindow, cpus: Option<u32>) -> Self {
         Self {
             rps: Some(round_significant(window.rps, SUMMARY_DIGITS)),
             noise: Noise {
                 others: window.others_cpu_share,
                 stolen: window.steal_share,
+                cpus,
             },
         }
     }
@@ -207,9 +213,13 @@ pub fn metrics(
             .map(round),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
+        cpus,
+        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
         warmup_settled: document.warmup.and_then(|warmup| warmup.settled),
-        discarded: window.discarded.map(Discarded::of),
+        discarded: window
+            .discarded
+            .map(|discarded| Discarded::of(discarded, cpus)),
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),

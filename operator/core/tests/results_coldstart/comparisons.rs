@@ -10,7 +10,7 @@ use wasmbench_core::results::{RunInput, report_files, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::record::Record;
 
-use crate::support::{records, run, summary_of};
+use crate::support::{hare, hares, input, records, run, summary_of};
 
 #[test]
 fn ratios_are_taken_within_blocks() {
@@ -187,4 +187,67 @@ fn expectations_on_cold_starts_are_decided_at_the_fewest_pods_at_once() {
     let answer = decided("coldStartAnswer", "1.6");
     assert_eq!(answer.outcome, Expected::Met, "{answer:?}");
     assert!(answer.message.contains("cold start to first answer"));
+}
+
+/// The records when so many of the three samples of each block were answered at the first attempt.
+fn answered_at_once(samples: usize) -> Vec<Record> {
+    let mut all = records();
+    for document in hares(&mut all) {
+        let counted = document.samples.iter_mut().filter(|s| !s.discarded);
+        for pod in counted.take(samples).flat_map(|sample| &mut sample.pods) {
+            pod.attempts = 1;
+        }
+    }
+    all
+}
+
+#[test]
+fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
+    let late = summary_of(&answered_at_once(2));
+    let cell = hare(&late);
+    assert_eq!((cell.first_attempt_answers, cell.pods), (10, 15));
+    let ratio = |summary: &Summary| {
+        let cell = hare(summary);
+        let times = [&cell.create_to_listening, &cell.create_to_answer];
+        times.map(|time| time.as_ref().unwrap().versus_baseline.is_some())
+    };
+    assert_eq!(ratio(&late), [true, false]);
+    let report = &report_files(&input(), &answered_at_once(2)).unwrap()["report.md"];
+    let line = "- hare on greet, answer: 10 of 15 pods were answered at the first attempt.";
+    assert!(report.contains(line), "{report}");
+    // Of the minority the gap is unknown, and of the median it is known.
+    let few = summary_of(&answered_at_once(1));
+    assert_eq!(ratio(&few), [true, true]);
+    let report = &report_files(&input(), &answered_at_once(1)).unwrap()["report.md"];
+    assert!(report.contains("First attempt"), "{report}");
+    assert!(
+        !report.contains("answered at the first attempt. "),
+        "{report}"
+    );
+}
+
+#[test]
+fn nothing_is_compared_with_a_baseline_whose_answers_waited_for_the_cluster() {
+    let mut all = records();
+    let baselines = all
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "tortoise");
+    for record in baselines {
+        let samples = &mut record.cold_start.as_mut().unwrap().samples;
+        for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
+            pod.attempts = 1;
+        }
+    }
+    let mut run = run();
+    run.spec.expectations = serde_yaml::from_str(
+        "[{name: gate, metric: coldStartAnswer, variant: hare, workload: greet, atMost: '9'}]",
+    )
+    .unwrap();
+    let summary = summarize(&RunInput::new(&run, 7), &all);
+    let cell = hare(&summary);
+    assert_eq!(
+        cell.create_to_answer.as_ref().unwrap().versus_baseline,
+        None
+    );
+    assert_eq!(summary.expectations[0].outcome, Expected::Undecided);
 }

@@ -73,7 +73,7 @@ pub fn pod(factor: f64, extra: f64) -> ColdPod {
         class: Some(ColdStartClass::ImageCached),
         pull: None,
         steps: STEPS.iter().map(moment).collect(),
-        attempts: 1,
+        attempts: 12,
         api_stamps: BTreeMap::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::results::coldstart::ColdStartCell;
 use wasmbench_core::results::quality::Reason;
@@ -10,6 +11,7 @@ use wasmbench_core::results::summary::Summary;
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::cold_start::{ColdStep, NodeSpan};
 use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::record::Point;
 
 use crate::support::{doubts_of, floor, hare, hares, input, records, summary_of};
 
@@ -222,4 +224,31 @@ fn records_that_do_not_say_what_the_node_did_are_not_judged() {
     let summary = summary_of(&records());
     assert_eq!(hare(&summary).judged_samples, 0);
     assert!(hare(&summary).is_ranked());
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_cold_starts_either() {
+    let mut all = records();
+    let cold = all.iter().find(|r| r.trial.cell.variant == "hare");
+    let mut load = cold.unwrap().clone();
+    (load.trial.cell.point, load.cold_start) = (Point::WarmLatency, None);
+    let document = json!({
+        "schema": "wasmbench.dev/load/v1", "probeVersion": "0.1.0", "fortioVersion": "1.68.2",
+        "readiness": {"waitedMicroseconds": 900, "attempts": 1},
+        "engine": {"engine": "wasmtime", "compileMode": "Interpreter"},
+        "environment": {"facts": {"kernel": "6.1"}},
+    });
+    load.document = Some(serde_json::from_value(document).unwrap());
+    all.push(load);
+    let summary = summary_of(&all);
+    for cell in &summary.cold_starts {
+        let reasons: &[Reason] = match cell.variant.as_str() {
+            "hare" => &[Reason::EngineModeMismatch],
+            _ => &[],
+        };
+        assert_eq!(cell.invalid_because, reasons, "{}", cell.place());
+        let time = cell.create_to_listening.as_ref().unwrap();
+        assert_eq!(time.versus_baseline, None);
+    }
+    assert!(doubts_of(&summary, Reason::EngineModeMismatch)[0].0);
 }

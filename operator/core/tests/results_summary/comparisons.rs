@@ -10,7 +10,7 @@ use wasmbench_core::results::{Trust, report_files_of, summarize, trust};
 use wasmbench_core::wire::record::{Outcome as Ended, Point};
 
 use crate::results_support::{all_measured, fortio, measured, record, replace, run, slower};
-use crate::support::{doubt, verdict_on, with_twin};
+use crate::support::{doubt, verdict_on, with_twin, with_window};
 
 #[test]
 fn a_clean_run_is_trustworthy_and_says_a_number() {
@@ -238,4 +238,23 @@ fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
         "{doubt:?}"
     );
     assert!(doubt.message.contains("more than 50 blocks"), "{doubt:?}");
+}
+
+#[test]
+fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_noted() {
+    let summary = with_window(|record| {
+        let is_warm = record.trial.cell.point == Point::WarmLatency;
+        if !is_warm && record.trial.block <= 2 {
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.subject = None;
+        }
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::TooFewBlocks).message;
+    let place = "fewer than 5 of the run's 5 blocks: CPU per request of embedded on hello (3), \
+                 memory of embedded on hello (3)";
+    assert!(message.contains(place), "{message}");
+    let run = run();
+    let clean = summarize(&run, &all_measured(&run));
+    assert_eq!(doubt(&clean, Reason::TooFewBlocks).message, "missing");
 }

@@ -245,3 +245,26 @@ fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
     let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
     assert_eq!(message, "probe.governor: performance / powersave");
 }
+
+#[test]
+fn windows_in_which_noise_cannot_be_judged_are_noted_once_and_only_where_the_node_was_read() {
+    let notes = |summary: &Summary| {
+        let doubts = summary.doubts.iter();
+        let notes = doubts.filter(|d| d.reason == Reason::NoiseUnknown && !d.breaks_trust);
+        notes.map(|note| note.message.clone()).collect::<Vec<_>>()
+    };
+    let run = run();
+    let mut records = all_measured(&run);
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let found = notes(&summary);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let place = "under 0.5 s: native on hello (warm latency), embedded on hello (warm latency), ";
+    assert!(found[0].contains(place), "{found:?}");
+    assert!(!found[0].contains("connections"), "{found:?}");
+    for record in &mut records {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.node = None;
+    }
+    assert_eq!(notes(&summarize(&run, &records)), Vec::<String>::new());
+}

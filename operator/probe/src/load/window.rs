@@ -140,7 +140,7 @@ mod tests {
             timed: TimedWindow::default(),
             noise: Noise {
                 others: Some(others),
-                stolen: None,
+                ..Noise::default()
             },
             answered: Ok(()),
             length: Duration::from_secs(4),

@@ -13,7 +13,8 @@ use super::{ColdBlock, ColdRatio, ColdStartCell, ColdTime};
 /// What is compared.
 const METRICS: [Metric; 2] = [Metric::ColdStartListening, Metric::ColdStartAnswer];
 
-/// The ratios of all `cells` to those of the baseline, in the order of the cells.
+/// The ratios of all `cells` to those of the baseline, in the order of the cells. Answers that waited
+/// for the cluster, on either side, have none.
 pub fn unjudged(cells: &[ColdStartCell], baseline: &str) -> Vec<Unjudged> {
     let mut found = vec![];
     for (index, cell) in cells
@@ -26,7 +27,10 @@ pub fn unjudged(cells: &[ColdStartCell], baseline: &str) -> Vec<Unjudged> {
         let Some(base) = base.filter(|_| cell.variant != baseline) else {
             continue;
         };
-        found.extend(METRICS.into_iter().filter_map(|metric| {
+        let is_late = cell.answers_wait_for_the_cluster() || base.answers_wait_for_the_cluster();
+        let metrics = METRICS.into_iter();
+        let metrics = metrics.filter(|metric| *metric != Metric::ColdStartAnswer || !is_late);
+        found.extend(metrics.filter_map(|metric| {
             let ratios = paired_ratios(&by_block(cell, metric), &by_block(base, metric));
             Some(Unjudged {
                 cell: index,

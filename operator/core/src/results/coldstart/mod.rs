@@ -100,6 +100,13 @@ impl ColdStartCell {
         self.counts.valid > 0 && self.invalid_because.is_empty()
     }
 
+    /// Whether more than half of its pods were answered at the first attempt. Nobody knows how much
+    /// earlier they would have answered, so that the time to the answer is the cluster's, and no
+    /// number of the variant.
+    pub const fn answers_wait_for_the_cluster(&self) -> bool {
+        self.first_attempt_answers.saturating_mul(2) > self.pods
+    }
+
     /// Where it is, for people: `embedded on hello, 4 pods at once`.
     pub fn place(&self) -> String {
         let pods = match self.concurrency {

@@ -19,6 +19,7 @@ pub struct NodeUse {
     busy: f64,
     /// What the hypervisor withheld.
     stolen: f64,
+    cpus: u32,
 }
 
 impl NodeUse {
@@ -29,6 +30,7 @@ impl NodeUse {
             available,
             busy: span.cpu.busy_nanoseconds as f64,
             stolen: span.cpu.steal_nanoseconds as f64,
+            cpus,
         })
     }
 
@@ -36,6 +38,7 @@ impl NodeUse {
         let noise = Noise {
             others: Some((self.busy - usually_busy) / self.available),
             stolen: Some(self.stolen / self.available),
+            cpus: Some(self.cpus),
         };
         noise.is_over_limit()
     }

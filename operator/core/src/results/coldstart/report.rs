@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use strum::IntoEnumIterator as _;
 
+use super::super::invalid;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
-use super::super::table::{Align, Table, escape};
+use super::super::table::{Align, Table, escape, lines};
 use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::{ColdStartCell, ColdTime, HarnessFloor};
@@ -18,7 +19,8 @@ of all pods together, with a tilde when they are fewer than 100. *Listening* is 
 service says so; *answer* is the first correct one, which on the pod network cannot come before the \
 API tells the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
 class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
-taken again. *Unverified* are samples that count without evidence of what their pods found. A point with a reason \
+taken again. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
+pods that were answered at the first attempt: they may have been ready before. A point with a reason \
 under *Invalid because* is not compared.\n";
 
 const FLOOR: &str = "\
@@ -45,6 +47,7 @@ pub fn section(summary: &Summary) -> String {
         let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
+        text.push_str(&late_answers(&cells));
         let ratios = ratios(&cells);
         if !ratios.is_empty() {
             let baseline = escape(&summary.baseline);
@@ -100,6 +103,27 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
     tables
 }
 
+/// Points whose answers are the cluster's, one line each; empty without any.
+fn late_answers(cells: &[&ColdStartCell]) -> String {
+    let late = cells
+        .iter()
+        .filter(|cell| cell.answers_wait_for_the_cluster());
+    let line = |cell: &&ColdStartCell| {
+        let (first, pods) = (cell.first_attempt_answers, cell.pods);
+        escape(&format!(
+            "{}, answer: {first} of {pods} pods were answered at the first attempt. That time is the \
+             cluster's and is not compared: see listening",
+            cell.place()
+        ))
+    };
+    let lines = lines("- ", late.map(line));
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n{lines}")
+    }
+}
+
 fn floors(floors: &[HarnessFloor]) -> Table {
     let mut table = Table::new(&[
         ("At once", Align::Right),
@@ -136,6 +160,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         ("At once", Align::Right),
         ("Valid", Align::Right),
         ("Pods", Align::Right),
+        ("First attempt", Align::Right),
         ("Listening p50", Align::Right),
         ("Range", Align::Right),
         ("p90", Align::Right),
@@ -148,7 +173,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         ("Unverified", Align::Right),
         ("Invalid because", Align::Left),
     ]);
-    let count = |samples: u32| match samples {
+    let count = |number: u32| match number {
         0 => NOTHING.to_owned(),
         some => some.to_string(),
     };
@@ -164,6 +189,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
             cell.concurrency.to_string(),
             format!("{}/{}", cell.counts.valid, cell.counts.planned),
             cell.pods.to_string(),
+            count(cell.first_attempt_answers),
             listening,
             listening_range,
             listening_p90,
@@ -176,21 +202,11 @@ fn times(cells: &[&ColdStartCell]) -> Table {
                 .map_or_else(|| NOTHING.to_owned(), units::micros),
             count(cell.wrong_class_samples),
             count(cell.unverified_samples),
-            reasons(cell),
+            invalid::words(&cell.invalid_because),
         ]);
     }
     table.drop_columns_of(NOTHING);
     table
-}
-
-fn reasons(cell: &ColdStartCell) -> String {
-    let reasons = cell.invalid_because.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
-    if reasons.is_empty() {
-        NOTHING.to_owned()
-    } else {
-        reasons.join(" ")
-    }
 }
 
 fn time(time: Option<&ColdTime>) -> [String; 3] {

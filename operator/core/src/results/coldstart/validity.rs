@@ -1,7 +1,9 @@
 //! Which points of cold starts are invalid, and what speaks against the numbers.
 
+use std::collections::BTreeSet;
+
+use super::super::against::Against;
 use super::super::doubts::{self, MAX_PLACES, counts, doubt};
-use super::super::environment::Drift;
 use super::super::invalid::TRIALS_PER_NOISY_ONE;
 use super::super::quality::{Doubt, Reason};
 use super::super::units;
@@ -16,24 +18,25 @@ const FINE_MICROSECONDS: f64 = 1000.0;
 const SHARE_OF_EFFECT: f64 = 0.25;
 
 /// Adds to each point the reasons why it is no part of comparisons. `minimum_effect` is a logarithm.
-pub fn mark(cells: &mut [ColdStartCell], drift: &[Drift], minimum_effect: f64) {
+pub fn mark(cells: &mut [ColdStartCell], against: Against<'_>, minimum_effect: f64) {
     for cell in cells {
         let is_measured = cell.counts.valid + cell.counts.invalid > 0;
-        let has_drifted = drift.iter().any(|drift| drift.concerns(&cell.variant));
+        let of_run = against.reasons(&cell.variant, &cell.workload);
         let found = [
             (
                 Reason::CacheClassViolated,
                 cell.counts.invalid > 0 && cell.wrong_class_samples > 0,
             ),
             (Reason::NodeNoisy, is_noisy(cell)),
-            (Reason::EnvironmentDrifted, is_measured && has_drifted),
             (
                 Reason::ClockTooCoarse,
                 is_too_coarse(cell, minimum_effect).unwrap_or_default(),
             ),
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
-        cell.invalid_because = found.map(|(reason, _)| reason).collect();
+        let found = found.map(|(reason, _)| reason);
+        let all: BTreeSet<Reason> = found.chain(of_run.filter(|_| is_measured)).collect();
+        cell.invalid_because = all.into_iter().collect();
     }
 }
 

@@ -8,16 +8,18 @@ use super::super::by_block::{counts, measured, round};
 use super::super::observation::Observation;
 use super::super::statistics::Spread;
 use super::super::summary::TrialCounts;
+use super::spoilt::spoilt;
 use super::trial::Reached;
 use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 
-/// Valid climbs of a cell, by block.
-type Blocks<'a> = BTreeMap<u32, &'a DensityTrial>;
+/// Climbs of a cell, by block.
+pub(super) type Blocks<'a> = BTreeMap<u32, &'a DensityTrial>;
 
 /// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
-/// wrong answers (`mismatched`, with their workload) have no valid trials.
+/// wrong answers (`mismatched`, with their workload) have no valid trials, and climbs with a step on a
+/// noisy node are none.
 pub fn cells(
     spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
@@ -42,9 +44,22 @@ pub fn cells(
             let all = measured(&cell, spec.blocks, observations, |seen| {
                 seen.density.as_ref()
             });
-            let blocks: Blocks<'_> = all.filter(|_| !wrong).collect();
-            let counts = counts(&cell, spec.blocks, observations, &blocks);
-            found.push(summarise(cell, counts, &blocks, planned));
+            let all: Blocks<'_> = all.collect();
+            let valid = all.iter().filter(|(_, trial)| !wrong && !trial.is_noisy());
+            let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+            let counts = counts(&cell, spec.blocks, observations, &valid);
+            let noisy = all.values().filter(|trial| trial.is_noisy()).count();
+            // What was measured is shown all the same.
+            let shown = if valid.is_empty() { &all } else { &valid };
+            found.push(DensityCell {
+                noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
+                noise_not_judged: all
+                    .values()
+                    .flat_map(|trial| &trial.steps)
+                    .any(|step| step.is_too_short_for_noise),
+                spoilt: spoilt(&all),
+                ..summarise(cell, counts, shown, planned)
+            });
         }
     }
     found
@@ -58,6 +73,10 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
         variant: cell.variant,
         workload: cell.workload,
         counts,
+        invalid_because: vec![],
+        noisy_trials: 0,
+        noise_not_judged: false,
+        spoilt: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),
         versus_baseline: None,
@@ -74,11 +93,16 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
     }
 }
 
-fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
-    let mut by_instances: BTreeMap<u32, Vec<&Reached>> = BTreeMap::new();
+/// The same step of all climbs that reached it.
+pub(super) fn by_instances<'a>(blocks: &Blocks<'a>) -> BTreeMap<u32, Vec<&'a Reached>> {
+    let mut found: BTreeMap<u32, Vec<&Reached>> = BTreeMap::new();
     for step in blocks.values().flat_map(|trial| &trial.steps) {
-        by_instances.entry(step.instances).or_default().push(step);
+        found.entry(step.instances).or_default().push(step);
     }
+    found
+}
+
+fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
         let spread = |of: fn(&Reached) -> Option<f64>| {
             Spread::of(steps.iter().filter_map(|step| of(step))).map(|spread| spread.map(round))
@@ -93,7 +117,10 @@ fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
             proportional_bytes: spread(|step| step.proportional),
         })
     };
-    by_instances.into_iter().filter_map(of_step).collect()
+    by_instances(blocks)
+        .into_iter()
+        .filter_map(of_step)
+        .collect()
 }
 
 fn ends(blocks: &Blocks<'_>, planned: u32) -> Vec<DensityEnd> {

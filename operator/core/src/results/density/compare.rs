@@ -10,10 +10,12 @@ use super::super::compare::Metric;
 use super::super::statistics::{LogInterval, paired_ratios};
 use super::{DensityCell, DensityRatio};
 
-/// The ratios of all `cells` to those of the baseline, in the order of the cells.
+/// The ratios of all `cells` to those of the baseline, in the order of the cells. What is invalid on
+/// either side is not compared.
 pub fn unjudged(cells: &[DensityCell], baseline: &str) -> Vec<Unjudged> {
     let ratio = |(index, cell): (usize, &DensityCell)| {
-        let mut bases = cells.iter().filter(|_| cell.variant != baseline);
+        let is_compared = cell.is_ranked() && cell.variant != baseline;
+        let mut bases = cells.iter().filter(|base| is_compared && base.is_ranked());
         let base = bases.find(|base| base.variant == baseline && base.workload == cell.workload)?;
         let ratios = paired_ratios(&slopes(cell), &slopes(base));
         Some(Unjudged {

@@ -1,19 +1,22 @@
 //! Density: records in, numbers, tables and rows of the status out. The unit is one climb of the
 //! ladder, and its number is a slope: what one more instance costs.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell), [`compare`] (the
-//! ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
+//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell), [`validity`] with
+//! [`spoilt`] (which of them count, and why not), [`compare`] (the ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
 //! (status, verdict, doubts).
 
 mod cells;
 mod compare;
 mod report;
+mod spoilt;
 mod trial;
+mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use super::judge::Verdict;
+use super::quality::Reason;
 use super::statistics::Spread;
 use super::summary::TrialCounts;
 use crate::wire::density::DensityStopReason;
@@ -22,7 +25,8 @@ pub use cells::cells;
 pub use compare::{judged, unjudged};
 pub use report::section;
 pub use trial::{DensityTrial, bodies, of_document};
-pub use words::{doubts, is_measured, rows, sweep, terminal, verdict};
+pub use validity::{doubts, mark};
+pub use words::{is_measured, rows, sweep, terminal, verdict};
 
 /// One variant under one workload.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -34,6 +38,19 @@ pub struct DensityCell {
     pub workload: String,
     /// How its trials ended.
     pub counts: TrialCounts,
+    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
+    /// against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
+    /// Climbs with a step on a noisy node. They are left out of the numbers, unless there are no others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noisy_trials: u32,
+    /// Whether nobody knows how noisy the node was at some step, because the load was too short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub noise_not_judged: bool,
+    /// Steps at which something else than the variant was measured too, over all measured climbs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spoilt: Vec<SpoiltStep>,
     /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
     /// memory was not read at two steps or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,8 +67,25 @@ pub struct DensityCell {
     /// Climbs that ended before their last step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<DensityEnd>,
-    /// One entry per valid block.
+    /// One entry per valid block; without any, one per measured block.
     pub blocks: Vec<DensityBlock>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl DensityCell {
+    /// Whether it is compared.
+    pub const fn is_ranked(&self) -> bool {
+        self.counts.valid > 0 && self.invalid_because.is_empty()
+    }
+
+    /// Where it is, for people: `embedded on hello`.
+    pub fn place(&self) -> String {
+        format!("{} on {}", self.variant, self.workload)
+    }
 }
 
 /// A number of instances, over all blocks that reached it: medians with their intervals.
@@ -76,6 +110,20 @@ pub struct DensityStepSummary {
     /// Proportional set size of the containers' processes, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proportional_bytes: Option<Spread>,
+}
+
+/// A step at which something else than the variant was measured too.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct SpoiltStep {
+    /// Instances that ran.
+    pub instances: u32,
+    /// `NodeNoisy` or `Throttled`.
+    pub reason: Reason,
+    /// Blocks in which it was so.
+    pub trials: u32,
+    /// How badly: `31 % used by others` in the worst of them, `4 periods` in all.
+    pub message: String,
 }
 
 /// A ratio of slopes, taken within blocks.

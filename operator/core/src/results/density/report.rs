@@ -2,20 +2,23 @@
 
 use std::fmt::Write as _;
 
+use super::super::invalid;
 use super::super::judge::Verdict;
+use super::super::quality::Reason;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
 use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::words::ended;
-use super::{DensityCell, DensityStepSummary};
+use super::{DensityCell, DensityStepSummary, spoilt};
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
 their number, block by block, as median over blocks with its interval: pods, and what their shims have \
 for themselves. *By the node* is how much less memory the node had available per instance, which holds what \
-the kernel keeps for a pod, and whatever else happened on the node.\n";
+the kernel keeps for a pod, and whatever else happened on the node. A variant with a reason under *Invalid because* \
+is not compared.\n";
 
 const STEPS: &str = "\
 Steps, as medians over the blocks that reached them. *All answered* is the time from the first creation of \
@@ -38,7 +41,9 @@ pub fn section(summary: &Summary) -> String {
             slopes(&cells, &summary.baseline).markdown(),
             steps(&cells).markdown()
         );
-        let ends: Vec<String> = cells.iter().flat_map(|cell| ended(cell)).collect();
+        let ends = cells.iter().flat_map(|cell| ended(cell));
+        let spoilt = cells.iter().flat_map(|cell| spoilt_steps(cell));
+        let ends: Vec<String> = ends.chain(spoilt).collect();
         if !ends.is_empty() {
             text.push('\n');
         }
@@ -47,6 +52,20 @@ pub fn section(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// Steps that say something else than the variant's cost, one sentence per reason.
+fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
+    let all = [
+        (Reason::NodeNoisy, "the node was noisy"),
+        (Reason::Throttled, "a CPU limit stopped the first instance"),
+    ];
+    let found = all.map(|(reason, what)| (what, spoilt::words(cell, reason)));
+    let found = found.into_iter().filter(|(_, steps)| !steps.is_empty());
+    let variant = &cell.variant;
+    found
+        .map(|(what, steps)| format!("{variant}: {what} {steps}"))
+        .collect()
 }
 
 fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
@@ -58,6 +77,7 @@ fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
         ("Interval", Align::Right),
         ("By the node", Align::Right),
         (&versus, Align::Right),
+        ("Invalid because", Align::Left),
     ]);
     for cell in cells {
         let interval = |spread: Spread| {
@@ -79,6 +99,7 @@ fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
             many.map_or_else(|| NOTHING.to_owned(), interval),
             median(cell.node_bytes_per_instance, units::bytes),
             ratio.unwrap_or_else(|| NOTHING.to_owned()),
+            invalid::words(&cell.invalid_because),
         ]);
     }
     table.drop_columns_of(NOTHING);

@@ -2,6 +2,7 @@
 
 use super::super::answers::Bodies;
 use super::super::fortio;
+use crate::noise::{self, Noise};
 use crate::wire::density::{DensityDocument, DensityStep, DensityStopped};
 
 /// What a summary needs of one record of density.
@@ -31,6 +32,12 @@ pub struct Reached {
     pub proportional: Option<f64>,
     /// What the node called available, in bytes.
     pub node_available: Option<f64>,
+    /// How noisy the node was while the first instance was loaded.
+    pub noise: Noise,
+    /// Whether that load was too short to know, though the node was read.
+    pub is_too_short_for_noise: bool,
+    /// Scheduler periods in which a CPU limit stopped the first instance.
+    pub throttled_periods: u64,
 }
 
 impl DensityTrial {
@@ -50,6 +57,11 @@ impl DensityTrial {
                 .iter()
                 .filter_map(|step| Some((f64::from(step.instances), -step.node_available?))),
         )
+    }
+
+    /// Whether the node was noisy at any step.
+    pub fn is_noisy(&self) -> bool {
+        self.steps.iter().any(|step| step.noise.is_over_limit())
     }
 
     /// The most instances that were measured.
@@ -74,20 +86,24 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 
 /// The numbers of a document. `expected_status` is that of a correct answer.
 pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
+    let cpus = document.environment.facts.get("cpus");
+    let cpus = cpus.and_then(|list| noise::cpus(list));
     DensityTrial {
         steps: document
             .steps
             .iter()
-            .map(|step| reached(step, expected_status))
+            .map(|step| reached(step, expected_status, cpus))
             .collect(),
         stopped: document.stopped.clone(),
     }
 }
 
-fn reached(step: &DensityStep, expected_status: u16) -> Reached {
+fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
     let load = fortio::parse(&step.first.fortio, expected_status).ok();
     let load = load.filter(|load| load.failed == 0 && load.succeeded > 0);
     let bytes = |value: u64| value as f64;
+    let noisy = cpus.map(|cpus| Noise::of(&step.first, cpus));
+    let meter = step.first.subject.as_ref();
     Reached {
         instances: step.instances,
         all_answered: step.all_answered_nanoseconds as f64 / 1e3,
@@ -99,6 +115,11 @@ fn reached(step: &DensityStep, expected_status: u16) -> Reached {
             .and_then(|memory| memory.proportional_bytes)
             .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
+        noise: noisy.unwrap_or_default(),
+        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(&step.first),
+        throttled_periods: meter
+            .and_then(|meter| meter.throttled_periods)
+            .unwrap_or_default(),
     }
 }
 

@@ -5,9 +5,8 @@ use wasmbench_api::density::Density;
 use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{DensityStatus, SummaryRow};
 
-use super::super::doubts::counts;
 use super::super::judge::Verdict;
-use super::super::quality::Doubt;
+use super::super::rows::invalid;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
@@ -79,22 +78,10 @@ pub fn verdict(summary: &Summary) -> Option<String> {
     };
     let mut statements: Vec<String> = cells().filter_map(against).collect();
     if statements.is_empty() {
-        statements = cells().filter_map(absolute).collect();
+        let ranked = cells().filter(|cell| cell.is_ranked());
+        statements = ranked.filter_map(absolute).collect();
     }
     (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
-}
-
-/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
-/// reached count.
-pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
-    let place = |cell: &DensityCell| format!("{} on {}", cell.variant, cell.workload);
-    let points = || cells.iter().map(|cell| (place(cell), cell.counts));
-    let of = "density of ";
-    let found = [
-        counts::trials_failed(of, points()),
-        counts::incomplete(of, points()),
-    ];
-    found.into_iter().flatten().collect()
 }
 
 /// Whether anything is known of the density of a variant.
@@ -106,7 +93,8 @@ pub fn is_measured(summary: &Summary, variant: &str) -> bool {
 /// `rows` with what is known of density, and further rows for those that have nothing else.
 pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
     let measured = summary.density.iter();
-    for cell in measured.filter(|cell| cell.variant != TWIN && cell.counts.valid > 0) {
+    let is_told = |cell: &&DensityCell| cell.counts.valid > 0 || !cell.invalid_because.is_empty();
+    for cell in measured.filter(|cell| cell.variant != TWIN).filter(is_told) {
         let mine =
             |row: &&mut SummaryRow| row.variant == cell.variant && row.workload == cell.workload;
         if let Some(row) = rows.iter_mut().find(mine) {
@@ -133,6 +121,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
         ("INSTANCES", Align::Right),
         ("STOPPED EARLY", Align::Right),
         ("TRIALS", Align::Right),
+        ("INVALID", Align::Left),
     ]);
     for row in rows {
         let Some(found) = &row.density else { continue };
@@ -151,6 +140,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             found.instances.to_string(),
             found.stopped_trials.to_string(),
             found.trials.to_string(),
+            found.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()),
         ]);
     }
     table.drop_columns_of(NOTHING);
@@ -166,6 +156,7 @@ fn status(cell: &DensityCell) -> DensityStatus {
     DensityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        invalid: invalid(&cell.invalid_because),
         instances: cell.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
         bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),

@@ -2,8 +2,9 @@
 
 use super::super::invalid::noisy_trials;
 use super::super::summary::CellSummary;
+use super::super::trial::{Trial, TrialState};
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
-use crate::noise::Noise;
+use crate::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 /// Points that are invalid because too many of their trials were noisy.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -20,7 +21,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = listed(cells.map(place), MAX_PLACES, ", ")?;
     Some(super::doubt(
         Reason::NodeNoisy,
-        format!("trials on a noisy node, and of its CPUs in the worst of them: {places}"),
+        format!(
+            "trials on a noisy node (others may use {:.0} % of its CPUs, and {OTHERS_CPUS_LIMIT} CPUs at most), \
+             and of its CPUs in the worst of them: {places}",
+            OTHERS_CPU_LIMIT * 100.0
+        ),
         "these points are not compared, because the node was not the run's alone: move other pods \
          away (kubectl top pods), or choose a quiet node with spec.placement",
     ))
@@ -42,4 +47,18 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
             "a quieter node, if there are many",
         )
     })
+}
+
+/// Points of which nobody knows whether the node was noisy, because their windows are too short.
+pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let is_short =
+        |trial: &Trial| trial.state == TrialState::Valid && trial.metrics.is_too_short_for_noise;
+    let cells = evidence.cells.iter();
+    let short = cells.filter(|cell| cell.trials.iter().any(is_short));
+    let places = listed(short.map(CellSummary::place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!("the noise of the node was not judged in windows under 0.5 s: {places}"),
+        "raise spec.sweeps.warmLatency.requests",
+    ))
 }

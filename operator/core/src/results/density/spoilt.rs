@@ -1,0 +1,46 @@
+//! Steps at which something else than the variant was measured too: a noisy node, a CPU limit.
+
+use super::super::quality::Reason;
+use super::cells::{Blocks, by_instances};
+use super::trial::Reached;
+use super::{DensityCell, SpoiltStep};
+use crate::noise::Noise;
+
+/// Such steps of the measured climbs of a cell, by instances.
+pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
+    let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
+        let noises = steps.iter().map(|step| step.noise);
+        let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
+        let worst = noises.iter().copied().fold(Noise::default(), Noise::worst);
+        let periods = steps.iter().map(|step| step.throttled_periods);
+        let periods: Vec<u64> = periods.filter(|periods| *periods > 0).collect();
+        let in_all: u64 = periods.iter().sum();
+        let found = [
+            (
+                Reason::Throttled,
+                periods.len(),
+                format!("{in_all} periods"),
+            ),
+            (Reason::NodeNoisy, noises.len(), worst.words()),
+        ];
+        let found = found.into_iter().filter(|(_, trials, _)| *trials > 0);
+        found.map(move |(reason, trials, message)| SpoiltStep {
+            instances,
+            reason,
+            trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            message,
+        })
+    };
+    by_instances(blocks).into_iter().flat_map(of_step).collect()
+}
+
+/// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`; empty
+/// without any.
+pub fn words(cell: &DensityCell, reason: Reason) -> String {
+    let steps = cell.spoilt.iter().filter(|step| step.reason == reason);
+    let step = |step: &SpoiltStep| {
+        let (instances, trials, message) = (step.instances, step.trials, &step.message);
+        format!("at {instances} instances in {trials} block(s), {message}")
+    };
+    steps.map(step).collect::<Vec<_>>().join("; ")
+}

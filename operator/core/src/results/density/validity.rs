@@ -1,0 +1,102 @@
+//! Which cells of density are invalid, and what speaks against the numbers.
+
+use std::collections::BTreeSet;
+
+use super::super::against::Against;
+use super::super::doubts::{MAX_PLACES, counts, doubt, listed, note};
+use super::super::invalid::are_too_many;
+use super::super::quality::{Doubt, Reason};
+use super::DensityCell;
+use super::spoilt::words;
+
+/// What stands before places.
+const OF: &str = "density of ";
+
+/// Adds to each cell the reasons why it is no part of comparisons.
+pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
+    for cell in cells {
+        let measured = cell.counts.valid + cell.counts.invalid;
+        let is_throttled = cell.spoilt.iter().any(|s| s.reason == Reason::Throttled);
+        let found = [
+            (Reason::Throttled, is_throttled),
+            (Reason::NodeNoisy, are_too_many(cell.noisy_trials, measured)),
+        ];
+        let found = found.into_iter().filter(|(_, is_so)| *is_so);
+        let found = found.map(|(reason, _)| reason);
+        let of_run = against.reasons(&cell.variant, &cell.workload);
+        let all: BTreeSet<Reason> = found.chain(of_run.filter(|_| measured > 0)).collect();
+        cell.invalid_because = all.into_iter().collect();
+    }
+}
+
+/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
+/// reached count.
+pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
+    let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
+    let found = [
+        counts::trials_failed(OF, points()),
+        counts::incomplete(OF, points()),
+        throttled(cells),
+        noisy(cells),
+        left_out(cells),
+        not_judged(cells),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::Throttled);
+    Some(doubt(
+        Reason::Throttled,
+        places(cells, Reason::Throttled, is_invalid)?,
+        "these are not compared: a CPU limit stopped the first instance; remove \
+         spec.resources.limits.cpu",
+    ))
+}
+
+fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::NodeNoisy);
+    let places = places(cells, Reason::NodeNoisy, is_invalid)?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("steps on a noisy node: {places}"),
+        "these are not compared, because the node was not the run's alone: move other pods away \
+         (kubectl top pods), or choose a quiet node with spec.placement",
+    ))
+}
+
+fn left_out(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_valid = |cell: &DensityCell| !cell.invalid_because.contains(&Reason::NodeNoisy);
+    let places = places(cells, Reason::NodeNoisy, is_valid)?;
+    Some(note(
+        Reason::NodeNoisy,
+        format!(
+            "climbs with a step on a noisy node, left out of variants that have at least four others for each: {places}"
+        ),
+        "a quieter node, if there are many",
+    ))
+}
+
+fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
+    let short = cells.iter().filter(|cell| cell.noise_not_judged);
+    let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!("the noise of the node was not judged in windows under 0.5 s: {OF}{places}"),
+        "raise spec.sweeps.density.requests",
+    ))
+}
+
+/// The cells that `reason` spoilt steps of, with these steps.
+fn places(
+    cells: &[DensityCell],
+    reason: Reason,
+    are_meant: impl Fn(&DensityCell) -> bool,
+) -> Option<String> {
+    let cells = cells.iter().filter(|cell| are_meant(cell));
+    let place = |cell: &DensityCell| {
+        let steps = words(cell, reason);
+        (!steps.is_empty()).then(|| format!("{} ({steps})", cell.place()))
+    };
+    Some(OF.to_owned() + &listed(cells.filter_map(place), MAX_PLACES, ", ")?)
+}
