@@ -101,7 +101,8 @@ fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let loads = loads.flat_map(|cell| of_load(cell, is_beyond_knee(cell, earlier)));
     let cold = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
     let all = loads.chain(cold.flat_map(of_cold_start));
-    let all = all.chain(summary.density.iter().map(of_density));
+    let density = summary.density.iter().filter(|cell| cell.is_ranked());
+    let all = all.chain(density.map(of_density));
     all.filter(|sample| !sample.values.is_empty()).collect()
 }
 
@@ -165,7 +166,11 @@ fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
         ),
         sample(
             Metric::ColdStartAnswer,
-            blocks().filter_map(|block| block.answer).collect(),
+            // Of most pods nobody knows how much earlier they would have answered.
+            blocks()
+                .filter(|_| !cell.answers_wait_for_the_cluster())
+                .filter_map(|block| block.answer)
+                .collect(),
         ),
     ]
 }
