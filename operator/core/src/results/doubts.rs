@@ -3,6 +3,7 @@
 
 mod coarse_clock;
 pub(super) mod counts;
+mod delayed_ack;
 mod high_variance;
 mod littles_law;
 mod lost_blocks;
@@ -79,6 +80,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         coarse_clock::doubt(evidence),
         littles_law::doubt(evidence),
         open_loop::doubt_late(evidence),
+        delayed_ack::doubt(evidence),
         not_settled::doubt(evidence),
         high_variance::doubt(evidence),
     ];

@@ -57,6 +57,8 @@ pub enum Reason {
     LittlesLaw,
     /// The load generator kept its schedule so badly that the tail may be of its making.
     LoadGeneratorLate,
+    /// Answers seem to wait for an acknowledgement that is delayed.
+    DelayedAck,
     /// Windows were too short to tell whether the node was noisy.
     NoiseUnknown,
     /// The rate still moved when the timed window began.

@@ -5,8 +5,9 @@ use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, summarize};
 use wasmbench_core::wire::instrument::GeneratorCeiling;
+use wasmbench_core::wire::record::Point;
 
-use crate::results_support::{all_measured, facts, run};
+use crate::results_support::{all_measured, facts, run, slower};
 use crate::support::{doubt, reasons, with_window};
 
 #[test]
@@ -169,4 +170,42 @@ fn a_variant_with_two_images_is_doubted() {
     });
     let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
     assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
+}
+
+/// A run in which single requests to the embedded gateway take 42 ms, and this share of it is CPU time.
+fn with_waits(busy: f64) -> Summary {
+    let warm = |summary: &Summary| {
+        let mut cells = summary.cells.iter();
+        let found = cells.find(|cell| cell.place() == "embedded on hello (warm latency)");
+        found.unwrap().p50_microseconds.unwrap().median
+    };
+    let factor = 42_000.0 / warm(&with_window(|_| ()));
+    with_window(|record| {
+        if record.trial.cell.point != Point::WarmLatency {
+            return;
+        }
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.fortio = slower(window.fortio.clone(), factor);
+        let nanoseconds = window.fortio["ActualDuration"].as_u64().unwrap();
+        window.duration_nanoseconds = nanoseconds;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let used = (nanoseconds as f64 * busy) as u64;
+        window.subject.as_mut().unwrap().cpu_nanoseconds = used;
+    })
+}
+
+#[test]
+fn latencies_of_a_delayed_acknowledgement_are_noted_unless_work_explains_them() {
+    let noted = |busy| {
+        let summary = with_waits(busy);
+        let note = doubt(&summary, Reason::DelayedAck);
+        assert!(!note.breaks_trust);
+        note.message
+    };
+    let message = noted(0.001);
+    assert!(
+        message.contains("embedded on hello (warm latency) (p50 42.0 ms)"),
+        "{message}"
+    );
+    assert_eq!(noted(0.9), "missing");
 }

@@ -40,9 +40,11 @@ pub fn mark(cells: &mut [ColdStartCell], against: Against<'_>, minimum_effect: f
     }
 }
 
-/// By the same rule as a load: more than one in five. Here it is samples that are counted.
+/// By the same rule as a load: more than one in five. Here it is samples that are counted, and with a few of
+/// them a single one is no sign of a neighbour: starts differ by themselves.
 const fn is_noisy(cell: &ColdStartCell) -> bool {
-    cell.noisy_samples.saturating_mul(TRIALS_PER_NOISY_ONE) > cell.judged_samples
+    let (noisy, judged) = (cell.noisy_samples, cell.judged_samples);
+    noisy > 1 && noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > judged
 }
 
 /// Whether the moments of a point may be wrong by more than its comparison bears.
