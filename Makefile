@@ -12,7 +12,7 @@ help: ## List the targets
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
 
-demo-studies: ## The studies, shortened, and their published figures beside what is found; 20 minutes
+demo-studies: ## The studies, shortened, and their published figures beside what is found; half an hour
 	@hack/studies/run
 
 test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server, real cluster

@@ -10,6 +10,8 @@ use crate::measured::{Length, Measured};
 use crate::published::Study;
 
 const NOTHING: &str = "-";
+/// An interval whose ends are farther apart than this factor says nothing, which is all that is said of it.
+const WIDE: f64 = 10.0;
 
 /// The table of a study with what has to be said of it.
 pub fn text(study: &Study, measured: Option<&Measured>) -> String {
@@ -100,6 +102,9 @@ fn value(value: &Value) -> String {
         Value::None => NOTHING.into(),
         Value::Ratio(found) => {
             let interval = found.interval.map_or_else(String::new, |(low, high)| {
+                if high > WIDE * low {
+                    return " (wide)".into();
+                }
                 format!(" ({}-{})", ratio_number(low), ratio_number(high))
             });
             format!("{}x{interval}", ratio_number(found.ratio))

@@ -24,7 +24,7 @@ use super::environment::Drift;
 use super::open_loop;
 use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
-use super::trial::{TrialState, carries};
+use super::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState, carries};
 use super::words::cut;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
@@ -68,8 +68,9 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         incomplete(evidence),
         too_few_blocks(evidence),
         lost_blocks::doubt(evidence),
-        too_few_samples(evidence, 10, true),
-        too_few_samples(evidence, 100, false),
+        too_few_samples(evidence, PERCENTILES[0]),
+        too_few_samples(evidence, PERCENTILES[1]),
+        too_few_samples(evidence, PERCENTILES[2]),
         throttled(evidence),
         noisy::doubt(evidence),
         noisy::repeats(evidence),
@@ -203,30 +204,34 @@ fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// p50 and p90 are what results are made of, so that too few requests for them break trust; a p99
-/// that rests on too few is said beside it.
-fn too_few_samples(evidence: &Evidence<'_>, one_in: u64, breaks_trust: bool) -> Option<Doubt> {
+/// Percentiles that may rest on too few requests: each with the share of requests beyond it, as one in so many, and
+/// that of the percentile below it. Medians and rates are what is compared, so that too few for them break trust.
+const PERCENTILES: [(&str, u64, Option<u64>); 3] = [
+    ("p50", 2, None),
+    ("p90", 10, Some(2)),
+    ("p99", 100, Some(10)),
+];
+
+fn too_few_samples(
+    evidence: &Evidence<'_>,
+    (percentile, one_in, below): (&str, u64, Option<u64>),
+) -> Option<Doubt> {
     let few = |cell: &&CellSummary| {
-        cell.counts.valid > 0
-            && !carries(cell.fewest_requests, one_in)
-            && (breaks_trust || carries(cell.fewest_requests, 10))
+        let carries_below = below.is_none_or(|below| carries(cell.fewest_requests, below));
+        cell.counts.valid > 0 && !carries(cell.fewest_requests, one_in) && carries_below
     };
     let place = |cell: &CellSummary| format!("{} ({})", cell.place(), cell.fewest_requests);
-    let (percentile, needed) = if one_in == 10 {
-        ("p90", 100)
-    } else {
-        ("p99", 1000)
-    };
     let places = listed(
         evidence.cells.iter().filter(few).map(place),
         MAX_PLACES,
         ", ",
     )?;
+    let needed = REQUESTS_BEYOND_PERCENTILE * one_in;
     let message = format!("{percentile} needs {needed} requests per trial: {places}");
     let remedy = "raise spec.sweeps.warmLatency.requests or \
                   spec.sweeps.throughput.durationSeconds, or do not use this percentile";
     Some(Doubt {
-        breaks_trust,
+        breaks_trust: below.is_none(),
         ..doubt(Reason::TooFewSamples, message, remedy)
     })
 }

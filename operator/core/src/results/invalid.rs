@@ -66,9 +66,9 @@ pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
     noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > measured
 }
 
-/// p90 and p50 are what results are made of; a p99 of too few requests is only marked.
+/// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.
 fn has_too_few_samples(cell: &CellSummary) -> bool {
-    cell.counts.valid > 0 && !carries(cell.fewest_requests, 10)
+    cell.counts.valid > 0 && !carries(cell.fewest_requests, 2)
 }
 
 fn has_drifted(cell: &CellSummary, drift: &[Drift]) -> bool {

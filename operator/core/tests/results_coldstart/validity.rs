@@ -170,14 +170,24 @@ fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_co
 /// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the first
 /// `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
 fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
+    with_judged(15, samples, busy, stolen)
+}
+
+/// The same, where only the first `judged` samples tell of the node.
+fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary {
     let mut all = records();
     for document in all.iter_mut().flat_map(|record| &mut record.cold_start) {
         let facts = &mut document.environment.facts;
         facts.insert("cpus".into(), "0-1".into());
     }
     let mut left = samples;
+    let mut told = 0;
     for document in hares(&mut all) {
         for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
+            if told == judged {
+                break;
+            }
+            told += 1;
             let (busy, stolen) = if left > 0 { (busy, stolen) } else { (800, 0) };
             left = left.saturating_sub(1);
             sample.node = Some(NodeSpan {
@@ -210,6 +220,17 @@ fn a_point_of_which_more_than_a_fifth_of_the_samples_had_a_neighbour_is_not_comp
         doubts[0].0 && doubts[0].1.contains("hare on greet (4 of 15 samples)"),
         "{doubts:?}"
     );
+}
+
+#[test]
+fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
+    let single = with_judged(4, 1, 1200, 0);
+    assert_eq!(
+        (hare(&single).noisy_samples, hare(&single).judged_samples),
+        (1, 4)
+    );
+    assert!(hare(&single).is_ranked());
+    assert!(!hare(&with_judged(4, 2, 1200, 110)).is_ranked());
 }
 
 #[test]

@@ -216,15 +216,29 @@ fn records_of_other_runs_and_unknown_trials_are_passed_over() {
 }
 
 #[test]
-fn too_few_requests_for_a_p90_break_trust() {
+fn too_few_requests_for_a_median_break_trust_and_too_few_for_a_p90_are_noted() {
     let run = run();
-    let mut records = all_measured(&run);
     let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
-    let mut few = fortio("refused");
-    few["RetCodes"] = json!({"200": 20});
-    few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
-    replace(&mut records, warm, |t, position| {
-        record(t, position, Ended::Measured, Some(few.clone()))
-    });
-    assert_eq!(reasons(&summarize(&run, &records)), [Reason::TooFewSamples]);
+    let with_requests = |count: u32| {
+        let mut records = all_measured(&run);
+        let mut few = fortio("refused");
+        few["RetCodes"] = json!({"200": count});
+        few["DurationHistogram"]["Count"] = json!(count);
+        few["DurationHistogram"]["Sum"] = json!(0.000_105 * f64::from(count));
+        few["DurationHistogram"]["Data"] =
+            json!([{"Start": 0.0001, "End": 0.00011, "Percent": 100, "Count": count}]);
+        few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
+        replace(&mut records, warm, |t, position| {
+            record(t, position, Ended::Measured, Some(few.clone()))
+        });
+        summarize(&run, &records)
+    };
+    assert_eq!(reasons(&with_requests(19)), [Reason::TooFewSamples]);
+    let enough = with_requests(20);
+    assert_eq!(reasons(&enough), []);
+    let mut notes = enough.doubts.iter();
+    assert!(notes.any(|note| {
+        note.message
+            .contains("p90 needs 100 requests per trial: embedded on hello (warm latency)")
+    }));
 }
