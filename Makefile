@@ -15,7 +15,7 @@ demo: ## Cluster, images, chart, a sample run, its result
 demo-studies: ## The studies, shortened, and their published figures beside what is found; half an hour
 	@hack/studies/run
 
-test: lint unit e2e ## Everything: lint, unit, property, golden, mock API server, real cluster
+test: lint unit test-page e2e ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
 
 lint: ## Formatting, clippy, shellcheck
 	cargo fmt --all --check
