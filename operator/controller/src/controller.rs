@@ -54,18 +54,18 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let when_listed = context.clone();
     let (deleted, deletions) = futures::channel::mpsc::unbounded();
     let all_runs = store.clone();
-    let (quiet, quiet_too) = (context.quiet.clone(), context.quiet.clone());
+    let (of_pods, of_jobs) = (context.quiet.clone(), context.quiet.clone());
     let controller = controller
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
         .watches(Api::<Pod>::all(client.clone()), pods, move |pod| {
-            let can_wait = quiet.is_of_another_trial(&pod.metadata);
+            let can_wait = of_pods.is_of_another_trial(&pod.metadata);
             if can_wait { None } else { run_of_pod(&pod) }
         })
         .watches(
             Api::<Job>::namespaced(client.clone(), &own_namespace),
             ours,
             move |job| {
-                let can_wait = quiet_too.is_of_another_trial(&job.metadata);
+                let can_wait = of_jobs.is_of_another_trial(&job.metadata);
                 if can_wait { None } else { run_of_job(&job) }
             },
         )
