@@ -3,7 +3,7 @@
 //! epoll and not `poll(2)`, which walks all 1,200 descriptors at each wake. Level-triggered, so
 //! that the logic above is the same under `poll`.
 
-use super::{Event, Interest};
+use super::{Event, Interest, Until};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -12,7 +12,6 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
@@ -142,12 +141,12 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, socket)?)
     }
 
-    /// Waits until a socket is ready or the timeout is over, and puts the events in place of those
-    /// in `events`.
-    pub fn wait(&mut self, events: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
+    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
+    /// `events`.
+    pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
         self.ready.clear();
-        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
+        let timeout = until.timeout().and_then(|timeout| timeout.try_into().ok());
         let ready = rustix::buffer::spare_capacity(&mut self.ready);
         match epoll::wait(&self.epoll, ready, timeout.as_ref()) {
             Ok(_) => {}

@@ -5,13 +5,13 @@
 //! limits of descriptors and no way to switch Nagle's algorithm off; answers go out in one piece, so
 //! that it has nothing to hold back.
 
-use super::{Event, Interest};
-use std::cell::{OnceCell, RefCell};
+use super::{Event, Interest, Until};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::rc::{Rc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wasip2::clocks::monotonic_clock::subscribe_duration;
 use wasip2::io::poll::{Pollable, poll};
 use wasip2::io::streams::{InputStream, OutputStream, StreamError};
@@ -34,10 +34,17 @@ struct Socket {
     socket: TcpSocket,
 }
 
+/// What a read gave: no bytes when there are none yet.
+type Read = Result<Vec<u8>, StreamError>;
+
 struct Streams {
     readable: Pollable,
     /// Made when it is first waited for: most answers are taken at once.
     writable: OnceCell<Pollable>,
+    /// The last read found something.
+    gave: Cell<bool>,
+    /// A read that was made before it was asked for.
+    ahead: RefCell<Option<Read>>,
     input: InputStream,
     output: OutputStream,
 }
@@ -55,11 +62,18 @@ impl Socket {
         let streams = Streams {
             readable: input.subscribe(),
             writable: OnceCell::new(),
+            gave: Cell::new(false),
+            ahead: RefCell::new(None),
             input,
             output,
         };
         // A second opening does not happen: the runtime gives the streams of a socket out once.
         let _ = self.streams.set(streams);
+    }
+
+    /// True if there is something to read, as far as that is known without asking for readiness.
+    fn has_input(&self) -> bool {
+        self.streams.get().is_some_and(Streams::has_input)
     }
 
     fn streams(&self) -> io::Result<&Streams> {
@@ -72,6 +86,28 @@ impl Socket {
 impl Streams {
     fn writable(&self) -> &Pollable {
         self.writable.get_or_init(|| self.output.subscribe())
+    }
+
+    fn read(&self, wanted: usize) -> Read {
+        let ahead = self.ahead.take();
+        let read = ahead.unwrap_or_else(|| self.input.read(wanted as u64));
+        self.gave
+            .set(read.as_ref().is_ok_and(|bytes| !bytes.is_empty()));
+        read
+    }
+
+    /// See [`Socket::has_input`].
+    ///
+    /// wasmtime counts a socket as readable from a read that found something to one that finds
+    /// nothing, and so would report it after each request once in vain, which costs a walk through
+    /// all that is waited for. The read that finds nothing is made here instead.
+    fn has_input(&self) -> bool {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.is_none() && self.gave.take() {
+            let read = self.input.read(READ_BYTES as u64);
+            *ahead = Some(read).filter(|read| !matches!(read, Ok(bytes) if bytes.is_empty()));
+        }
+        ahead.is_some()
     }
 }
 
@@ -142,12 +178,16 @@ impl Stream {
     }
 
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = buffer.len().min(READ_BYTES);
-        match self.0.streams()?.input.read(wanted as u64) {
+        let streams = self.0.streams()?;
+        match streams.read(buffer.len().min(READ_BYTES)) {
             Ok(bytes) if bytes.is_empty() => Err(ErrorKind::WouldBlock.into()),
-            Ok(bytes) => {
-                buffer[..bytes.len()].copy_from_slice(&bytes);
-                Ok(bytes.len())
+            Ok(mut bytes) => {
+                let count = bytes.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&bytes[..count]);
+                if count < bytes.len() {
+                    streams.ahead.replace(Some(Ok(bytes.split_off(count))));
+                }
+                Ok(count)
             }
             Err(StreamError::Closed) => Ok(0),
             Err(StreamError::LastOperationFailed(_)) => Err(ErrorKind::ConnectionReset.into()),
@@ -157,7 +197,11 @@ impl Stream {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let output = &self.0.streams()?.output;
         let broken = |_| io::Error::from(ErrorKind::BrokenPipe);
-        let room = output.check_write().map_err(broken)?;
+        let mut room = output.check_write().map_err(broken)?;
+        if room == 0 {
+            give_turn();
+            room = output.check_write().map_err(broken)?;
+        }
         let count = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         if count == 0 {
             return Err(ErrorKind::WouldBlock.into());
@@ -185,9 +229,17 @@ struct Watched {
     interest: Interest,
 }
 
+/// Ready from a time on, and used for all waits until then: the deadlines of a server that answers
+/// hardly ever change from one wait to the next.
+struct Timer {
+    time: Instant,
+    pollable: Pollable,
+}
+
 /// Waits for many sockets at once. A socket that is closed leaves it by itself.
 pub(crate) struct Poller {
     watched: RefCell<BTreeMap<u64, Watched>>,
+    timer: Option<Timer>,
 }
 
 impl Poller {
@@ -195,6 +247,7 @@ impl Poller {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             watched: RefCell::default(),
+            timer: None,
         })
     }
 
@@ -219,11 +272,51 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits until a socket is ready or the timeout is over, and puts the events in place of those
-    /// in `events`.
+    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
+    /// `events`.
     #[expect(clippy::unnecessary_wraps, reason = "the other platforms can fail")]
-    pub fn wait(&mut self, events: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
+    pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
+        let living = self.living();
+        let mut pollables: Vec<&Pollable> = Vec::with_capacity(living.len() + 1);
+        let mut meanings = Vec::with_capacity(living.len());
+        for (token, interest, socket) in &living {
+            if interest.read && socket.has_input() {
+                events.push(event(*token, Interest::READ));
+                continue;
+            }
+            waited_for(socket, *interest, |pollable, interest| {
+                pollables.push(pollable);
+                meanings.push((*token, interest));
+            });
+        }
+        // What is here already waits for nobody, but the others get their turn with it.
+        let until = if events.is_empty() { until } else { Until::Now };
+        let at_once = (until == Until::Now).then(|| subscribe_duration(0));
+        pollables.extend(&at_once);
+        if let Until::Time(time) = until {
+            pollables.push(self.timer_for(time));
+        }
+        // Nothing at all to wait for would trap; a server always has its listener or a timer.
+        if pollables.is_empty() {
+            return Ok(());
+        }
+        let mut is_over = false;
+        for index in poll(&pollables) {
+            let meaning = usize::try_from(index).ok().and_then(|i| meanings.get(i));
+            match meaning {
+                Some((token, interest)) => events.push(event(*token, *interest)),
+                None => is_over = true,
+            }
+        }
+        if is_over && at_once.is_none() {
+            self.timer = None;
+        }
+        Ok(())
+    }
+
+    /// The sockets that are still open.
+    fn living(&mut self) -> Vec<(u64, Interest, Rc<Socket>)> {
         let mut living = Vec::new();
         self.watched.get_mut().retain(|token, watched| {
             let socket = watched.socket.upgrade();
@@ -231,30 +324,35 @@ impl Poller {
             living.extend(socket.map(|socket| (*token, watched.interest, socket)));
             lives
         });
-        let timer = timeout.map(|timeout| subscribe_duration(nanoseconds(timeout)));
-        let mut pollables: Vec<&Pollable> = Vec::with_capacity(living.len() + 1);
-        let mut meanings = Vec::with_capacity(living.len());
-        for (token, interest, socket) in &living {
-            waited_for(socket, *interest, |pollable, interest| {
-                pollables.push(pollable);
-                meanings.push((*token, interest));
-            });
-        }
-        pollables.extend(&timer);
-        // Nothing at all to wait for would trap; a server always has its listener or a timer.
-        if pollables.is_empty() {
-            return Ok(());
-        }
-        for index in poll(&pollables) {
-            let meaning = usize::try_from(index).ok().and_then(|i| meanings.get(i));
-            events.extend(meaning.map(|(token, interest)| Event {
-                token: *token,
-                readable: interest.read,
-                writable: interest.write,
-                failed: false,
-            }));
-        }
-        Ok(())
+        living
+    }
+
+    /// The kept timer, or a new one where that would be too late. One that is too early wakes the
+    /// server in vain, once.
+    fn timer_for(&mut self, time: Instant) -> &Pollable {
+        let kept = self.timer.take().filter(|timer| timer.time <= time);
+        let timer = self.timer.insert(kept.unwrap_or_else(|| Timer {
+            time,
+            pollable: subscribe_duration(Until::Time(time).timeout().map_or(0, nanoseconds)),
+        }));
+        &timer.pollable
+    }
+}
+
+/// Lets the runtime look for what became ready.
+///
+/// wasmtime takes a guest that does much between two waits for one that keeps others from their turn: after
+/// about 128 answers of readiness it calls everything unready, until the guest has waited once.
+fn give_turn() {
+    subscribe_duration(0).block();
+}
+
+fn event(token: u64, interest: Interest) -> Event {
+    Event {
+        token,
+        readable: interest.read,
+        writable: interest.write,
+        failed: false,
     }
 }
 

@@ -3,13 +3,12 @@
 //! WASI 0.1 has no signals (the runtime ends the guest), no limits of descriptors, and WasmEdge's sockets no
 //! way to switch Nagle's algorithm off; answers go out in one piece, so that it has nothing to hold back.
 
-use super::{Event, Interest};
+use super::{Event, Interest, Until};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
-use std::time::Duration;
 use wasmedge_sockets::{Poll, Socket};
 
 /// WASI's numbers of EMFILE, ENFILE, ENOBUFS, ENOMEM.
@@ -124,9 +123,9 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits until a socket is ready or the timeout is over, and puts the events in place of those
-    /// in `events`.
-    pub fn wait(&mut self, events: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
+    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
+    /// `events`.
+    pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
         let poll = &mut self.poll;
         poll.clear();
@@ -142,7 +141,7 @@ impl Poller {
             }
             true
         });
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = until.timeout() {
             poll.timeout(timeout);
         }
         // WASI refuses to wait for nothing; a server always has its listener or a timer.

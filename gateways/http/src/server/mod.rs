@@ -10,7 +10,7 @@ mod later;
 
 use crate::children::Children;
 use crate::config::Config;
-use crate::net::{Event, Interest, Listener, Poller, raise_descriptor_limit};
+use crate::net::{Event, Interest, Listener, Poller, Until, raise_descriptor_limit};
 use crate::service::Service;
 use crate::slab::{Key, Slab};
 use crate::upstream::{Authority, Pool};
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Connections that the kernel completes before they are accepted: more than the 1,200 that a
 /// load generator opens at once. The kernel cuts it to net.core.somaxconn (4096).
@@ -94,8 +94,7 @@ impl<S: Service> Server<S> {
     pub fn run(mut self) -> io::Result<Infallible> {
         let mut events = Vec::new();
         loop {
-            let timeout = self.timeout();
-            self.poller.wait(&mut events, timeout)?;
+            self.poller.wait(&mut events, self.until())?;
             self.now = Instant::now();
             for event in &events {
                 self.dispatch(*event);
@@ -125,16 +124,12 @@ impl<S: Service> Server<S> {
         }
     }
 
-    fn timeout(&self) -> Option<Duration> {
+    fn until(&self) -> Until {
         if !self.again.is_empty() {
-            return Some(Duration::ZERO);
+            return Until::Now;
         }
-        let next = [self.next_check, self.accept_again, self.sleepers.next()]
-            .into_iter()
-            .flatten()
-            .min()?;
-        // Rounded up by a millisecond, because a wait that ends a little early would be repeated
-        // without a pause until the deadline.
-        Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
+        let times = [self.next_check, self.accept_again, self.sleepers.next()];
+        let next = times.into_iter().flatten().min();
+        next.map_or(Until::Forever, Until::Time)
     }
 }
