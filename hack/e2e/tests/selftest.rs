@@ -189,7 +189,9 @@ fn probe_share(records: &[Record]) -> f64 {
     let shares = records.iter().map(|record| {
         let document = record.document.as_ref().expect("a document");
         let window = document.timed.as_ref().expect("a timed window");
-        let used = window.probe_cpu_nanoseconds.expect("the probe's own CPU time");
+        let used = window
+            .probe_cpu_nanoseconds
+            .expect("the probe's own CPU time");
         used as f64 / window.duration_nanoseconds as f64
     });
     let shares: Vec<f64> = shares.collect();

@@ -56,6 +56,7 @@ enum Attempt {
     Correct(Answer),
     Wrong(Option<Answer>, String),
     Refused(String),
+    Slow,
     Nothing(String),
 }
 
@@ -75,6 +76,7 @@ impl Question<'_> {
             }
             // Something answers there, and it is not what is asked for.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
+            Err(Error::Slow) => Attempt::Slow,
             Err(error) => Attempt::Nothing(error.to_string()),
         }
     }
@@ -92,7 +94,9 @@ impl Question<'_> {
         loop {
             let (asked, asked_at) = (Instant::now(), unix_nanoseconds());
             attempts = attempts.saturating_add(1);
-            let outcome = match self.ask() {
+            let attempt = self.ask();
+            let is_slow = matches!(attempt, Attempt::Slow);
+            let outcome = match attempt {
                 Attempt::Correct(answer) => Some(Ok(answer)),
                 Attempt::Wrong(answer, why) => {
                     let first = *first_wrong.get_or_insert(asked);
@@ -107,10 +111,15 @@ impl Question<'_> {
                     last_nothing = why;
                     None
                 }
+                Attempt::Slow => None,
             };
             let outcome = outcome.or_else(|| {
                 let over = began.elapsed() >= timeout;
-                over.then(|| Err(given_up(timeout, first_wrong, &last_wrong, &last_nothing)))
+                over.then(|| match first_wrong {
+                    Some(_) => Err(wrong(&last_wrong)),
+                    None if is_slow => Err(slow()),
+                    None => Err(given_up(timeout, &last_nothing)),
+                })
             });
             if let Some(outcome) = outcome {
                 let readiness = Readiness {
@@ -167,15 +176,19 @@ fn wrong(why: &str) -> ProbeFailure {
     }
 }
 
-fn given_up(
-    timeout: Duration,
-    first_wrong: Option<Instant>,
-    last_wrong: &str,
-    last_nothing: &str,
-) -> ProbeFailure {
-    if first_wrong.is_some() {
-        return wrong(last_wrong);
+fn slow() -> ProbeFailure {
+    let message = format!(
+        "connections are accepted, but one answer takes longer than {} s: ask for less work in the \
+         workload's path, or leave the variant out",
+        http::ANSWER.as_secs()
+    );
+    ProbeFailure {
+        reason: ProbeFailureReason::AnswerTooSlow,
+        message,
     }
+}
+
+fn given_up(timeout: Duration, last_nothing: &str) -> ProbeFailure {
     let message = format!(
         "no answer within {} s; the last attempt: {last_nothing}",
         timeout.as_secs()
@@ -239,5 +252,14 @@ mod tests {
         service.join().unwrap();
         assert_eq!(waited.outcome.unwrap().excerpt, "hi");
         assert_eq!(waited.refused_unix_nanoseconds, None);
+    }
+
+    #[test]
+    fn a_service_that_accepts_and_does_not_answer_in_time_is_called_slow() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let waited = wait_for(listener.local_addr().unwrap());
+        let failure = waited.outcome.unwrap_err();
+        assert_eq!(failure.reason, ProbeFailureReason::AnswerTooSlow);
+        assert!(failure.message.contains("less work"), "{failure:?}");
     }
 }

@@ -28,6 +28,8 @@ const READ_BYTES: usize = 4096;
 
 /// A resource must be dropped before the one that it was made from, which is the order of the fields.
 struct Socket {
+    /// Nobody uses it any more; see [`LEAVING`].
+    is_leaving: Cell<bool>,
     streams: OnceCell<Streams>,
     /// Ready when a client can be accepted, or when the connecting is decided.
     decided: Pollable,
@@ -52,6 +54,7 @@ struct Streams {
 impl Socket {
     fn new(socket: TcpSocket) -> Self {
         Self {
+            is_leaving: Cell::new(false),
             streams: OnceCell::new(),
             decided: socket.subscribe(),
             socket,
@@ -74,6 +77,12 @@ impl Socket {
     /// True if there is something to read, as far as that is known without asking for readiness.
     fn has_input(&self) -> bool {
         self.streams.get().is_some_and(Streams::has_input)
+    }
+
+    /// True if the runtime has bytes that the peer did not take yet.
+    fn is_sending(&self) -> bool {
+        let streams = self.streams.get();
+        streams.is_some_and(|streams| matches!(streams.output.check_write(), Ok(0)))
     }
 
     fn streams(&self) -> io::Result<&Streams> {
@@ -157,8 +166,23 @@ impl Source for Listener {
     }
 }
 
+thread_local! {
+    /// Closed streams that the runtime still sends from: dropping one of them waits until the peer has taken
+    /// everything, and one that takes nothing would stop the whole server.
+    static LEAVING: RefCell<Vec<Rc<Socket>>> = RefCell::default();
+}
+
 /// A connected, or connecting, non-blocking stream.
 pub(crate) struct Stream(Rc<Socket>);
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.0.is_sending() {
+            self.0.is_leaving.set(true);
+            LEAVING.with_borrow_mut(|leaving| leaving.push(Rc::clone(&self.0)));
+        }
+    }
+}
 
 impl Stream {
     /// Starts to connect. The stream becomes writable when it is decided.
@@ -277,6 +301,7 @@ impl Poller {
     #[expect(clippy::unnecessary_wraps, reason = "the other platforms can fail")]
     pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
+        LEAVING.with_borrow_mut(|leaving| leaving.retain(|socket| socket.is_sending()));
         let living = self.living();
         let mut pollables: Vec<&Pollable> = Vec::with_capacity(living.len() + 1);
         let mut meanings = Vec::with_capacity(living.len());
@@ -320,6 +345,7 @@ impl Poller {
         let mut living = Vec::new();
         self.watched.get_mut().retain(|token, watched| {
             let socket = watched.socket.upgrade();
+            let socket = socket.filter(|socket| !socket.is_leaving.get());
             let lives = socket.is_some();
             living.extend(socket.map(|socket| (*token, watched.interest, socket)));
             lives

@@ -1,16 +1,68 @@
-//! A server in a thread, and a client that reads one answer at a time.
+//! A server, and a client that reads one answer at a time.
+//!
+//! The server is a thread, or a process where `WASMBENCH_GATEWAY_COMMAND` names a program and its
+//! first arguments, separated by blanks: the same tests for another target.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use gateway_http::{Config, Server, Service, Unchanged, Workloads};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Starts the workloads with a configuration; the thread ends with the test process.
+const COMMAND: &str = "WASMBENCH_GATEWAY_COMMAND";
+
+/// True if the server is a process.
+pub fn is_process() -> bool {
+    std::env::var_os(COMMAND).is_some()
+}
+
+/// Starts the workloads with a configuration; it ends with the test.
 pub fn start(config: Config) -> SocketAddr {
+    if let Ok(command) = std::env::var(COMMAND) {
+        return start_process(&command, &config);
+    }
     start_with(config, Workloads::new(Unchanged))
+}
+
+fn start_process(command: &str, config: &Config) -> SocketAddr {
+    // Ends with this thread, which is the test's.
+    let mut child = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "--"])
+        .args(command.split_whitespace())
+        .args(options(config))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // "... listening on ADDRESS"
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    std::thread::spawn(move || child.wait());
+    line.split_whitespace().last().unwrap().parse().unwrap()
+}
+
+fn options(config: &Config) -> Vec<String> {
+    let milliseconds = |name, time: Duration| format!("--{name}-timeout-ms={}", time.as_millis());
+    let connection = if config.close_connections {
+        "close"
+    } else {
+        "keep-alive"
+    };
+    let mut options = vec![
+        "--listen=127.0.0.1:0".to_owned(),
+        format!("--connection={connection}"),
+        format!("--max-connections={}", config.max_connections),
+        milliseconds("read", config.read_timeout),
+        milliseconds("write", config.write_timeout),
+        milliseconds("idle", config.idle_timeout),
+        milliseconds("upstream", config.upstream_timeout),
+    ];
+    options.extend(config.upstream.iter().map(|to| format!("--upstream={to}")));
+    options
 }
 
 /// The same with another service.

@@ -98,10 +98,7 @@ fn prepare(context: &impl RuntimeContext) -> Result<Prepared> {
         && http::is_handler(&engine, component)
     {
         engine = engine_of_requests().map_err(readable)?;
-        guest = match load(&engine, context)? {
-            Guest::Component(component) => Guest::Handler(component),
-            module @ (Guest::Module { .. } | Guest::Handler(_)) => module,
-        };
+        guest = Guest::Handler(for_requests(&engine, component)?);
     }
     let mode = if context.entrypoint().source.is_precompiled()? {
         CompileMode::Aot
@@ -145,6 +142,13 @@ fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
             }
         }
     }
+}
+
+/// The same code under the engine that makes an instance per request: nothing is compiled twice.
+fn for_requests(engine: &Engine, component: &Component) -> Result<Component> {
+    let code = component.serialize().map_err(readable)?;
+    // SAFETY: a component of this process gave these bytes.
+    unsafe { Component::deserialize(engine, &code) }.map_err(readable)
 }
 
 /// With its causes and, for a trap, the guest's stack.

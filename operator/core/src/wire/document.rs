@@ -93,6 +93,8 @@ pub struct ProbeFailure {
 pub enum ProbeFailureReason {
     /// Nothing accepted a connection, or no answer came, within the ready timeout.
     NeverListened,
+    /// Connections are accepted, and no answer was complete in the time that a single one has.
+    AnswerTooSlow,
     /// The subject answers, but not what is expected.
     WrongAnswer,
     /// The answer after the load is wrong, or not the one before it where all must be the same.

@@ -51,9 +51,9 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
     let reason = match failure.reason {
         ProbeFailureReason::Unschedulable => DensityStopReason::NoRoom,
         ProbeFailureReason::PodRejected => DensityStopReason::Refused,
-        ProbeFailureReason::StartTimedOut | ProbeFailureReason::NeverListened => {
-            DensityStopReason::TooSlow
-        }
+        ProbeFailureReason::StartTimedOut
+        | ProbeFailureReason::NeverListened
+        | ProbeFailureReason::AnswerTooSlow => DensityStopReason::TooSlow,
         ProbeFailureReason::SubjectCrashed | ProbeFailureReason::SubjectNotStarted => {
             DensityStopReason::InstanceEnded
         }

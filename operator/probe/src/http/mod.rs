@@ -17,7 +17,7 @@ use crate::target::Target;
 /// being made.
 const CONNECT: Duration = Duration::from_millis(250);
 /// From the connection to the end of the answer.
-const ANSWER: Duration = Duration::from_secs(5);
+pub const ANSWER: Duration = Duration::from_secs(5);
 
 /// No complete answer came.
 #[derive(Debug, thiserror::Error)]
@@ -25,9 +25,12 @@ pub enum Error {
     /// Nothing listens, or cannot be reached.
     #[error("could not connect: {0}")]
     Connect(io::Error),
-    /// The connection broke, or the answer took too long.
+    /// The connection broke.
     #[error("the connection was accepted, but no complete answer came: {0}")]
     Broken(io::Error),
+    /// The answer was not complete in time.
+    #[error("the connection was accepted, but an answer takes longer than {} s", ANSWER.as_secs())]
+    Slow,
     /// What came is not an answer that can be judged.
     #[error("{0}")]
     Malformed(#[from] Malformed),
@@ -55,7 +58,7 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Error::Broken(io::ErrorKind::TimedOut.into()));
+            return Err(Error::Slow);
         }
         stream.set_read_timeout(Some(left)).map_err(Error::Broken)?;
         let progress = match stream.read(&mut buffer) {
@@ -63,7 +66,7 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
             Ok(read) => framing.push(&buffer[..read])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(Error::Broken(io::ErrorKind::TimedOut.into()));
+                return Err(Error::Slow);
             }
             Err(error) => return Err(Error::Broken(error)),
         };
