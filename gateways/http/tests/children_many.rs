@@ -1,5 +1,5 @@
-//! Many children, one after the other: none stays behind, and no descriptor. Each test is alone in its
-//! process, whose descriptors it counts.
+//! Many children, one after the other: none stays behind, and no descriptor. Each test is alone, because it counts
+//! those of the process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
@@ -8,24 +8,49 @@ mod common;
 
 use common::{Client, start_with};
 use gateway_http::{ChildCommand, Config, Failed, Transform, Workloads};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+const AT_ONCE: usize = 4;
 /// Connections that carry them: more than children at once, so that some wait.
 const CONNECTIONS: usize = 6;
+/// Tests in one process take turns.
+static ALONE: Mutex<()> = Mutex::new(());
 
-struct Cat;
+/// Leaves the work to a program.
+struct InChild {
+    program: &'static str,
+    arguments: &'static [&'static str],
+    timeout: Duration,
+}
 
-impl Transform for Cat {
+/// Gives back what it is given.
+const CAT: InChild = InChild {
+    program: "/bin/cat",
+    arguments: &[],
+    timeout: Duration::from_mins(1),
+};
+/// Has to be killed.
+const SLEEP: InChild = InChild {
+    program: "/bin/sleep",
+    arguments: &["60"],
+    timeout: Duration::from_millis(20),
+};
+
+const CATS_ANSWER: (u16, &str) = (200, "hello");
+const TOO_LATE: (u16, &str) = (504, "the child process did not answer in time");
+
+impl Transform for InChild {
     fn apply(&mut self, _body: &mut Vec<u8>) -> Result<(), Failed> {
         Ok(())
     }
 
     fn child(&self) -> Option<ChildCommand> {
         Some(ChildCommand {
-            program: "/bin/cat".into(),
-            arguments: vec![],
-            at_once: 4,
-            timeout: Duration::from_mins(1),
+            program: self.program.into(),
+            arguments: self.arguments.iter().map(Into::into).collect(),
+            at_once: AT_ONCE,
+            timeout: self.timeout,
         })
     }
 
@@ -54,33 +79,62 @@ fn children() -> usize {
 
 #[test]
 fn after_many_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(5_000);
+    no_trace_after(5_000, CONNECTIONS, CAT, CATS_ANSWER);
+}
+
+// As many connections as children at once: a request that waited for its turn until its time is over has no child
+// that could stay behind.
+#[test]
+fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
+    no_trace_after(100, AT_ONCE, SLEEP, TOO_LATE);
 }
 
 #[test]
 #[ignore = "takes a minute: make selftest"]
 fn after_a_hundred_thousand_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(100_000);
+    no_trace_after(100_000, CONNECTIONS, CAT, CATS_ANSWER);
 }
 
-fn no_trace_after(requests: usize) {
-    let address = start_with(Config::default(), Workloads::new(Cat));
-    assert_eq!(Client::connect(address).get("/").body, "hello");
+#[test]
+#[ignore = "takes a quarter of a minute: make selftest"]
+fn after_two_thousand_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
+    no_trace_after(2_000, AT_ONCE, SLEEP, TOO_LATE);
+}
+
+fn no_trace_after(
+    requests: usize,
+    connections: usize,
+    program: InChild,
+    expected: (u16, &'static str),
+) {
+    let is_expected = move |client: &mut Client| {
+        let answer = client.get("/");
+        assert_eq!((answer.status, &*answer.body), expected);
+    };
+    let _turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = start_with(Config::default(), Workloads::new(program));
+    is_expected(&mut Client::connect(address));
     std::thread::sleep(Duration::from_millis(200));
     let before = descriptors();
-    let threads: Vec<_> = (0..CONNECTIONS)
+    let threads: Vec<_> = (0..connections)
         .map(|_| {
             std::thread::spawn(move || {
                 let mut client = Client::connect(address);
-                for _ in 0..requests.div_ceil(CONNECTIONS) {
-                    assert_eq!(client.get("/").body, "hello");
+                for _ in 0..requests.div_ceil(connections) {
+                    is_expected(&mut client);
                 }
             })
         })
         .collect();
+    let mut most = 0;
+    while !threads.iter().all(std::thread::JoinHandle::is_finished) {
+        most = most.max(children());
+        std::thread::sleep(Duration::from_millis(20));
+    }
     for thread in threads {
         thread.join().unwrap();
     }
+    assert!(most > 0, "there were no children");
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!((descriptors(), children()), (before, 0));
 }
