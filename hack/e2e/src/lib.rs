@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod audit;
+pub mod engines;
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;

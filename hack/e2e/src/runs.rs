@@ -1,6 +1,6 @@
 //! Runs: created from YAML, waited for, read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -109,6 +109,34 @@ pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
     entries
         .map(|(_, bytes)| store::decode(&bytes.0).expect("a record unpacks"))
         .collect()
+}
+
+/// Every variant gave the answers that it shall have in common with the others, and none ran in another mode
+/// than it claims. Neither makes a trial fail: it makes points invalid, which the status says.
+pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
+    let status = run.status.as_ref().expect("a finished run has a status");
+    assert!(!status.summary.is_empty(), "{status:#?}");
+    assert!(
+        condition(run, conditions::TRUSTWORTHY).is_some(),
+        "{status:#?}"
+    );
+    let text = serde_json::to_string(status).expect("a status is JSON");
+    for word in ["ResponseMismatch", "EngineModeMismatch"] {
+        assert!(!text.contains(word), "{word}: {status:#?}");
+    }
+    // The same without the operator's judgement.
+    let workloads = run.spec.workloads.iter();
+    for workload in workloads.filter(|workload| workload.expect.same_across_variants) {
+        let name = &workload.name;
+        let answers: BTreeSet<&str> = records
+            .iter()
+            .filter(|record| record.trial.cell.workload == *name)
+            .filter_map(|record| record.document.as_ref())
+            .flat_map(|document| document.answer_before.iter().chain(&document.answer_after))
+            .map(|answer| answer.body_sha256.as_str())
+            .collect();
+        assert_eq!(answers.len(), 1, "{name}: {records:#?}");
+    }
 }
 
 /// `Measured`, or the reason of a failed or skipped trial, by trial.

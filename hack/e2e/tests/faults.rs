@@ -73,16 +73,67 @@ sweeps:
             (&*succeeded.status, &*succeeded.reason),
             ("False", "Incomplete")
         );
-        let skipped = run.status.as_ref().expect("a status").skipped.iter();
-        let skipped: Vec<&str> = skipped.map(|s| s.variant.as_str()).collect();
-        for variant in ["no-image", "crashes", "deaf", "no-class"] {
-            assert!(skipped.contains(&variant), "{skipped:?}");
+        let skipped = &run.status.as_ref().expect("a status").skipped;
+        let message = |variant: &str| {
+            let mut all = skipped.iter();
+            let found = all.find(|skipped| skipped.variant == variant);
+            found.unwrap_or_else(|| panic!("{variant}: {skipped:#?}")).message.as_str()
+        };
+        for variant in ["no-image", "crashes", "deaf"] {
+            assert!(!message(variant).is_empty(), "{skipped:#?}");
         }
+        let remedy = "install the shim and its RuntimeClass";
+        assert!(message("no-class").contains(remedy), "{skipped:#?}");
         assert!(
             left_of(&client, run.metadata.uid.as_deref().expect("uid"))
                 .await
                 .is_empty()
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_child_that_never_ends_is_killed_at_its_timeout_and_answered_504() {
+    with_namespace("hung", |client, namespace| async move {
+        let image = images(&client).await.wasmedge_cli;
+        // Its child is a server, which never ends, and which must not find its port taken.
+        let spec = format!(
+            r"
+blocks: 1
+variants:
+- {{name: good, preset: native}}
+- name: hangs
+  container:
+    image: '{image}'
+    port: 9000
+    args: [--listen, '0.0.0.0:9000', --children, '1', --child-timeout-ms, '300', --module, /server.wasm]
+workloads:
+- {{name: hello, expect: {{body: hello}}}}
+- {{name: hung, expect: {{status: 504, body: the child process did not answer in time}}}}
+sweeps:
+  warmLatency: {{requests: 20, warmupRequests: 1}}
+"
+        );
+        runs::create(&client, &namespace, "hung", &spec).await;
+        let run = runs::finished(&client, &namespace, "hung", 300).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        for (trial, outcome) in [
+            ("good/hello/warm/b1", "Measured"),
+            ("good/hung/warm/b1", "Failed WrongAnswer"),
+            ("hangs/hello/warm/b1", "Failed WrongAnswer"),
+            ("hangs/hung/warm/b1", "Measured"),
+        ] {
+            let found = outcomes.get(trial).map(String::as_str);
+            assert_eq!(found, Some(outcome), "{trial}: {records:#?}");
+        }
+        let status = run.status.as_ref().expect("a status");
+        let mut rows = status.summary.iter();
+        let row = rows.find(|row| (&*row.variant, &*row.workload) == ("hangs", "hung"));
+        let point = row.and_then(|row| row.warm_latency.as_ref());
+        let median = point.map_or(0.0, |point| point.p50_microseconds);
+        assert!((300_000.0..2_000_000.0).contains(&median), "{status:#?}");
     })
     .await;
 }

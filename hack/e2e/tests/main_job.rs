@@ -280,9 +280,13 @@ fn manifests(folder: &str) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn samples_are_accepted() {
+async fn samples_and_studies_are_accepted() {
     with_namespace("samples", |_, namespace| async move {
-        for path in manifests("samples") {
+        let mut paths = manifests("samples");
+        paths.extend(manifests("studies"));
+        // The documents' figures, and no run.
+        paths.retain(|path| !path.ends_with("published.yaml"));
+        for path in paths {
             let path = path.display().to_string();
             let apply = ["apply", "--dry-run=server", "-n", &namespace, "-f", &path];
             let answer = kubectl(&apply).await;

@@ -10,12 +10,14 @@
 use std::collections::BTreeMap;
 
 use kube::Client;
+use wasmbench_api::BenchmarkRun;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
-use wasmbench_e2e::runs;
+use wasmbench_e2e::{engines, runs};
 
 const IN_PROCESS: &str = r"
 - {name: bare, preset: native-host-network}
+- {name: jit, preset: wasmtime-embedded}
 - {name: aot, preset: wasmtime-embedded, engine: {allocator: OnDemand, compile: Aot}}
 - {name: pooled-aot, preset: wasmtime-embedded, engine: {allocator: Pooling, compile: Aot}}
 ";
@@ -28,21 +30,35 @@ const OF_COMMAND_LINES: &str = r"
 - {name: serve, preset: wasmtime-serve}
 - {name: serve-aot, preset: wasmtime-serve, engine: {compile: Aot}}
 ";
+const SERVERS: &str = r"
+- {name: server, preset: wasmedge-server}
+- {name: serve, preset: wasmtime-serve}
+";
 const FURTHER: &str = r"
 - {name: v8, preset: v8}
 ";
-const PROXY: &str = "\n- {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}";
+const USUAL: &str = r"
+- {name: hello, path: /, expect: {body: hello}}
+- {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
+";
+/// What a guest that is the whole service does itself, and not the gateway before it.
+const MORE: &str = r"
+- {name: heavy, path: '/heavy?n=15', expect: {body: '610'}}
+- {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: sleep, path: '/sleep?ms=20', expect: {body: slept}}
+- {name: json, path: /json, expect: {sameAcrossVariants: true}}
+- {name: echo, path: '/echo?text', expect: {body: text}}
+";
 
-fn spec(variants: &str, further_workloads: &str) -> String {
+fn spec(variants: &str, workloads: &str) -> String {
     format!(
         r"
 blocks: 1
 seed: 1
 variants:
 - {{name: native, preset: native}}{variants}
-workloads:
-- {{name: hello, path: /, expect: {{body: hello}}}}
-- {{name: compute, path: '/compute?iters=2000', expect: {{sameAcrossVariants: true}}}}{further_workloads}
+workloads:{workloads}
 sweeps:
   warmLatency: {{requests: 50, warmupRequests: 5}}
 "
@@ -51,7 +67,12 @@ sweeps:
 
 /// Measures each variant under each workload; all must give the native answers, and none may
 /// contradict what it claims, which would make its points invalid.
-async fn measured(client: &Client, namespace: &str, spec: &str, count: usize) -> Vec<Record> {
+async fn measured(
+    client: &Client,
+    namespace: &str,
+    spec: &str,
+    count: usize,
+) -> (BenchmarkRun, Vec<Record>) {
     runs::create(client, namespace, "presets", spec).await;
     let run = runs::finished(client, namespace, "presets", 600).await;
     let records = runs::records(client, &run).await;
@@ -63,7 +84,9 @@ async fn measured(client: &Client, namespace: &str, spec: &str, count: usize) ->
     for row in &status.summary {
         assert!(row.warm_latency.is_some(), "{row:?}");
     }
-    records
+    runs::assert_alike(&run, &records);
+    engines::assert_as_claimed(&run, &records);
+    (run, records)
 }
 
 /// The mode that each variant's process told.
@@ -78,9 +101,12 @@ fn modes(records: &[Record]) -> BTreeMap<&str, &str> {
 #[tokio::test]
 async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace_of("privileged", "presets", |client, namespace| async move {
-        let records = measured(&client, &namespace, &spec(IN_PROCESS, PROXY), 12).await;
+        let spec = spec(IN_PROCESS, USUAL);
+        let (_, records) = measured(&client, &namespace, &spec, 15).await;
         let modes = modes(&records);
-        assert_eq!((modes["aot"], modes["pooled-aot"]), ("Aot", "Aot"));
+        for (variant, mode) in [("jit", "Jit"), ("aot", "Aot"), ("pooled-aot", "Aot")] {
+            assert_eq!(modes[variant], mode, "{variant}");
+        }
     })
     .await;
 }
@@ -88,8 +114,8 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 #[tokio::test]
 async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("clis", |client, namespace| async move {
-        let spec = spec(OF_COMMAND_LINES, PROXY);
-        let records = measured(&client, &namespace, &spec, 24).await;
+        let spec = spec(OF_COMMAND_LINES, USUAL);
+        let (run, records) = measured(&client, &namespace, &spec, 24).await;
         let modes = modes(&records);
         for (variant, mode) in [
             ("wasmtime-cli", "Aot"),
@@ -102,6 +128,16 @@ async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_cl
         ] {
             assert_eq!(modes[variant], mode, "{variant}");
         }
+        engines::assert_told_apart(&run, &records, "wasmedge-cli", "wasmedge-slow");
+        engines::assert_told_apart(&run, &records, "server", "server-slow");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn servers_that_are_guests_do_every_workload_like_the_native_one() {
+    with_namespace("servers", |client, namespace| async move {
+        measured(&client, &namespace, &spec(SERVERS, MORE), 15).await;
     })
     .await;
 }
@@ -110,8 +146,8 @@ async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_cl
 #[ignore = "needs images that are built by name only: make e2e-clis"]
 async fn presets_of_further_runtimes_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("further", |client, namespace| async move {
-        let spec = spec(FURTHER, PROXY);
-        let records = measured(&client, &namespace, &spec, 6).await;
+        let spec = spec(FURTHER, USUAL);
+        let (_, records) = measured(&client, &namespace, &spec, 6).await;
         assert_eq!(modes(&records)["v8"], "Jit");
     })
     .await;

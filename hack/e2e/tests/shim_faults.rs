@@ -109,14 +109,18 @@ async fn a_guest_of_wasmtime_that_cannot_run_or_traps_is_marked_in_its_own_words
 async fn a_guest_of_wasmedge_that_cannot_run_or_traps_is_marked_in_its_own_words() {
     with_namespace("modules", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
+        let traps = r#"(module (func (export "_start") unreachable))"#;
+        let traps = wasm_image::load(folder.path(), "stops", &wat::parse_str(traps).unwrap()).await;
         let text = wasm_image::load(folder.path(), "prose", b"this is no Wasm, either").await;
         let images = images(&client).await;
         let variants = [
+            under("wasmedge", "traps", &traps, ""),
             under("wasmedge", "component", &images.server, ""),
             under("wasmedge", "text", &text, ""),
             under("wasmedge", "late", &images.server_wasmedge, LATE),
         ];
         let words = [
+            ("traps", "unreachable"),
             ("component", "this shim runs modules"),
             ("text", "holds no Wasm module"),
             ("late", "unreachable"),
@@ -162,6 +166,21 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
         }
         let skipped = |record: &&Record| matches!(record.outcome, Outcome::Skipped { .. });
         assert_eq!(records.iter().filter(skipped).count(), 2, "{:#?}", runs::outcomes(&records));
+
+        // The probe creates the pods of cold starts, and sees no more of them than that they do not come.
+        let cold = format!(
+            "blocks: 1\nvariants:\n- {{name: good, preset: native}}\n\
+             - {{name: no-shim, container: {{image: '{server}', runtimeClassName: e2e-broken}}}}\n\
+             workloads: [{{name: hello, expect: {{body: hello}}}}]\n\
+             sweeps: {{coldStart: {{samples: 1, timeoutSeconds: 10}}}}\n"
+        );
+        runs::create(&client, &namespace, "cold", &cold).await;
+        let run = runs::finished(&client, &namespace, "cold", 300).await;
+        let records = runs::records(&client, &run).await;
+        assert!(is_measured(&records, "good"), "{:#?}", runs::outcomes(&records));
+        let (reason, message) = failure(&records, "no-shim");
+        assert_eq!(reason, "StartTimedOut", "{message}");
+        assert!(message.contains("install its program on containerd's PATH"), "{message}");
 
         let shim = ShimOnNode::script(BROKEN, "#!/bin/sh\necho the shim crashes >&2\nexit 1\n");
         let records = measured("crashing", &["e2e-broken"]).await;

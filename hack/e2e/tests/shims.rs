@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::variants::engine::contradiction;
-use wasmbench_core::wire::instrument::EngineFacts;
 use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::engines::{self, ratio, told};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 
@@ -25,37 +24,57 @@ const WASMEDGE: &str = r"
 - {name: compiled, preset: wasmedge-shim}
 - {name: interpreted, preset: wasmedge-shim, engine: {compile: Interpreter}}
 ";
+const COMPILED: &str = r"
+- {name: shim, preset: wasmtime-shim}
+- {name: served, preset: wasmtime-shim-http}
+- {name: compiled, preset: wasmedge-shim}
+";
+const QUICK: &str = r"
+- {name: hello, path: /, expect: {body: hello}}
+- {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: heavy, path: '/heavy?n=15', expect: {body: '610'}}
+- {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
+- {name: sleep, path: '/sleep?ms=20', expect: {body: slept}}
+- {name: json, path: /json, expect: {sameAcrossVariants: true}}
+- {name: echo, path: '/echo?text', expect: {body: text}}
+- {name: state, path: /state, expect: {status: 200}}
+- {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
+";
+/// Takes a tenth of a second or three, whatever is asked for: a few requests must do.
+const MIXED: &str = r"
+- {name: mixed, path: '/mixed?seed=1', expect: {body: mixed}}
+";
 
-fn spec(variants: &str, sweeps: &str) -> String {
+fn spec(variants: &str, workloads: &str, sweeps: &str) -> String {
     format!(
         r"
 blocks: 1
 seed: 1
 variants:
 - {{name: native, preset: native}}{variants}
-workloads:
-- {{name: hello, path: /, expect: {{body: hello}}}}
-- {{name: compute, path: '/compute?iters=2000', expect: {{sameAcrossVariants: true}}}}
-- {{name: heavy, path: '/heavy?n=15', expect: {{body: '610'}}}}
-- {{name: blake3, path: '/blake3?iters=2000', expect: {{sameAcrossVariants: true}}}}
-- {{name: sleep, path: '/sleep?ms=20', expect: {{body: slept}}}}
-- {{name: json, path: /json, expect: {{sameAcrossVariants: true}}}}
-- {{name: echo, path: '/echo?text', expect: {{body: text}}}}
-- {{name: state, path: /state, expect: {{status: 200}}}}
-- {{name: proxy, path: /elsewhere, expect: {{body: upstream}}, upstream: true}}
+workloads:{workloads}
 sweeps:
 {sweeps}"
     )
 }
 
-/// Measures all variants; none may fail, run under another runtime than `class`, or contradict what it claims.
+/// The RuntimeClass of a variant's pod.
+fn class_of(variant: &str) -> Option<&'static str> {
+    match variant {
+        "shim" | "served" => Some("wasmtime"),
+        "compiled" | "interpreted" => Some("wasmedge"),
+        _ => None,
+    }
+}
+
+/// Measures all variants; none may fail, run under another runtime than its own, give other answers than the
+/// native one, or contradict what it claims.
 async fn measured(
     client: &Client,
     namespace: &str,
-    (variants, sweeps): (&str, &str),
-    class: &str,
+    spec: &str,
 ) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "shim", &spec(variants, sweeps)).await;
+    runs::create(client, namespace, "shim", spec).await;
     let run = runs::finished(client, namespace, "shim", 600).await;
     let records = runs::records(client, &run).await;
     let outcomes = runs::outcomes(&records);
@@ -64,22 +83,11 @@ async fn measured(
     for record in &records {
         let name = &record.trial.cell.variant;
         let subject = record.subject.as_ref().expect("the pod under test");
-        let class = (name != "native").then_some(class);
-        assert_eq!(subject.runtime_class.as_deref(), class);
-        let mut variants = run.spec.variants.iter();
-        let variant = variants.find(|variant| variant.name == *name);
-        assert_eq!(
-            contradiction(variant.expect("of the spec"), told(record)),
-            None
-        );
+        assert_eq!(subject.runtime_class.as_deref(), class_of(name), "{name}");
     }
+    runs::assert_alike(&run, &records);
+    engines::assert_as_claimed(&run, &records);
     (run, records)
-}
-
-/// What the process under test told of its engine.
-fn told(record: &Record) -> &EngineFacts {
-    let document = record.document.as_ref().expect("a load");
-    document.engine.as_ref().expect("a gateway tells")
 }
 
 /// What keeps no state between requests has no counter, which is said and is no failure.
@@ -92,10 +100,6 @@ fn check_not_applicable(run: &BenchmarkRun) {
     assert!(cell.reason.contains("no state is kept"), "{}", cell.reason);
 }
 
-fn ratio(says: &EngineFacts) -> f64 {
-    says["computeRatio"].parse().expect("a number")
-}
-
 #[tokio::test]
 async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_are_compiled() {
     with_namespace("shim", |client, namespace| async move {
@@ -103,7 +107,8 @@ async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_a
   warmLatency: {requests: 100, warmupRequests: 10}
   throughput: {connections: [8], durationSeconds: 1, warmupSeconds: 1}
 ";
-        let (run, records) = measured(&client, &namespace, (WASMTIME, sweeps), "wasmtime").await;
+        let spec = spec(WASMTIME, QUICK, sweeps);
+        let (run, records) = measured(&client, &namespace, &spec).await;
         // Nine workloads of three variants in two sweeps, without what an instance per request cannot do.
         assert_eq!(records.len(), 52);
         check_not_applicable(&run);
@@ -142,8 +147,10 @@ async fn modules_under_the_wasmedge_shim_answer_like_the_native_gateway_in_the_m
         let sweeps = r"
   throughput: {connections: [100], durationSeconds: 1, warmupSeconds: 1}
 ";
-        let (_, records) = measured(&client, &namespace, (WASMEDGE, sweeps), "wasmedge").await;
+        let spec = spec(WASMEDGE, QUICK, sweeps);
+        let (run, records) = measured(&client, &namespace, &spec).await;
         assert_eq!(records.len(), 27);
+        engines::assert_told_apart(&run, &records, "compiled", "interpreted");
         for record in &records {
             let says = told(record);
             let mode = match &*record.trial.cell.variant {
@@ -157,6 +164,27 @@ async fn modules_under_the_wasmedge_shim_answer_like_the_native_gateway_in_the_m
             );
             assert!(mode.1.contains(&ratio(says)), "{says:?}");
             assert!(says["version"].starts_with("0."), "{says:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn work_and_waiting_are_mixed_in_every_compiled_guest() {
+    with_namespace("mixed", |client, namespace| async move {
+        let sweeps = "  warmLatency: {requests: 20, warmupRequests: 4}\n";
+        let spec = spec(COMPILED, MIXED, sweeps);
+        let (_, records) = measured(&client, &namespace, &spec).await;
+        assert_eq!(records.len(), 4);
+        for record in &records {
+            let document = record.document.as_ref().expect("a load");
+            let window = document.timed.as_ref().expect("a window");
+            let slowest = window.fortio["DurationHistogram"]["Max"].as_f64();
+            // Of 20 requests some wait, as drawn.
+            assert!(
+                slowest.is_some_and(|seconds| seconds >= 0.29),
+                "{record:#?}"
+            );
         }
     })
     .await;

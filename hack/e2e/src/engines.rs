@@ -1,0 +1,78 @@
+//! What gateways tell of their engines: it is what their variants claim, and another mode would be seen.
+
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::Variant;
+use wasmbench_core::variants::engine::{COMPUTE_RATIO, contradiction};
+use wasmbench_core::wire::instrument::EngineFacts;
+use wasmbench_core::wire::record::Record;
+
+/// The member that tells how Wasm is executed.
+const COMPILE_MODE: &str = "compileMode";
+
+/// What the process under test told of its engine.
+pub fn told(record: &Record) -> &EngineFacts {
+    let document = record.document.as_ref().expect("a load");
+    document.engine.as_ref().expect("a gateway tells")
+}
+
+/// How many times as long as native code it computes.
+pub fn ratio(says: &EngineFacts) -> f64 {
+    says[COMPUTE_RATIO].parse().expect("a number")
+}
+
+/// No process contradicts what its variant claims.
+pub fn assert_as_claimed(run: &BenchmarkRun, records: &[Record]) {
+    for record in records {
+        let found = contradiction(variant(run, &record.trial.cell.variant), told(record));
+        assert_eq!(found, None, "{record:#?}");
+    }
+}
+
+/// What processes of either variant told would contradict the other's claim: by the mode they name, and by
+/// their speed alone where they name none or the wrong one.
+pub fn assert_told_apart(
+    run: &BenchmarkRun,
+    records: &[Record],
+    compiled: &str,
+    interpreted: &str,
+) {
+    for (told_by, claimed_by, mode, word) in [
+        (interpreted, compiled, "Aot", "as an interpreter does"),
+        (
+            compiled,
+            interpreted,
+            "Interpreter",
+            "which no interpreter does",
+        ),
+    ] {
+        let claim = variant(run, claimed_by);
+        let mut mine = records
+            .iter()
+            .filter(|record| record.trial.cell.variant == told_by)
+            .peekable();
+        assert!(mine.peek().is_some(), "{told_by}: no record");
+        for record in mine {
+            let honest = told(record).clone();
+            let mut silent = honest.clone();
+            silent.remove(COMPILE_MODE);
+            let mut lying = honest.clone();
+            lying.insert(COMPILE_MODE.to_owned(), mode.to_owned());
+            for says in [&honest, &silent, &lying] {
+                let found = contradiction(claim, says).unwrap_or_default();
+                assert!(
+                    found.contains(word),
+                    "{told_by} as {claimed_by}: '{found}', {says:?}"
+                );
+            }
+            let found = contradiction(claim, &honest).unwrap_or_default();
+            assert!(found.contains(COMPILE_MODE), "{told_by}: '{found}'");
+        }
+    }
+}
+
+fn variant<'a>(run: &'a BenchmarkRun, name: &str) -> &'a Variant {
+    let mut variants = run.spec.variants.iter();
+    variants
+        .find(|variant| variant.name == name)
+        .expect("a variant of the spec")
+}
