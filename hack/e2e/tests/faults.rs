@@ -77,7 +77,10 @@ sweeps:
         let message = |variant: &str| {
             let mut all = skipped.iter();
             let found = all.find(|skipped| skipped.variant == variant);
-            found.unwrap_or_else(|| panic!("{variant}: {skipped:#?}")).message.as_str()
+            found
+                .unwrap_or_else(|| panic!("{variant}: {skipped:#?}"))
+                .message
+                .as_str()
         };
         for variant in ["no-image", "crashes", "deaf"] {
             assert!(!message(variant).is_empty(), "{skipped:#?}");

@@ -69,11 +69,7 @@ fn class_of(variant: &str) -> Option<&'static str> {
 
 /// Measures all variants; none may fail, run under another runtime than its own, give other answers than the
 /// native one, or contradict what it claims.
-async fn measured(
-    client: &Client,
-    namespace: &str,
-    spec: &str,
-) -> (BenchmarkRun, Vec<Record>) {
+async fn measured(client: &Client, namespace: &str, spec: &str) -> (BenchmarkRun, Vec<Record>) {
     runs::create(client, namespace, "shim", spec).await;
     let run = runs::finished(client, namespace, "shim", 600).await;
     let records = runs::records(client, &run).await;
