@@ -4,100 +4,56 @@
 
 mod results_support;
 
-use results_support::{all_measured, facts, measured, replace, run_with};
+use results_support::climbs::{climbs, windows};
+use results_support::{facts, measured, run_with};
 use serde_json::json;
+use wasmbench_core::results::density::DensityCell;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::{Doubt, Reason};
-use wasmbench_core::results::{Summary, report_files, summarize};
+use wasmbench_core::results::{RunInput, Summary, report_files, summarize};
 use wasmbench_core::status::Conclusion;
-use wasmbench_core::wire::density::{
-    DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep, DensityStopReason, DensityStopped,
-};
-use wasmbench_core::wire::document::{Environment, NodeCpu, TimedWindow};
+use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
+use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 
 const MIB: u64 = 1 << 20;
 const LADDER: [u32; 4] = [1, 2, 5, 10];
 
-/// A climb whose instances take `per` bytes each, besides what they share.
-fn climb(template: &Record, trial: TrialId, position: u32, per: u64) -> Record {
-    let first = template.document.as_ref().unwrap().timed.clone().unwrap();
-    let step = |(index, instances): (usize, u32)| DensityStep {
-        instances,
-        added: if index == 0 {
-            1
-        } else {
-            instances - LADDER[index - 1]
-        },
-        all_answered_nanoseconds: 900_000_000,
-        first: first.clone(),
-        memory: Some(DensityMemory {
-            pods_bytes: 30 * MIB + u64::from(instances) * per,
-            outside_anonymous_bytes: Some(u64::from(instances) * 4 * MIB),
-            ..DensityMemory::default()
-        }),
-        node_available_bytes: Some(8000 * MIB - u64::from(instances) * (per + 6 * MIB)),
+/// Bytes that an instance takes for itself: `heavy` twice what `light` does, within a percent from block
+/// to block.
+fn own(trial: &TrialId) -> u64 {
+    let own = if trial.cell.variant == "heavy" {
+        24
+    } else {
+        10
     };
-    let document = DensityDocument {
-        schema: DENSITY_SCHEMA.into(),
-        probe_version: "0.1.0".into(),
-        fortio_version: "1.68.2".into(),
-        failure: None,
-        steps: LADDER.into_iter().enumerate().map(step).collect(),
-        stopped: None,
-        answer: None,
-        image_id: None,
-        environment: Environment::default(),
-    };
-    Record {
-        trial,
-        position,
-        document: None,
-        density: Some(document),
-        ..template.clone()
-    }
+    own * MIB + u64::from(trial.block) * MIB / 100
 }
 
-/// Five blocks; `heavy` takes twice what `light` does, within a percent from block to block.
-fn records() -> (wasmbench_core::results::RunInput, Vec<Record>) {
-    let warm = run_with(json!({
+/// Five blocks; what all instances share is no part of the slope.
+fn records() -> (RunInput, Vec<Record>) {
+    let run = run_with(json!({
         "blocks": 5, "noiseFloor": false,
         "variants": [{"name": "light", "preset": "native"}, {"name": "heavy", "preset": "native"}],
         "workloads": [{"name": "hello"}],
-        "sweeps": {"warmLatency": {}},
+        "sweeps": {"density": {"instances": LADDER}},
     }));
-    let template = all_measured(&warm).remove(0);
-    let mut run = warm;
-    run.spec.sweeps = serde_json::from_value(json!({"density": {"instances": LADDER}})).unwrap();
-    let mut records: Vec<Record> = results_support::trials(&run)
-        .into_iter()
-        .zip(0..)
-        .map(|(trial, position)| Record {
-            trial,
-            position,
-            ..template.clone()
-        })
-        .collect();
-    replace(
-        &mut records,
-        |_| true,
-        |trial, position| {
-            let of_block = u64::from(trial.block) * MIB / 100;
-            let own = if trial.cell.variant == "heavy" {
-                24
-            } else {
-                10
-            };
-            climb(&template, trial, position, own * MIB + of_block)
-        },
-    );
+    let mut records = climbs(&run, |trial, instances| DensityMemory {
+        pods_bytes: 30 * MIB + u64::from(instances) * own(trial),
+        outside_anonymous_bytes: Some(u64::from(instances) * 4 * MIB),
+        ..DensityMemory::default()
+    });
+    for record in &mut records {
+        let per = own(&record.trial) + 6 * MIB;
+        for step in &mut record.density.as_mut().unwrap().steps {
+            let instances = u64::from(step.instances);
+            step.node_available_bytes = Some(8000 * MIB - instances * per);
+        }
+    }
     (run, records)
 }
 
-fn cell_of<'a>(
-    summary: &'a Summary,
-    variant: &str,
-) -> &'a wasmbench_core::results::density::DensityCell {
+fn cell_of<'a>(summary: &'a Summary, variant: &str) -> &'a DensityCell {
     let mut cells = summary.density.iter();
     cells.find(|cell| cell.variant == variant).unwrap()
 }
@@ -193,7 +149,6 @@ fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_density_either() {
         point: Point::WarmLatency,
     };
     let mut load = measured(TrialId { cell, block: 1 }, 99);
-    load.subject.clone_from(&records[0].subject);
     load.document.as_mut().unwrap().engine = Some(facts(&[("engine", "wasmtime")]));
     records.push(load);
     let summary = summarize(&run, &records);
@@ -209,7 +164,6 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     let (run, mut changed) = records();
     let document = changed[0].density.as_mut().unwrap();
     document.environment.before = facts(&[("governor", "powersave")]);
-    document.environment.facts = facts(&[("governor", "performance")]);
     let summary = summarize(&run, &changed);
     for cell in &summary.density {
         assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
@@ -233,18 +187,14 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     assert_eq!(heavy.versus_baseline, None);
 }
 
-/// The summary when the third step of `heavy` was measured so in these blocks, on a node with two CPUs.
+/// The summary when the third step of `heavy` was measured so in these blocks.
 fn with_third_step(blocks: &[u32], change: fn(&mut TimedWindow)) -> (Summary, String) {
     let (run, mut records) = records();
-    for record in &mut records {
-        let TrialId { cell, block } = &record.trial;
-        let is_changed = cell.variant == "heavy" && blocks.contains(block);
-        let document = record.density.as_mut().unwrap();
-        document.environment.facts = facts(&[("cpus", "0-1")]);
-        if is_changed {
-            change(&mut document.steps[2].first);
-        }
-    }
+    let is_changed = |trial: &TrialId| {
+        let of_heavy = trial.cell.variant == "heavy";
+        of_heavy && blocks.contains(&trial.block)
+    };
+    windows(&mut records, 2, is_changed).for_each(change);
     let report = report_files(&run, &records).unwrap()["report.md"].clone();
     (summarize(&run, &records), report)
 }

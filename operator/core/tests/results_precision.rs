@@ -8,12 +8,12 @@
 
 mod results_support;
 
+use results_support::climbs::climbs;
 use results_support::{all_measured, replace, run, skipped};
 use serde_json::json;
 use wasmbench_core::results::precision::Outcome;
 use wasmbench_core::results::{RunInput, Summary, report_files_of, summarize};
-use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityMemory, DensityStep};
-use wasmbench_core::wire::document::Environment;
+use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 
 /// The fixture's run, precise to within `target`, and its records of `blocks` blocks.
@@ -160,22 +160,15 @@ fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
 
 #[test]
 fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
-    let (input, template) = {
-        let (input, mut records) = precise("5%", 8);
-        (input, records.remove(0))
-    };
     for (scatter, expected) in [(1, Outcome::PreciseEnough), (40, Outcome::GoingOn)] {
-        let mut input = input.clone();
-        input.spec.sweeps =
-            serde_json::from_value(json!({"density": {"instances": [1, 2, 5]}})).unwrap();
-        let mut planned = input.clone();
-        planned.spec.blocks = 8;
-        planned.spec.precision = None;
-        let records: Vec<Record> = results_support::trials(&planned)
-            .into_iter()
-            .zip(0..)
-            .map(|(trial, position)| climb(&template, trial, position, scatter))
-            .collect();
+        let (mut input, _) = precise("5%", 8);
+        let sweeps = json!({"density": {"instances": [1, 2, 5]}});
+        input.spec.sweeps = serde_json::from_value(sweeps).unwrap();
+        let mut measured = input.clone();
+        measured.spec.blocks = 8;
+        let records = climbs(&measured, |trial, instances| {
+            scattered(trial, instances, scatter)
+        });
         let summary = summarize(&input, &records);
         let precision = summary.precision.as_ref().unwrap();
         assert_eq!(precision.outcome, expected, "{precision:?}");
@@ -187,42 +180,16 @@ fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
     }
 }
 
-/// A climb of 20 MB per instance, give or take `scatter` percent from block to block in `embedded`.
-fn climb(template: &Record, trial: TrialId, position: u32, scatter: u64) -> Record {
+/// 20 MB per instance, in `embedded` more by up to twice `scatter` percent, from block to block.
+fn scattered(trial: &TrialId, instances: u32, scatter: u64) -> DensityMemory {
     let off = if trial.cell.variant == "embedded" {
         u64::from(trial.block % 3) * scatter
     } else {
         0
     };
-    let timed = template.document.as_ref().unwrap().timed.clone().unwrap();
-    let step = |instances: u32| DensityStep {
-        instances,
-        added: 1,
-        all_answered_nanoseconds: 900_000_000,
-        first: timed.clone(),
-        memory: Some(DensityMemory {
-            pods_bytes: u64::from(instances) * (100 + off) * 200_000,
-            ..DensityMemory::default()
-        }),
-        node_available_bytes: None,
-    };
-    let document = DensityDocument {
-        schema: DENSITY_SCHEMA.into(),
-        probe_version: "0.1.0".into(),
-        fortio_version: "1.68.2".into(),
-        failure: None,
-        steps: [1, 2, 5].map(step).into(),
-        stopped: None,
-        answer: None,
-        image_id: None,
-        environment: Environment::default(),
-    };
-    Record {
-        trial,
-        position,
-        document: None,
-        density: Some(document),
-        ..template.clone()
+    DensityMemory {
+        pods_bytes: u64::from(instances) * (100 + off) * 200_000,
+        ..DensityMemory::default()
     }
 }
 

@@ -10,7 +10,8 @@ use wasmbench_core::results::{RunInput, report_files, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::record::Record;
 
-use crate::support::{hare, hares, input, records, run, summary_of};
+use crate::results_support::cold_starts::{hares, input, records, run};
+use crate::support::{hare, summary_of};
 
 #[test]
 fn ratios_are_taken_within_blocks() {

@@ -7,6 +7,9 @@
     reason = "a broken fixture must stop the test"
 )]
 
+#[path = "../results_support/mod.rs"]
+mod results_support;
+
 mod comparisons;
 mod report;
 mod support;

@@ -6,7 +6,8 @@ use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Outcome;
 
-use crate::support::{input, records, run, shown, summary_of};
+use crate::results_support::cold_starts::{input, records, run};
+use crate::support::{shown, summary_of};
 
 #[test]
 fn a_report_of_cold_starts_whole() {

@@ -13,7 +13,8 @@ use wasmbench_core::wire::cold_start::{ColdStep, NodeSpan};
 use wasmbench_core::wire::document::NodeCpu;
 use wasmbench_core::wire::record::Point;
 
-use crate::support::{doubts_of, floor, hare, hares, input, records, summary_of};
+use crate::results_support::cold_starts::{floor, hares, input, records};
+use crate::support::{doubts_of, hare, summary_of};
 
 #[test]
 fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {

@@ -1,0 +1,12 @@
+//! Two runs compared: which may be, what is listed, and what the numbers come to.
+
+#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
+
+#[path = "../results_support/mod.rs"]
+mod results_support;
+
+mod differences;
+mod invalid;
+mod ratios;
+mod support;
+mod versus;

@@ -1,0 +1,82 @@
+//! Loads that were measured: what they took, by variant, workload, point and block.
+
+use wasmbench_core::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
+use wasmbench_core::wire::record::{Cell, Outcome, Point, Record, TrialId};
+
+use super::output::{fortio, slower};
+use super::records::record;
+
+/// How a block differs from the others, so that spreads are not empty.
+pub fn noise(variant: &str, block: u32) -> f64 {
+    let own = match variant {
+        "native" => 0.0,
+        "baseline-twin" => 0.002,
+        _ => 0.005,
+    };
+    1.0 + f64::from(block % 5) * (0.02 + own)
+}
+
+/// How much slower a variant is than native under a workload.
+pub fn cost(cell: &Cell) -> f64 {
+    let overhead = match (cell.variant.as_str(), cell.workload.as_str()) {
+        ("native" | "baseline-twin", _) => 1.0,
+        (_, "hello") => 1.9,
+        _ => 1.03,
+    };
+    let work = if cell.workload == "compute" { 4.0 } else { 1.0 };
+    let queue = match cell.point {
+        Point::Throughput { connections } if connections > 10 => 1.0,
+        _ => 1.25,
+    };
+    overhead * work * queue
+}
+
+/// A measured trial.
+pub fn measured(trial: TrialId, position: u32) -> Record {
+    let name = if trial.cell.point == Point::WarmLatency {
+        "exactly"
+    } else {
+        "ok"
+    };
+    let factor = cost(&trial.cell) * noise(&trial.cell.variant, trial.block);
+    let window = open_loop(trial.cell.point, factor);
+    let fortio = Some(slower(fortio(name), factor));
+    let mut record = record(trial, position, Outcome::Measured, fortio);
+    if let Some(timed) = record.document.as_mut().and_then(|d| d.timed.as_mut()) {
+        timed.open_loop = window;
+    }
+    record
+}
+
+/// What a load on a schedule takes on a machine that is `factor` times as slow: three times as long from
+/// the schedule as in service.
+fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
+    let Point::OpenLoop { percent_of_peak } = point else {
+        return None;
+    };
+    Some(OpenLoopWindow {
+        peak: Peak {
+            rps: 20_000.0 / factor,
+            duration_nanoseconds: 5_000_000_000,
+        },
+        connections: 50,
+        requested_rps: 200.0 * f64::from(percent_of_peak) / factor,
+        achieved_share: 0.9991,
+        requests: 20_000,
+        waited_share: 0.02,
+        service: quantiles(factor),
+        from_schedule: quantiles(3.0 * factor),
+        generator_delay: quantiles(0.5),
+    })
+}
+
+/// Percentiles of a service that answers in 100 us, times `factor`.
+pub fn quantiles(factor: f64) -> Quantiles {
+    Quantiles {
+        p50_microseconds: 100.0 * factor,
+        p90_microseconds: 150.0 * factor,
+        p99_microseconds: 400.0 * factor,
+        p999_microseconds: None,
+        max_microseconds: 900.0 * factor,
+    }
+}
