@@ -1,0 +1,97 @@
+//! Objects with more than the operator gives them.
+
+use serde_json::{Value, json};
+
+/// `object` with `value` at a JSON pointer.
+pub fn with(object: &Value, pointer: &str, value: Value) -> Value {
+    let mut changed = object.clone();
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    let name = name.replace("~1", "/");
+    let parent = changed
+        .pointer_mut(parent)
+        .unwrap_or_else(|| panic!("{pointer}"));
+    match parent {
+        Value::Array(items) => items.push(value),
+        other => other[name] = value,
+    }
+    changed
+}
+
+/// Ways out of a pod, relative to its spec, each with a word of the refusal.
+pub fn ways_out() -> Vec<(&'static str, Value, &'static str)> {
+    vec![
+        ("/automountServiceAccountToken", json!(true), "no token"),
+        ("/serviceAccountName", json!("wasmbench"), "no token"),
+        ("/hostNetwork", json!(true), "the node's network"),
+        ("/hostPID", json!(true), "the node's processes"),
+        ("/hostIPC", json!(true), "the node's IPC"),
+        (
+            "/containers/0/ports",
+            json!([{ "containerPort": 80, "hostPort": 80 }]),
+            "network",
+        ),
+        ("/securityContext", json!({}), "run as non-root"),
+        (
+            "/securityContext/runAsNonRoot",
+            json!(false),
+            "run as non-root",
+        ),
+        ("/securityContext/runAsUser", json!(0), "run as non-root"),
+        (
+            "/securityContext/seccompProfile",
+            json!({ "type": "Unconfined" }),
+            "seccomp",
+        ),
+        (
+            "/securityContext/sysctls",
+            json!([{ "name": "a", "value": "b" }]),
+            "sysctls",
+        ),
+        ("/containers/0/securityContext", json!({}), "not privileged"),
+        (
+            "/containers/0/securityContext/privileged",
+            json!(true),
+            "not privileged",
+        ),
+        (
+            "/containers/0/securityContext/allowPrivilegeEscalation",
+            json!(true),
+            "not privileged",
+        ),
+        (
+            "/containers/0/securityContext/capabilities",
+            json!({ "drop": [] }),
+            "drop ALL",
+        ),
+        (
+            "/containers/0/securityContext/capabilities/add",
+            json!(["NET_RAW"]),
+            "drop ALL",
+        ),
+        (
+            "/containers/0/securityContext/runAsUser",
+            json!(0),
+            "non-root",
+        ),
+        (
+            "/containers/0/securityContext/procMount",
+            json!("Unmasked"),
+            "not privileged",
+        ),
+        (
+            "/containers/0/env",
+            json!([{ "name": "A", "valueFrom": { "secretKeyRef": { "name": "a", "key": "b" } } }]),
+            "literal values only",
+        ),
+        (
+            "/containers/0/envFrom",
+            json!([{ "secretRef": { "name": "a" } }]),
+            "literal values only",
+        ),
+        (
+            "/initContainers",
+            json!([{ "name": "a", "image": "b" }]),
+            "not privileged",
+        ),
+    ]
+}
