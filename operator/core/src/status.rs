@@ -1,20 +1,22 @@
 //! What to answer: plan and conclusion -> status. Pure; nothing here is ever read back to decide
 //! what to do, except that a finished run stays finished.
 
+mod drafts;
+
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
+use wasmbench_api::conditions::{self, no, unknown, yes};
 use wasmbench_api::status::{
     BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, ReachedPrecision, Results,
     SkippedVariant, SummaryRow, VersusRun,
 };
-use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 
 use crate::build::names;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
 use crate::results::across::Versus;
-use crate::results::expectations::{Decision, Outcome, overall};
+use crate::results::expectations::Decision;
 use crate::results::invalid::noisy_trials;
 use crate::results::precision::Precision;
 use crate::results::{Summary, Trust, coldstart, density, fit, rows, trust};
@@ -135,7 +137,7 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
         no(conditions::RECONCILING, "Finished", "the run has ended"),
         yes(conditions::STALLED, "Invalid", message.clone()),
     ];
-    drafts.extend(passed(&run.spec, None));
+    drafts.extend(drafts::passed(&run.spec, None));
     let old = run.status.clone().unwrap_or_default();
     Status {
         observed_generation: run.metadata.generation,
@@ -162,7 +164,7 @@ pub fn status_of(
     let old = run.status.clone().unwrap_or_default();
     let generation = run.metadata.generation;
     let total = valid.planned(seen.blocks).len();
-    let drafts = drafts(valid, total, plan, conclusion);
+    let drafts = drafts::drafts(valid, total, plan, conclusion);
     let finished = drafts
         .iter()
         .any(|d| d.type_ == conditions::FINISHED && d.status == "True");
@@ -225,130 +227,6 @@ pub fn same(old: Option<&Status>, new: &Status) -> bool {
         status
     };
     old.is_some_and(|old| without_estimate(old) == without_estimate(new))
-}
-
-fn drafts(
-    valid: &ValidatedRun,
-    total: usize,
-    plan: &Plan,
-    conclusion: Option<&Conclusion>,
-) -> Vec<Draft> {
-    let mut drafts = vec![yes(
-        conditions::ACCEPTED,
-        "Valid",
-        "the spec was understood",
-    )];
-    let pending = |reason: &str, message: &str| {
-        vec![
-            no(conditions::FINISHED, reason, "the run has not ended"),
-            unknown(conditions::SUCCEEDED, reason, clip(message)),
-            unknown(
-                conditions::TRUSTWORTHY,
-                "NoResult",
-                "there are no numbers yet",
-            ),
-        ]
-    };
-    match (&plan.stage, conclusion) {
-        (Stage::Queued { message }, _) => drafts.extend(pending("Queued", message)),
-        (Stage::Measuring { message, .. }, _) => drafts.extend(pending("Measuring", message)),
-        (Stage::Suspended, _) => {
-            let message = "suspended: set spec.suspend to false to go on";
-            drafts.extend(pending("Suspended", message));
-        }
-        (Stage::NoNode { message }, _) => drafts.extend(no_node(message)),
-        (Stage::Done, Some(conclusion)) => drafts.extend(concluded(total, conclusion)),
-        (Stage::Summarising | Stage::Done, _) => {
-            drafts.extend(pending("Summarising", "writing the report"));
-        }
-    }
-    let preparing = matches!(plan.stage, Stage::Queued { .. }) && plan.completed == 0;
-    let concluded = conclusion.filter(|_| plan.stage == Stage::Done);
-    drafts.extend(passed(&valid.spec, concluded));
-    drafts.push(if preparing {
-        yes(
-            conditions::RECONCILING,
-            "Preparing",
-            "no pod of the run has started yet",
-        )
-    } else if matches!(plan.stage, Stage::Done | Stage::NoNode { .. }) {
-        no(conditions::RECONCILING, "Finished", "the run has ended")
-    } else {
-        no(conditions::RECONCILING, "Started", "the run has started")
-    });
-    drafts.push(if let Stage::NoNode { message } = &plan.stage {
-        yes(conditions::STALLED, "NoMatchingNode", clip(message))
-    } else if plan.stage == Stage::Done {
-        no(conditions::STALLED, "Finished", "the run has ended")
-    } else if plan.stage == Stage::Suspended {
-        no(conditions::STALLED, "Suspended", "the user stopped the run")
-    } else {
-        no(conditions::STALLED, "Progressing", "nothing is in the way")
-    });
-    drafts
-}
-
-fn no_node(message: &str) -> Vec<Draft> {
-    vec![
-        yes(conditions::FINISHED, "NoMatchingNode", "the run has ended"),
-        no(conditions::SUCCEEDED, "NoMatchingNode", clip(message)),
-        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
-    ]
-}
-
-fn concluded(total: usize, conclusion: &Conclusion) -> Vec<Draft> {
-    let precision = conclusion.precision.as_ref();
-    let precision = precision.map_or_else(String::new, |found| format!("; {}", found.message));
-    let finished = yes(
-        conditions::FINISHED,
-        "Completed",
-        "every trial has a record",
-    );
-    let succeeded = if conclusion.measured == total {
-        yes(
-            conditions::SUCCEEDED,
-            "Completed",
-            format!("all {total} trials were measured{precision}"),
-        )
-    } else if conclusion.measured == 0 {
-        let message = "no trial has a valid measurement: status.skipped and the report say why";
-        no(conditions::SUCCEEDED, "NothingMeasured", message)
-    } else {
-        let message = format!(
-            "{} of {total} trials have a valid measurement: status.skipped and the report say what \
-             happened to the others{precision}",
-            conclusion.measured
-        );
-        no(conditions::SUCCEEDED, "Incomplete", message)
-    };
-    vec![finished, succeeded, trustworthy(conclusion)]
-}
-
-fn trustworthy(conclusion: &Conclusion) -> Draft {
-    match &conclusion.trust {
-        Trust::NoNumbers => unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
-        Trust::Yes(message) => yes(conditions::TRUSTWORTHY, "NoDoubts", message.clone()),
-        Trust::No { reason, message } => no(conditions::TRUSTWORTHY, reason, message.clone()),
-    }
-}
-
-/// The gate, where the spec has one: every expectation with its outcome, one per line.
-fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Option<Draft> {
-    if spec.expectations.is_empty() {
-        return None;
-    }
-    let decisions = conclusion.map_or(&[][..], |conclusion| &conclusion.expectations);
-    let line = |decision: &Decision| {
-        let Decision { name, message, .. } = decision;
-        format!("{}: {name}: {message}.", decision.outcome.words())
-    };
-    let message = decisions.iter().map(line).collect::<Vec<_>>().join("\n");
-    Some(match overall(decisions) {
-        None => unknown(conditions::PASSED, "NoResult", "there are no numbers yet"),
-        Some(Outcome::Met) => yes(conditions::PASSED, "ExpectationsMet", message),
-        Some(Outcome::NotMet) => no(conditions::PASSED, "ExpectationNotMet", message),
-        Some(Outcome::Undecided) => unknown(conditions::PASSED, "Undecided", message),
-    })
 }
 
 fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {

@@ -3,8 +3,8 @@
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals, tags),
 //! [`lane`] (the trials of a cell as points), the plots [`strip`], [`curve`] and [`forest`], then
-//! [`sections`] (which plots a run has) and [`page`]. Numbers are written as in `report.md`, and all
-//! text that comes from outside is escaped.
+//! [`ratios`] and [`sections`] (which plots a run has) and [`page`]. Numbers are written as in
+//! `report.md`, and all text that comes from outside is escaped.
 
 mod cold;
 mod curve;
@@ -12,6 +12,7 @@ mod forest;
 mod lane;
 mod marks;
 mod page;
+mod ratios;
 mod scale;
 mod sections;
 mod strip;
