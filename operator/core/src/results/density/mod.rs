@@ -47,7 +47,8 @@ pub struct DensityCell {
     /// Climbs with a step on a noisy node. They are left out of the numbers, unless there are no others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_trials: u32,
-    /// Whether nobody knows how noisy the node was at some step, because the load was too short.
+    /// Whether nobody knows how noisy the node was at some step, because the load was too short or CPU
+    /// time was not read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub noise_not_judged: bool,
     /// Steps at which requests failed, or something else than the variant was measured too, over all

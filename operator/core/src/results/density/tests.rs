@@ -139,3 +139,21 @@ fn a_load_that_cannot_be_read_speaks_for_nobody() {
         assert!(doubts[0].message.contains(place), "{doubts:?}");
     }
 }
+
+#[test]
+fn a_step_in_which_nobody_could_see_a_neighbour_is_noted_however_long_it_was() {
+    let plants: [fn(&mut Value); 3] = [
+        |window| drop(window.as_object_mut().unwrap().remove("subject")),
+        |window| drop(window.as_object_mut().unwrap().remove("node")),
+        |window| window["durationNanoseconds"] = json!(400_000_000),
+    ];
+    for plant in plants {
+        let summary = with_step(1, &[5], plant);
+        assert!(is_compared(&summary), "it is a note");
+        let notes = found(&summary, Reason::NoiseUnknown);
+        assert_eq!(notes.len(), 1, "{:?}", summary.doubts);
+        assert!(!notes[0].breaks_trust);
+        let place = "density of heavy on hello";
+        assert!(notes[0].message.ends_with(place), "{notes:?}");
+    }
+}

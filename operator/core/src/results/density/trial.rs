@@ -34,8 +34,6 @@ pub struct Reached {
     pub node_available: Option<f64>,
     /// How noisy the node was while the first instance was loaded.
     pub noise: Noise,
-    /// Whether that load was too short to know, though the node was read.
-    pub is_too_short_for_noise: bool,
     /// Requests to the first instance that were not answered as expected.
     pub errors: u64,
     /// Whether nobody knows how many, because fortio's output cannot be read or counts none.
@@ -130,7 +128,6 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
             .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
         noise: noisy.unwrap_or_default(),
-        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(&step.first),
         errors,
         is_unreadable,
         throttled_periods: meter

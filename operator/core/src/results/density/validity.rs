@@ -94,8 +94,12 @@ fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
     let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
     Some(note(
         Reason::NoiseUnknown,
-        format!("the noise of the node was not judged in windows under 0.5 s: {OF}{places}"),
-        "raise spec.sweeps.density.requests",
+        format!(
+            "the noise of the node was not judged in windows under 0.5 s, or where CPU time was not \
+             read: {OF}{places}"
+        ),
+        "raise spec.sweeps.density.requests; where that is no help, see whether meter.level is none, \
+         and what the probe's log says",
     ))
 }
 
