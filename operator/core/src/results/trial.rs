@@ -85,7 +85,7 @@ pub struct Metrics {
     pub memory: Option<u64>,
     /// Which memory it is.
     pub memory_source: Option<MemorySource>,
-    /// CPU time of the load generator as a share (0 to 1) of all CPUs of the node.
+    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
     pub generator_cpu_share: Option<f64>,
     /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
     /// to 1) of all CPUs of the node.
@@ -209,7 +209,7 @@ pub fn metrics(
         memory,
         memory_source,
         generator_cpu_share: cpus
-            .and_then(|cpus| generator_cpu_share(window, cpus))
+            .and_then(|cpus| generator_cpu_share(window, generator_cpus(document, window, cpus)))
             .map(round),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
@@ -239,13 +239,22 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
     }
 }
 
-/// Of all CPUs of the node, or of what a limit leaves to the generator: its own ceiling is what it
-/// may not come near.
-fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
-    let of_node = noise::share(window, window.generator_cpu_nanoseconds, cpus)?;
-    let cpus = f64::from(cpus);
-    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
-    Some(of_node * (cpus / limit.unwrap_or(cpus)).max(1.0))
+/// How many of the `cpus` of the node the generator may use: a limit may leave it fewer, and so do the
+/// CPUs that the subject has for itself. Its own ceiling is what it may not come near.
+fn generator_cpus(document: &LoadDocument, window: &TimedWindow, cpus: u32) -> f64 {
+    let lists = document.cpus.as_ref();
+    let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
+    let allowed = allowed.map_or(f64::INFINITY, f64::from);
+    let limit = window.generator_cpu_limit.unwrap_or(f64::INFINITY);
+    let few = [allowed, limit].into_iter().filter(|few| *few > 0.0);
+    few.fold(f64::from(cpus), f64::min)
+}
+
+/// CPU time of the generator as a share of what so many CPUs had to give.
+fn generator_cpu_share(window: &TimedWindow, cpus: f64) -> Option<f64> {
+    let available = window.duration_nanoseconds as f64 * cpus;
+    let used = window.generator_cpu_nanoseconds? as f64;
+    (available > 0.0).then(|| used / available)
 }
 
 #[cfg(test)]
