@@ -108,7 +108,7 @@ pub const fn is_too_short(window: &TimedWindow) -> bool {
 }
 
 /// CPU time as a share of what the node's CPUs had to give during the window.
-pub fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
+fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
     let available = window.duration_nanoseconds as f64 * f64::from(cpus);
     let used = used_nanoseconds? as f64;
     (available > 0.0).then(|| used / available)

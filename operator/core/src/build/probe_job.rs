@@ -214,13 +214,13 @@ fn deadline(request: &LoadRequest) -> u32 {
             warmup_seconds,
         } => 3 * (seconds + warmup_seconds),
         // Its resolution never needs a repeat, but a subject that cannot keep up takes longer: the
-        // probe gives it twice the time.
+        // probe gives it twice the time. A noisy node costs a second peak, too.
         Load::OpenLoop {
             peak_seconds,
             seconds,
             warmup_seconds,
             ..
-        } => 3 * warmup_seconds + peak_seconds + 4 * seconds,
+        } => 3 * warmup_seconds + 2 * peak_seconds + 4 * seconds,
     };
     request.ready_timeout_seconds + load + MARGIN_SECONDS
 }

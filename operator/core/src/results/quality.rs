@@ -59,7 +59,7 @@ pub enum Reason {
     LoadGeneratorLate,
     /// Answers seem to wait for an acknowledgement that is delayed.
     DelayedAck,
-    /// Windows were too short to tell whether the node was noisy.
+    /// Windows were too short to tell whether the node was noisy, or CPU time was not read.
     NoiseUnknown,
     /// The rate still moved when the timed window began.
     WarmupNotSettled,

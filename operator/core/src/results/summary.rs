@@ -202,7 +202,7 @@ pub struct CellSummary {
     /// Requests per second that the load generator would reach here if answers cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling_rps: Option<f64>,
-    /// The largest share (0 to 1) of all CPUs of the node that the load generator used in a valid
+    /// The largest share (0 to 1) of the CPUs that it may use that the load generator used in a valid
     /// trial.
     pub generator_cpu_share_max: Option<f64>,
     /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load

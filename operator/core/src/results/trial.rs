@@ -10,6 +10,7 @@ use super::sandbox::{SandboxUse, sandbox_use};
 use super::statistics::round_significant;
 use crate::noise::{self, Noise};
 use crate::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
+use crate::wire::open_loop::Peak;
 
 /// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
 pub const SUMMARY_DIGITS: usize = 5;
@@ -67,7 +68,7 @@ pub struct Trial {
 pub struct Metrics {
     /// Requests with the expected status.
     pub requests: u64,
-    /// All other requests.
+    /// All other requests, those of an open loop's peak included.
     pub errors: u64,
     /// Successful requests per second.
     pub rps: Option<f64>,
@@ -85,7 +86,7 @@ pub struct Metrics {
     pub memory: Option<u64>,
     /// Which memory it is.
     pub memory_source: Option<MemorySource>,
-    /// CPU time of the load generator as a share (0 to 1) of all CPUs of the node.
+    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
     pub generator_cpu_share: Option<f64>,
     /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
     /// to 1) of all CPUs of the node.
@@ -179,10 +180,16 @@ pub fn metrics(
     let any_success = load.succeeded > 0;
     let cpus = document.environment.facts.get("cpus");
     let cpus = cpus.and_then(|list| noise::cpus(list));
-    let noise = cpus.map(|cpus| Noise::of(window, cpus)).unwrap_or_default();
+    let peak = window
+        .open_loop
+        .map(|window| window.peak)
+        .unwrap_or_default();
+    // What spoilt the peak spoilt the rate that follows from it.
+    let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(peak.noise(cpus)));
+    let noise = noise.unwrap_or_default();
     Ok(Some(Metrics {
         requests: load.succeeded,
-        errors: load.failed,
+        errors: load.failed + peak.failed.unwrap_or_default(),
         rps: any_success.then(|| round(load.succeeded as f64 / load.seconds)),
         p50: exact
             .map_or_else(
@@ -209,7 +216,9 @@ pub fn metrics(
         memory,
         memory_source,
         generator_cpu_share: cpus
-            .and_then(|cpus| generator_cpu_share(window, cpus))
+            .and_then(|cpus| {
+                generator_cpu_share(window, &peak, generator_cpus(document, window, cpus))
+            })
             .map(round),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
@@ -239,13 +248,30 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
     }
 }
 
-/// Of all CPUs of the node, or of what a limit leaves to the generator: its own ceiling is what it
-/// may not come near.
-fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
-    let of_node = noise::share(window, window.generator_cpu_nanoseconds, cpus)?;
-    let cpus = f64::from(cpus);
-    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
-    Some(of_node * (cpus / limit.unwrap_or(cpus)).max(1.0))
+/// How many of the `cpus` of the node the generator may use: a limit may leave it fewer, and so do the
+/// CPUs that the subject has for itself. Its own ceiling is what it may not come near.
+fn generator_cpus(document: &LoadDocument, window: &TimedWindow, cpus: u32) -> f64 {
+    let lists = document.cpus.as_ref();
+    let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
+    let allowed = allowed.map_or(f64::INFINITY, f64::from);
+    let limit = window.generator_cpu_limit.unwrap_or(f64::INFINITY);
+    let few = [allowed, limit].into_iter().filter(|few| *few > 0.0);
+    few.fold(f64::from(cpus), f64::min)
+}
+
+/// CPU time of the generator as a share of what so many CPUs had to give: in the window or at the peak
+/// before it, wherever that was more.
+fn generator_cpu_share(window: &TimedWindow, peak: &Peak, cpus: f64) -> Option<f64> {
+    let share = |used: Option<u64>, nanoseconds: u64| {
+        let (used, available) = (used? as f64, nanoseconds as f64 * cpus);
+        (available > 0.0).then(|| used / available)
+    };
+    let window = share(
+        window.generator_cpu_nanoseconds,
+        window.duration_nanoseconds,
+    );
+    let peak = share(peak.generator_cpu_nanoseconds, peak.duration_nanoseconds);
+    window.into_iter().chain(peak).reduce(f64::max)
 }
 
 #[cfg(test)]

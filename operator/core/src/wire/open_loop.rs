@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::noise::Noise;
+
 /// A timed window whose requests were due at fixed moments, whatever the answers did.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +38,29 @@ pub struct Peak {
     pub rps: f64,
     /// Length of the load, in nanoseconds.
     pub duration_nanoseconds: u64,
+    /// Requests that were not answered as expected; absent where they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// CPU time of fortio itself over the load, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cpu_nanoseconds: Option<u64>,
+    /// CPU time of others as a share (0 to 1) of all CPUs of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cpu_share: Option<f64>,
+    /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share: Option<f64>,
+}
+
+impl Peak {
+    /// How noisy a node with so many CPUs was.
+    pub const fn noise(&self, cpus: u32) -> Noise {
+        Noise {
+            others: self.others_cpu_share,
+            stolen: self.steal_share,
+            cpus: Some(cpus),
+        }
+    }
 }
 
 /// Exact percentiles, in microseconds: the smallest time that this many percent of the requests did not

@@ -10,6 +10,7 @@
 #[path = "../results_support/mod.rs"]
 mod results_support;
 
+mod blind;
 mod comparisons;
 mod report;
 mod support;

@@ -11,4 +11,5 @@ mod comparisons;
 mod instruments;
 mod missing;
 mod noise;
+mod own_cpus;
 mod support;

@@ -58,6 +58,7 @@ fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
         peak: Peak {
             rps: 20_000.0 / factor,
             duration_nanoseconds: 5_000_000_000,
+            ..Peak::default()
         },
         connections: 50,
         requested_rps: 200.0 * f64::from(percent_of_peak) / factor,

@@ -73,8 +73,8 @@ impl Amounts {
                 ..
             } => {
                 let timed = Duration::from_secs(seconds.into());
-                let before = Duration::from_secs((3 * warmup_seconds + peak_seconds).into());
-                // Two windows, each of which may take twice its time.
+                let before = Duration::from_secs((3 * warmup_seconds + 2 * peak_seconds).into());
+                // Two windows, each of which may take twice its time, and the peak before each.
                 Self::of_time(timed, warmup_seconds, before + 4 * timed)
             }
         }

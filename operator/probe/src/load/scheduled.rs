@@ -1,7 +1,6 @@
 //! The timed window of a load on a schedule: the subject's peak first, then requests at a part of it,
 //! with a log from which every one of them is counted from the moment at which it was due.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use wasmbench_core::open_loop::{self, Schedule};
@@ -33,14 +32,33 @@ pub struct Asked {
 }
 
 impl Bench<'_> {
-    /// Measures the peak, then runs the timed window; once more when the node was noisy, and then the
-    /// quieter one counts.
+    /// Measures the peak, then runs the timed window; both once more when the node was noisy in either, and
+    /// then those of the quieter node count.
     pub fn scheduled(
         &self,
         asked: Asked,
         warm: &Warm,
     ) -> Result<(TimedWindow, Answered), ProbeFailure> {
-        let peak = self.peak(asked, warm)?;
+        let first = self.part_of_peak(asked, warm)?;
+        let noisy = ask_for_quiet(std::slice::from_ref(&first));
+        if !noisy || !self.has_time_for(&first) {
+            return Ok((first.timed, first.answered));
+        }
+        let why = first.noise.words();
+        progress(&format!("the node was noisy, {why}: once more"));
+        // What a repeat could not better stays as it was.
+        let kept = match self.part_of_peak(asked, warm) {
+            Ok(second) => quieter(vec![first], vec![second]),
+            Err(_) => vec![first],
+        };
+        only(Ok(kept)).map(|window| (window.timed, window.answered))
+    }
+
+    /// The peak, and the window at a part of it.
+    fn part_of_peak(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
+        let fastest = self.fastest(asked, warm)?;
+        let peak = fastest.peak();
+        progress(&format!("peak: {:.0} requests per second", peak.rps));
         let rps = peak.rps * f64::from(asked.percent_of_peak) / 100.0;
         let schedule =
             Schedule::new(rps, self.load.connections, asked.seconds).ok_or_else(|| {
@@ -57,38 +75,19 @@ impl Bench<'_> {
             asked.percent_of_peak,
             schedule.connections()
         ));
-        let first = self.on_schedule(&schedule, peak, warm)?;
-        let noisy = ask_for_quiet(std::slice::from_ref(&first));
-        if !noisy || !self.has_time_for(&first) {
-            return Ok((first.timed, first.answered));
-        }
-        let why = first.noise.words();
-        progress(&format!("the node was noisy, {why}: once more"));
-        // What a repeat could not better stays as it was.
-        let kept = match self.on_schedule(&schedule, peak, warm) {
-            Ok(second) => quieter(vec![first], vec![second]),
-            Err(_) => vec![first],
-        };
-        only(Ok(kept)).map(|window| (window.timed, window.answered))
+        let window = self.on_schedule(&schedule, peak, warm)?;
+        Ok(window.after(&fastest))
     }
 
-    fn peak(&self, asked: Asked, warm: &Warm) -> Result<Peak, ProbeFailure> {
+    /// A load as fast as the subject answers, read at both edges like every window.
+    fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
         let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
-        let settings = (warm.resolution, warm.per_request);
-        let run = self.run(time, settings, &Mutex::default())?;
-        if run.expected == 0 {
-            let message = format!(
-                "no request at the peak was answered as expected: {}",
-                run.codes()
-            );
+        let window = self.window(time, warm, warm.resolution)?;
+        if let Err(codes) = &window.answered {
+            let message = format!("no request at the peak was answered as expected: {codes}");
             return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
         }
-        let peak = Peak {
-            rps: run.expected as f64 / run.duration.as_secs_f64(),
-            duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
-        };
-        progress(&format!("peak: {:.0} requests per second", peak.rps));
-        Ok(peak)
+        Ok(window)
     }
 
     fn on_schedule(

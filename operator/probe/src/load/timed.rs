@@ -130,7 +130,7 @@ impl Bench<'_> {
         let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
         progress(&format!(
-            "timed: {} requests, {:.0} per second",
+            "{} requests, {:.0} per second",
             run.requests,
             run.rps()
         ));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{DiscardedWindow, Neighbour, TimedWindow};
+use wasmbench_core::wire::open_loop::Peak;
 
 use crate::fortio::result::Run;
 use crate::resolution::{self, Seen};
@@ -22,7 +23,9 @@ pub struct Window {
     pub answered: Answered,
     /// How long it was.
     pub length: Duration,
-    /// Requests that were not answered as expected.
+    /// Requests that were answered as expected.
+    expected: u64,
+    /// Requests that were not.
     failed: u64,
     rps: f64,
     seen: Option<Seen>,
@@ -37,6 +40,7 @@ impl Window {
             } else {
                 Err(run.codes())
             },
+            expected: run.expected,
             failed: run.requests.saturating_sub(run.expected),
             rps: run.rps(),
             seen: run.seen,
@@ -46,6 +50,30 @@ impl Window {
                 fortio: run.json,
                 ..timed
             },
+        }
+    }
+
+    /// What it tells as the peak that a schedule is made of.
+    pub fn peak(&self) -> Peak {
+        Peak {
+            rps: self.expected as f64 / self.length.as_secs_f64(),
+            duration_nanoseconds: self.timed.duration_nanoseconds,
+            failed: Some(self.failed),
+            generator_cpu_nanoseconds: self.timed.generator_cpu_nanoseconds,
+            others_cpu_share: self.noise.others,
+            steal_share: self.noise.stolen,
+        }
+    }
+
+    /// The same window, judged together with the `peak` before it, from which its rate follows: both
+    /// count, or neither.
+    #[must_use]
+    pub fn after(self, peak: &Self) -> Self {
+        Self {
+            noise: self.noise.worst(peak.noise),
+            length: self.length + peak.length,
+            failed: self.failed + peak.failed,
+            ..self
         }
     }
 
@@ -144,6 +172,7 @@ mod tests {
             },
             answered: Ok(()),
             length: Duration::from_secs(4),
+            expected: 100,
             failed,
             rps,
             seen: None,
@@ -168,6 +197,27 @@ mod tests {
         assert!(!ask_for_quiet(&[window(0.3, 1.0, 1)]));
         assert!(!ask_for_quiet(&[window(0.3, 1.0, 0), window(0.1, 1.0, 1)]));
         assert_eq!(kept(window(0.2, 1.0, 0), window(0.3, 2.0, 1)), (2.0, 1.0));
+    }
+
+    #[test]
+    fn a_window_is_as_noisy_and_as_faulty_as_the_peak_before_it() {
+        let after = |peak: &Window| window(0.1, 1.0, 0).after(peak);
+        assert!(!ask_for_quiet(&[after(&window(0.1, 1.0, 0))]));
+        let noisy = after(&window(0.3, 1.0, 0));
+        assert_eq!(noisy.length, Duration::from_secs(8), "a repeat takes both");
+        assert!(ask_for_quiet(std::slice::from_ref(&noisy)));
+        assert_eq!(noisy.discarded().others_cpu_share, Some(0.3));
+        assert!(!ask_for_quiet(&[after(&window(0.3, 1.0, 1))]));
+    }
+
+    #[test]
+    fn a_peak_is_made_of_answers_and_tells_what_failed_and_who_disturbed_it() {
+        let peak = window(0.2, 1.0, 20).peak();
+        assert!((peak.rps - 25.0).abs() < 1e-9, "{peak:?}");
+        assert_eq!(
+            (peak.failed, peak.others_cpu_share, peak.steal_share),
+            (Some(20), Some(0.2), None)
+        );
     }
 
     #[test]

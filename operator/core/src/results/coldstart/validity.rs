@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::against::Against;
-use super::super::doubts::{self, MAX_PLACES, counts, doubt};
+use super::super::doubts::{self, MAX_PLACES, counts, doubt, note};
 use super::super::invalid::TRIALS_PER_NOISY_ONE;
 use super::super::quality::{Doubt, Reason};
 use super::super::units;
@@ -66,6 +66,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         wrong_class(cells),
         unverified(cells),
         noisy(cells),
+        not_judged(cells),
         coarse(cells),
     ];
     found.into_iter().flatten().collect()
@@ -120,6 +121,24 @@ fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
         ),
         "these points are not compared, because the node was not the run's alone: move other pods away (kubectl top \
          pods), or choose a quiet node with spec.placement",
+    ))
+}
+
+fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let place = |cell: &ColdStartCell| {
+        let samples = cell.pods / cell.concurrency.max(1);
+        let unknown = samples.saturating_sub(cell.judged_samples);
+        (unknown > 0).then(|| format!("{} ({unknown} of {samples} samples)", cell.place()))
+    };
+    let places = listed(cells.iter().filter_map(place))?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!(
+            "the noise of the node was not judged in samples too short for the kernel's counters \
+             (0.4 s over all CPUs), or where these were not read: {places}"
+        ),
+        "look at the intervals and the noise floor, and whether the probe can read the node's \
+         /proc/stat",
     ))
 }
 

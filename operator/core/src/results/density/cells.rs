@@ -56,7 +56,7 @@ pub fn cells(
                 noise_not_judged: all
                     .values()
                     .flat_map(|trial| &trial.steps)
-                    .any(|step| step.is_too_short_for_noise),
+                    .any(|step| step.noise.others.is_none()),
                 spoilt: spoilt(&all),
                 ..summarise(cell, counts, shown, planned)
             });

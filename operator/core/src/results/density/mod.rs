@@ -9,6 +9,8 @@ mod cells;
 mod compare;
 mod report;
 mod spoilt;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod validity;
 mod words;
@@ -45,10 +47,12 @@ pub struct DensityCell {
     /// Climbs with a step on a noisy node. They are left out of the numbers, unless there are no others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_trials: u32,
-    /// Whether nobody knows how noisy the node was at some step, because the load was too short.
+    /// Whether nobody knows how noisy the node was at some step, because the load was too short or CPU
+    /// time was not read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub noise_not_judged: bool,
-    /// Steps at which something else than the variant was measured too, over all measured climbs.
+    /// Steps at which requests failed, or something else than the variant was measured too, over all
+    /// measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoilt: Vec<SpoiltStep>,
     /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
@@ -112,17 +116,17 @@ pub struct DensityStepSummary {
     pub proportional_bytes: Option<Spread>,
 }
 
-/// A step at which something else than the variant was measured too.
+/// A step at which requests failed, or something else than the variant was measured too.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct SpoiltStep {
     /// Instances that ran.
     pub instances: u32,
-    /// `NodeNoisy` or `Throttled`.
+    /// `ErrorsInLoad`, `NodeNoisy` or `Throttled`.
     pub reason: Reason,
     /// Blocks in which it was so.
     pub trials: u32,
-    /// How badly: `31 % used by others` in the worst of them, `4 periods` in all.
+    /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests` in all.
     pub message: String,
 }
 

@@ -57,6 +57,10 @@ pub fn section(summary: &Summary) -> String {
 /// Steps that say something else than the variant's cost, one sentence per reason.
 fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
     let all = [
+        (
+            Reason::ErrorsInLoad,
+            "requests to the first instance failed",
+        ),
         (Reason::NodeNoisy, "the node was noisy"),
         (Reason::Throttled, "a CPU limit stopped the first instance"),
     ];

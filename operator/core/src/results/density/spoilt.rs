@@ -1,4 +1,5 @@
-//! Steps at which something else than the variant was measured too: a noisy node, a CPU limit.
+//! Steps that do not count as they are: failed requests, and where something else than the variant was
+//! measured too, a noisy node or a CPU limit.
 
 use super::super::quality::Reason;
 use super::cells::{Blocks, by_instances};
@@ -15,7 +16,9 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
         let periods = steps.iter().map(|step| step.throttled_periods);
         let periods: Vec<u64> = periods.filter(|periods| *periods > 0).collect();
         let in_all: u64 = periods.iter().sum();
+        let failing = steps.iter().filter(|step| step.has_errors());
         let found = [
+            (Reason::ErrorsInLoad, failing.count(), errors(&steps)),
             (
                 Reason::Throttled,
                 periods.len(),
@@ -32,6 +35,16 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
         })
     };
     by_instances(blocks).into_iter().flat_map(of_step).collect()
+}
+
+/// What failed at a step, over all blocks.
+fn errors(steps: &[&Reached]) -> String {
+    let failed: u64 = steps.iter().map(|step| step.errors).sum();
+    let unreadable = steps.iter().filter(|step| step.is_unreadable).count();
+    let failed = (failed > 0).then(|| format!("{failed} failed requests"));
+    let unreadable = (unreadable > 0).then(|| format!("{unreadable} unreadable result(s)"));
+    let both: Vec<String> = failed.into_iter().chain(unreadable).collect();
+    both.join(", ")
 }
 
 /// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`; empty

@@ -34,8 +34,10 @@ pub struct Reached {
     pub node_available: Option<f64>,
     /// How noisy the node was while the first instance was loaded.
     pub noise: Noise,
-    /// Whether that load was too short to know, though the node was read.
-    pub is_too_short_for_noise: bool,
+    /// Requests to the first instance that were not answered as expected.
+    pub errors: u64,
+    /// Whether nobody knows how many, because fortio's output cannot be read or counts none.
+    pub is_unreadable: bool,
     /// Scheduler periods in which a CPU limit stopped the first instance.
     pub throttled_periods: u64,
 }
@@ -70,6 +72,13 @@ impl DensityTrial {
     }
 }
 
+impl Reached {
+    /// Whether requests failed. What cannot be read speaks for nobody.
+    pub const fn has_errors(&self) -> bool {
+        self.errors > 0 || self.is_unreadable
+    }
+}
+
 /// The slope of the line with the least squares through points; `None` with fewer than two places.
 fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let points: Vec<(f64, f64)> = points.collect();
@@ -100,7 +109,10 @@ pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityT
 
 fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
     let load = fortio::parse(&step.first.fortio, expected_status).ok();
-    let load = load.filter(|load| load.failed == 0 && load.succeeded > 0);
+    let load = load.filter(|load| load.succeeded + load.failed > 0);
+    let errors = load.as_ref().map_or(0, |load| load.failed);
+    let is_unreadable = load.is_none();
+    let load = load.filter(|load| load.failed == 0);
     let bytes = |value: u64| value as f64;
     let noisy = cpus.map(|cpus| Noise::of(&step.first, cpus));
     let meter = step.first.subject.as_ref();
@@ -116,7 +128,8 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
             .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
         noise: noisy.unwrap_or_default(),
-        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(&step.first),
+        errors,
+        is_unreadable,
         throttled_periods: meter
             .and_then(|meter| meter.throttled_periods)
             .unwrap_or_default(),

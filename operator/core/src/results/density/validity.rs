@@ -16,9 +16,10 @@ const OF: &str = "density of ";
 pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
     for cell in cells {
         let measured = cell.counts.valid + cell.counts.invalid;
-        let is_throttled = cell.spoilt.iter().any(|s| s.reason == Reason::Throttled);
+        let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
         let found = [
-            (Reason::Throttled, is_throttled),
+            (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
+            (Reason::Throttled, has_spoilt(Reason::Throttled)),
             (Reason::NodeNoisy, are_too_many(cell.noisy_trials, measured)),
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
@@ -36,12 +37,23 @@ pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
     let found = [
         counts::trials_failed(OF, points()),
         counts::incomplete(OF, points()),
+        errors_in_load(cells),
         throttled(cells),
         noisy(cells),
         left_out(cells),
         not_judged(cells),
     ];
     found.into_iter().flatten().collect()
+}
+
+fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::ErrorsInLoad);
+    Some(doubt(
+        Reason::ErrorsInLoad,
+        places(cells, Reason::ErrorsInLoad, is_invalid)?,
+        "these are not compared: a variant that fails may cost less than one that works; look at \
+         its log, and for limits of the subject and of the node (memory, open files)",
+    ))
 }
 
 fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
@@ -82,8 +94,12 @@ fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
     let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
     Some(note(
         Reason::NoiseUnknown,
-        format!("the noise of the node was not judged in windows under 0.5 s: {OF}{places}"),
-        "raise spec.sweeps.density.requests",
+        format!(
+            "the noise of the node was not judged in windows under 0.5 s, or where CPU time was not \
+             read: {OF}{places}"
+        ),
+        "raise spec.sweeps.density.requests; where that is no help, see whether meter.level is none, \
+         and what the probe's log says",
     ))
 }
 

@@ -49,16 +49,40 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// Points of which nobody knows whether the node was noisy, because their windows are too short.
+/// Points of which nobody knows whether the node was noisy: their windows are too short, or CPU time was
+/// not read.
 pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let is_short =
-        |trial: &Trial| trial.state == TrialState::Valid && trial.metrics.is_too_short_for_noise;
-    let cells = evidence.cells.iter();
-    let short = cells.filter(|cell| cell.trials.iter().any(is_short));
-    let places = listed(short.map(CellSummary::place), MAX_PLACES, ", ")?;
-    Some(note(
-        Reason::NoiseUnknown,
-        format!("the noise of the node was not judged in windows under 0.5 s: {places}"),
-        "raise spec.sweeps.warmLatency.requests",
-    ))
+    let places = |is_short: bool, what: &str, remedy| {
+        let is_meant = |trial: &Trial| {
+            let metrics = &trial.metrics;
+            let is_unknown = metrics.others_cpu_share.is_none();
+            trial.state == TrialState::Valid
+                && is_unknown
+                && metrics.is_too_short_for_noise == is_short
+        };
+        let cells = evidence.cells.iter();
+        let meant = cells.filter(|cell| cell.trials.iter().any(is_meant));
+        let places = listed(meant.map(CellSummary::place), MAX_PLACES, ", ")?;
+        Some((format!("{what}: {places}"), remedy))
+    };
+    let found = [
+        places(
+            true,
+            "in windows under 0.5 s",
+            "raise spec.sweeps.warmLatency.requests",
+        ),
+        places(
+            false,
+            "where CPU time was not read",
+            "see whether meter.level is none, and what the probe's log says",
+        ),
+    ];
+    let (places, remedies): (Vec<String>, Vec<&str>) = found.into_iter().flatten().unzip();
+    (!places.is_empty()).then(|| {
+        note(
+            Reason::NoiseUnknown,
+            format!("the noise of the node was not judged {}", places.join("; ")),
+            &remedies.join("; "),
+        )
+    })
 }

@@ -5,6 +5,8 @@
 //! doubts).
 
 mod report;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use serde::{Deserialize, Serialize};
