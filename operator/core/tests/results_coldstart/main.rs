@@ -9,5 +9,6 @@
 
 mod comparisons;
 mod report;
+mod shown;
 mod support;
 mod validity;

@@ -121,6 +121,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         (&title, Align::Right),
         ("MAKESPAN", Align::Right),
         ("SAMPLES", Align::Right),
+        ("INVALID", Align::Left),
     ]);
     for row in rows {
         for point in &row.cold_start {
@@ -136,6 +137,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
                     .map_or_else(|| NOTHING.to_owned(), units::micros),
             );
             cells.push(point.samples.to_string());
+            cells.push(point.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()));
             table.row(&cells);
         }
     }
@@ -155,6 +157,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
             nothing(),
             nothing(),
             time(floor.answer.as_ref()),
+            nothing(),
             nothing(),
             nothing(),
             nothing(),

@@ -7,7 +7,7 @@ use strum::IntoEnumIterator as _;
 use super::super::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
 use super::super::summary::Summary;
 use super::super::units;
-use super::lane::{Axis, Lane, look};
+use super::lane::{Axis, Lane, look, point_invalid};
 use super::marks::{self, Dot, Points};
 use super::scale::Scale;
 use super::sections::Plot;
@@ -90,6 +90,9 @@ fn lane(
     counted: Of,
     discarded: Of,
 ) -> Lane {
+    let invalid = point_invalid(&cell.invalid_because);
+    let because = invalid.as_ref();
+    let because = because.map_or_else(String::new, |why| format!(", {why}"));
     let dot = |block: &ColdBlock, value: Option<f64>, counts: bool, what: &str| {
         value.map(|value| Dot {
             value,
@@ -99,11 +102,13 @@ fn lane(
                 block.block,
                 units::micros(value)
             ),
-            counts,
+            counts: counts && cell.is_ranked(),
+            is_out_with_its_point: counts && !cell.is_ranked(),
         })
     };
     let dots = cell.blocks.iter().flat_map(|block| {
-        let counted = dot(block, counted(block), true, "median of its pods");
+        let of_pods = format!("median of its pods{because}");
+        let counted = dot(block, counted(block), true, &of_pods);
         let discarded = dot(
             block,
             discarded(block),
@@ -119,6 +124,7 @@ fn lane(
         dots: dots.collect(),
         spread: time.map(|time| time.p50_microseconds),
         is_ranked: cell.is_ranked() && time.is_some(),
+        invalid,
         mark: "",
         missing: (without > 0).then(|| format!("{without} trials without a measurement")),
     }
