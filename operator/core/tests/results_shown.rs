@@ -8,13 +8,15 @@
 
 mod results_support;
 
-use results_support::{all_measured, run};
+use results_support::{all_measured, run, run_with};
+use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::results::html::report_html;
+use wasmbench_core::results::open_loop::statement;
 use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::status_table::status_text;
 use wasmbench_core::results::summary::Summary;
-use wasmbench_core::results::{RunInput, summarize};
+use wasmbench_core::results::{RunInput, report_files, summarize};
 use wasmbench_core::wire::record::{Point, Record};
 
 /// What the terminal shows.
@@ -100,4 +102,68 @@ fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
     let marks = "<title>point invalid: Throttled</title><path class=\"median\"";
     assert_eq!(html.matches(marks).count(), 5);
     assert_eq!(html.matches("class=\"out").count(), 5 * 5);
+}
+
+/// Records of windows in which so many requests succeeded.
+fn with_requests(input: &RunInput, requests: u64) -> Vec<Record> {
+    let mut records = all_measured(input);
+    for record in &mut records {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        timed.fortio["RetCodes"] = json!({"200": requests});
+        timed.fortio["DurationHistogram"]["Count"] = json!(requests);
+    }
+    records
+}
+
+/// A column of the first row of the first table that has it, in a report.
+fn column(report: &str, name: &str) -> String {
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut lines = report.lines();
+    let has = |line: &&str| line.starts_with('|') && cells(line).iter().any(|cell| cell == name);
+    let header = cells(lines.by_ref().find(has).unwrap());
+    let index = header.iter().position(|cell| cell == name).unwrap();
+    cells(lines.nth(1).unwrap())[index].clone()
+}
+
+#[test]
+fn a_p90_of_fewer_than_100_requests_is_marked_in_the_tables_of_loads() {
+    let open = run_with(json!({
+        "blocks": 5,
+        "noiseFloor": false,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50]}},
+    }));
+    for input in [run(), open] {
+        for (requests, [p90, p99]) in [(99, ["~"; 2]), (100, ["", "~"]), (1000, ["", ""])] {
+            let records = with_requests(&input, requests);
+            let report = &report_files(&input, &records).unwrap()["report.md"];
+            let is_marked = |name| column(report, name).starts_with('~');
+            let expected = (!p90.is_empty(), !p99.is_empty());
+            assert_eq!((is_marked("p90"), is_marked("p99")), expected, "{report}");
+        }
+    }
+}
+
+#[test]
+fn a_p99_of_an_open_loop_that_is_not_carried_is_marked_in_terminal_and_verdict() {
+    let input = run_with(json!({
+        "blocks": 5,
+        "noiseFloor": false,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50]}},
+    }));
+    for (requests, marks) in [(999, 2), (1000, 0)] {
+        let summary = summarize(&input, &with_requests(&input, requests));
+        let shown = terminal(&input, &summary);
+        assert_eq!(line(&shown, "native").matches('~').count(), marks, "{shown}");
+        let said = statement(&summary.cells[0]).unwrap();
+        assert_eq!(said.contains(" ~"), marks > 0, "{said}");
+        let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
+        assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");
+    }
 }

@@ -18,7 +18,7 @@ use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
-use super::trial::Trial;
+use super::trial::{Trial, carries};
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
@@ -228,6 +228,11 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    /// Whether every valid trial has the 100 requests that a p90 needs.
+    pub const fn p90_carried(&self) -> bool {
+        carries(self.fewest_requests, 10)
+    }
+
     /// Where it is, for people: `embedded on hello at 50 connections`.
     pub fn place(&self) -> String {
         let Self {

@@ -215,11 +215,8 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         }
         _ => NOTHING.to_owned(),
     };
-    let tilde = if cell.p99_carried || cell.p99_microseconds.is_none() {
-        ""
-    } else {
-        "~"
-    };
+    let p90 = median(cell.p90_microseconds, units::micros);
+    let p99 = median(cell.p99_microseconds, units::micros);
     vec![
         cell.variant.clone(),
         sweep_name(cell.sweep).to_owned(),
@@ -229,8 +226,8 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         interval(cell.rps, units::rate),
         median(cell.p50_microseconds, units::micros),
         interval(cell.p50_microseconds, units::micros),
-        median(cell.p90_microseconds, units::micros),
-        format!("{tilde}{}", median(cell.p99_microseconds, units::micros)),
+        marked(p90, cell.p90_carried()),
+        marked(p99, cell.p99_carried),
         median(cell.cpu_microseconds_per_request, units::micros),
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
@@ -238,6 +235,15 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         of_ceiling(cell).map_or_else(|| NOTHING.to_owned(), units::percent),
         standing(cell, knee),
     ]
+}
+
+/// A percentile with the mark that single requests decide it, unless there are enough to carry it.
+pub fn marked(percentile: String, is_carried: bool) -> String {
+    if is_carried || percentile == NOTHING {
+        percentile
+    } else {
+        format!("~{percentile}")
+    }
 }
 
 /// Little's law at the knee: connections = rate x mean latency.
