@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 
 use super::super::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
-use super::super::summary::Summary;
+use super::super::summary::{Summary, TrialCounts};
 use super::super::units;
 use super::lane::{Axis, Lane, look, point_invalid};
 use super::marks::{self, Dot, Points};
@@ -117,7 +117,6 @@ fn lane(
         );
         counted.into_iter().chain(discarded)
     });
-    let without = cell.counts.planned - cell.counts.valid.min(cell.counts.planned);
     Lane {
         name: name(cell),
         look: look(summary, &cell.variant),
@@ -126,8 +125,20 @@ fn lane(
         is_ranked: cell.is_ranked() && time.is_some(),
         invalid,
         mark: "",
-        missing: (without > 0).then(|| format!("{without} trials without a measurement")),
+        missing: missing(cell.counts),
     }
+}
+
+/// `2 trials without a measurement, 1 invalid trial`.
+fn missing(counts: TrialCounts) -> Option<String> {
+    let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
+    let without = counts.failed + counts.skipped + counts.missing;
+    let without = (without > 0)
+        .then(|| format!("{without} {} without a measurement", trials(without)));
+    let invalid = counts.invalid;
+    let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
+    let all: Vec<String> = without.into_iter().chain(invalid).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Steps up to the answer; the end and the deletion of the pod is no part of its start.
