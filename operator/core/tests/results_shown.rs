@@ -8,7 +8,7 @@
 
 mod results_support;
 
-use results_support::{all_measured, run, run_with};
+use results_support::{all_measured, failed, record, replace, run, run_with};
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::results::html::report_html;
@@ -17,7 +17,7 @@ use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::status_table::status_text;
 use wasmbench_core::results::summary::Summary;
 use wasmbench_core::results::{RunInput, report_files, summarize};
-use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::record::{Point, Record, TrialId};
 
 /// What the terminal shows.
 fn terminal(input: &RunInput, summary: &Summary) -> String {
@@ -166,4 +166,62 @@ fn a_p99_of_an_open_loop_that_is_not_carried_is_marked_in_terminal_and_verdict()
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
         assert_eq!(point.get("p99NotCarried").is_some(), marks > 0, "{point}");
     }
+}
+
+/// A field of the first row of `summary.csv` that begins like this.
+fn field(csv: &str, row: &str, name: &str) -> String {
+    let mut lines = csv.lines();
+    let mut header = lines.next().unwrap().split(',');
+    let index = header.position(|column| column == name).unwrap();
+    let row = lines.find(|line| line.starts_with(row)).unwrap();
+    row.split(',').nth(index).unwrap().to_owned()
+}
+
+#[test]
+fn what_nobody_counted_is_absent_and_never_zero() {
+    let input = run();
+    let mut records = all_measured(&input);
+    for record in &mut records {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let is_metered = record.trial.cell.variant == "native";
+        let meter = timed.subject.take().filter(|_| is_metered);
+        timed.subject = meter;
+    }
+    let is_lost = |t: &TrialId| (t.cell.variant.as_str(), t.block) == ("embedded", 2);
+    replace(&mut records, is_lost, |t, position| {
+        record(t, position, failed("SubjectCrashed", "it ended"), None)
+    });
+    let is_compute = |t: &TrialId| t.cell.variant == "embedded" && t.cell.workload == "compute";
+    replace(&mut records, is_compute, |t, position| {
+        record(t, position, failed("SubjectCrashed", "it ended"), None)
+    });
+    let files = report_files(&input, &records).unwrap();
+
+    let csv = &files["summary.csv"];
+    let fields = |row| {
+        let names = ["requests_per_trial_min", "throttled_periods"];
+        names.map(|name| field(csv, row, name))
+    };
+    assert_eq!(fields("native,hello,warm"), ["300", "0"]);
+    assert_eq!(fields("embedded,hello,warm"), ["300", ""]);
+    assert_eq!(fields("embedded,compute,warm"), ["", ""]);
+
+    let json: serde_json::Value = serde_json::from_str(&files["summary.json"]).unwrap();
+    let mut cells = json["cells"].as_array().unwrap().iter();
+    let cell = cells.find(|cell| cell["variant"] == "embedded" && cell["workload"] == "compute");
+    let absent = ["fewestRequests", "throttledPeriods"].map(|name| cell.unwrap().get(name));
+    assert_eq!(absent, [None, None]);
+    assert_eq!(json["cells"][0]["throttledPeriods"], 0);
+    // A summary of before, which had zeros there, is read all the same.
+    let mut old = json.clone();
+    old["cells"][0]["fewestRequests"] = json!(0);
+    let old: Summary = serde_json::from_value(old).unwrap();
+    assert_eq!(old.cells[0].fewest_requests, Some(0));
+
+    let report = &files["report.md"];
+    let mut rows = report.lines();
+    let row = rows.find(|row| row.contains("embedded/compute/warm/b1"));
+    let row: Vec<&str> = row.unwrap().trim_matches('|').split('|').map(str::trim).collect();
+    assert!(row[2].contains("SubjectCrashed"), "{row:?}");
+    assert_eq!(row[3..5], ["-", "-"], "{row:?}");
 }

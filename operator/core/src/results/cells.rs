@@ -190,8 +190,7 @@ fn summarise(
     let invalid_because = invalid_because(&trials, wrong);
     let fewest_requests = valid_trials(&trials)
         .map(|trial| trial.metrics.requests)
-        .min()
-        .unwrap_or_default();
+        .min();
     let unsettled =
         valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
     let unsettled_trials = u32::try_from(unsettled.count()).unwrap_or(u32::MAX);
@@ -206,7 +205,7 @@ fn summarise(
         counts,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
         fewest_requests,
-        p99_carried: carries(fewest_requests, 100),
+        p99_carried: fewest_requests.is_some_and(|requests| carries(requests, 100)),
         rps: spread(|m| m.rps),
         p50_microseconds: spread(|m| m.p50),
         p90_microseconds: spread(|m| m.p90),
@@ -223,7 +222,7 @@ fn summarise(
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
-            .sum(),
+            .reduce(u64::saturating_add),
         trials,
     }
 }

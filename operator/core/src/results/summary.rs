@@ -179,8 +179,9 @@ pub struct CellSummary {
     pub counts: TrialCounts,
     /// Failed requests of all its trials.
     pub errors: u64,
-    /// The smallest number of successful requests in a valid trial.
-    pub fewest_requests: u64,
+    /// The smallest number of successful requests in a valid trial; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_requests: Option<u64>,
     /// Whether every valid trial has the 1000 requests that a p99 needs.
     pub p99_carried: bool,
     /// Successful requests per second.
@@ -219,8 +220,10 @@ pub struct CellSummary {
     /// Valid trials in which the rate still moved at the end of the longest warm-up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unsettled_trials: u32,
-    /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
-    pub throttled_periods: u64,
+    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no trial
+    /// tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
     /// letter per trial: V valid, I invalid, F failed, S skipped.
     #[serde(with = "super::columns")]
@@ -228,9 +231,16 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    /// Whether every valid trial has the requests that the percentile with one request in `one_in` beyond it
+    /// needs; without a valid trial none is carried.
+    pub fn carries(&self, one_in: u64) -> bool {
+        self.fewest_requests
+            .is_some_and(|requests| carries(requests, one_in))
+    }
+
     /// Whether every valid trial has the 100 requests that a p90 needs.
-    pub const fn p90_carried(&self) -> bool {
-        carries(self.fewest_requests, 10)
+    pub fn p90_carried(&self) -> bool {
+        self.carries(10)
     }
 
     /// Where it is, for people: `embedded on hello at 50 connections`.

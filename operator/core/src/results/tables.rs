@@ -324,6 +324,13 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
     let number = |value: Option<f64>, unit: fn(f64) -> String| {
         value.map_or_else(|| NOTHING.to_owned(), unit)
     };
+    // Nobody counted the requests of a trial without a measurement.
+    let is_measured = matches!(trial.state, TrialState::Valid | TrialState::Invalid);
+    let is_counted = is_measured || m.requests + m.errors > 0;
+    let count = |requests: u64| {
+        let counted = is_counted.then(|| requests.to_string());
+        counted.unwrap_or_else(|| NOTHING.to_owned())
+    };
     let point = match cell.sweep {
         Sweep::WarmLatency => "warm".to_owned(),
         Sweep::Throughput => format!("c{}", cell.connections),
@@ -341,8 +348,8 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
         (trial.position + 1).to_string(),
         trial.beside.clone().unwrap_or_else(|| NOTHING.to_owned()),
         state,
-        m.requests.to_string(),
-        m.errors.to_string(),
+        count(m.requests),
+        count(m.errors),
         number(m.rps, units::rate),
         number(m.p50, units::micros),
         number(m.p90, units::micros),
