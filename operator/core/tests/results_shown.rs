@@ -225,3 +225,40 @@ fn what_nobody_counted_is_absent_and_never_zero() {
     assert!(row[2].contains("SubjectCrashed"), "{row:?}");
     assert_eq!(row[3..5], ["-", "-"], "{row:?}");
 }
+
+#[test]
+fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
+    let input = run();
+    let mut records = throttled(&input, &[Point::Throughput { connections: 10 }]);
+    for (record, trial) in records.iter_mut().zip(1_u64..) {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let meter = timed.subject.as_mut().unwrap();
+        let is_throttled = meter.throttled_periods == Some(3);
+        // Every trial differs; those of the invalid point are far away.
+        let bytes = if is_throttled { 1 << 40 } else { trial << 20 };
+        meter.outside.as_mut().unwrap().resident_bytes = bytes;
+        meter.memory_peak_bytes = Some(bytes);
+    }
+    let summary = summarize(&input, &records);
+    let mut shims = summary.shims.iter();
+    let shim = shims.find(|shim| shim.variant == "embedded").unwrap();
+    let mut pods = summary.sandboxes.iter();
+    let pod = pods.find(|pod| pod.variant == "embedded").unwrap();
+    let used = records.iter().filter_map(|record| {
+        let timed = record.document.as_ref()?.timed.as_ref()?;
+        let bytes = timed.subject.as_ref()?.memory_peak_bytes?;
+        let is_shown = record.trial.cell.variant == "embedded" && bytes < 1 << 40;
+        is_shown.then_some(bytes as f64)
+    });
+    let used: Vec<f64> = used.collect();
+    assert_eq!(used.len(), 25, "of six points one is out");
+    let close = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 1e-3;
+    for range in [shim.resident_bytes, pod.peak_bytes.unwrap()] {
+        // The extremes, and not the ends of an interval.
+        assert!(close(range.min, used[0]), "{range:?}");
+        assert!(close(range.max, used[24]), "{range:?}");
+    }
+    let report = &report_files(&input, &records).unwrap()["report.md"];
+    let (_, outside) = report.split_once("## Outside the pods").unwrap();
+    assert!(outside.contains("| Range"), "{outside}");
+}

@@ -117,3 +117,13 @@ fn wrong_answers_are_no_wrong_class() {
     assert_eq!((cell.counts.invalid, cell.wrong_class_samples), (5, 5));
     assert_eq!(cell.invalid_because, [Reason::ResponseMismatch]);
 }
+
+#[test]
+fn beside_a_median_over_blocks_stands_its_interval() {
+    let report = &report_files(&input(), &records()).unwrap()["report.md"];
+    let mut lines = report.lines();
+    let header = lines.find(|line| line.contains("Listening p50 ") && line.contains("Valid"));
+    let header = header.unwrap();
+    assert_eq!(header.matches("Interval |").count(), 2, "{header}");
+    assert!(!header.contains("Range") && report.contains("with its 95 % interval"));
+}

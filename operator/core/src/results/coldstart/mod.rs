@@ -125,7 +125,7 @@ impl ColdStartCell {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdTime {
-    /// Over the medians of the blocks: median, smallest, largest.
+    /// Over the medians of the blocks: their median with its interval.
     pub p50_microseconds: Spread,
     /// 90th percentile of all pods together.
     pub p90_microseconds: f64,
