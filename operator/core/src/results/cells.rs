@@ -9,7 +9,7 @@ use super::duet;
 use super::observation::{Ended, Observation, halves};
 use super::open_loop;
 use super::quality::Reason;
-use super::statistics::{Spread, round_significant};
+use super::statistics::{Spread, median, round_significant};
 use super::summary::{CellSummary, Sweep, TrialCounts};
 use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
 use crate::duet::is_in_others;
@@ -177,7 +177,8 @@ fn summarise(
     };
     let spread = |of: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
+        let numbers = shown.filter_map(|trial| Some((trial.block, of(&trial.metrics)?)));
+        Spread::of(one_per_block(numbers))
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
     };
     let percent_of_peak = match cell.point {
@@ -239,6 +240,16 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))
     })
+}
+
+/// The median of each block. In a duet the baseline has a trial beside each of the others in a block; these saw
+/// the same node, and as so many independent ones they would make an interval too narrow.
+fn one_per_block(numbers: impl Iterator<Item = (u32, f64)>) -> impl Iterator<Item = f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, number) in numbers {
+        blocks.entry(block).or_default().push(number);
+    }
+    blocks.into_values().filter_map(median)
 }
 
 fn count(trials: &[Trial], planned: u32) -> TrialCounts {

@@ -1,6 +1,8 @@
 //! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
 //! numbers carry five significant digits, times four; a number that could not be measured is absent.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
@@ -18,7 +20,7 @@ use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
-use super::trial::{Trial, carries};
+use super::trial::{Trial, TrialState, carries};
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
@@ -152,8 +154,9 @@ pub enum Sweep {
     OpenLoop,
 }
 
-/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
-/// invalid ones of a point that has no other: the median with its interval. Percentiles are never averaged or merged: a spread of p99
+/// One variant under one workload at one sweep point. Spreads are over the blocks of valid trials, or over those of the
+/// invalid ones of a point that has no other: the median with its interval. A block has one trial; of the several that a
+/// baseline has in a block of duets their median counts. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -241,6 +244,13 @@ impl CellSummary {
     /// Whether every valid trial has the 100 requests that a p90 needs.
     pub fn p90_carried(&self) -> bool {
         self.carries(10)
+    }
+
+    /// Blocks with a valid trial.
+    pub fn valid_blocks(&self) -> usize {
+        let valid = self.trials.iter();
+        let valid = valid.filter(|trial| trial.state == TrialState::Valid);
+        valid.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
     }
 
     /// Where it is, for people: `embedded on hello at 50 connections`.

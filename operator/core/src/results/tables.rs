@@ -210,7 +210,7 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
     let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
-        Some(spread) if cell.counts.valid > 1 => {
+        Some(spread) if cell.valid_blocks() > 1 => {
             format!("{} to {}", unit(spread.low), unit(spread.high))
         }
         _ => NOTHING.to_owned(),
