@@ -69,7 +69,10 @@ fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
     let native = line(&shown, "native");
     assert!(!native.contains("Throttled"), "{shown}");
     // What was used without a load is nothing that a load used.
-    assert!(!embedded.contains("MiB") && native.contains("MiB"), "{shown}");
+    assert!(
+        !embedded.contains("MiB") && native.contains("MiB"),
+        "{shown}"
+    );
 
     let warm_only = summarize(&input, &throttled(&input, &points[..1]));
     let shown = terminal(&input, &warm_only);
@@ -160,7 +163,11 @@ fn a_p99_of_an_open_loop_that_is_not_carried_is_marked_in_terminal_and_verdict()
     for (requests, marks) in [(999, 2), (1000, 0)] {
         let summary = summarize(&input, &with_requests(&input, requests));
         let shown = terminal(&input, &summary);
-        assert_eq!(line(&shown, "native").matches('~').count(), marks, "{shown}");
+        assert_eq!(
+            line(&shown, "native").matches('~').count(),
+            marks,
+            "{shown}"
+        );
         let said = statement(&summary.cells[0]).unwrap();
         assert_eq!(said.contains(" ~"), marks > 0, "{said}");
         let point = serde_json::to_value(&status_rows(&summary)[0].open_loop[0]).unwrap();
@@ -221,7 +228,12 @@ fn what_nobody_counted_is_absent_and_never_zero() {
     let report = &files["report.md"];
     let mut rows = report.lines();
     let row = rows.find(|row| row.contains("embedded/compute/warm/b1"));
-    let row: Vec<&str> = row.unwrap().trim_matches('|').split('|').map(str::trim).collect();
+    let row: Vec<&str> = row
+        .unwrap()
+        .trim_matches('|')
+        .split('|')
+        .map(str::trim)
+        .collect();
     assert!(row[2].contains("SubjectCrashed"), "{row:?}");
     assert_eq!(row[3..5], ["-", "-"], "{row:?}");
 }

@@ -250,7 +250,10 @@ impl CellSummary {
     pub fn valid_blocks(&self) -> usize {
         let valid = self.trials.iter();
         let valid = valid.filter(|trial| trial.state == TrialState::Valid);
-        valid.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
+        valid
+            .map(|trial| trial.block)
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 
     /// Where it is, for people: `embedded on hello at 50 connections`.

@@ -73,13 +73,19 @@ fn a_point_without_a_valid_trial_shows_what_its_invalid_ones_measured() {
     let rows = Conclusion::of(&summary, vec![]).rows;
     let point = rows.iter().find(|row| row.variant == "hare").unwrap();
     let point = &point.cold_start[0];
-    assert_eq!((point.trials, point.failed_trials, point.samples), (0, 5, 10));
+    assert_eq!(
+        (point.trials, point.failed_trials, point.samples),
+        (0, 5, 10)
+    );
     assert!(point.listening.is_some());
     let report = &report_files(&input(), &all).unwrap()["report.md"];
     let mut rows = report.lines();
     let row = rows.find(|row| row.starts_with("| hare ") && row.contains(" 0/5 "));
     let row = row.unwrap();
-    assert!(row.contains(" ms |") && row.contains("CacheClassViolated"), "{row}");
+    assert!(
+        row.contains(" ms |") && row.contains("CacheClassViolated"),
+        "{row}"
+    );
 
     let html = report_html(&summary, usize::MAX);
     let crossed = "median of its pods, point invalid: CacheClassViolated: ";

@@ -178,7 +178,8 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         some => some.to_string(),
     };
     for cell in cells {
-        let [listening, listening_interval, listening_p90] = time(cell.create_to_listening.as_ref());
+        let [listening, listening_interval, listening_p90] =
+            time(cell.create_to_listening.as_ref());
         let [answer, answer_interval, answer_p90] = time(cell.create_to_answer.as_ref());
         let discarded = cell
             .blocks

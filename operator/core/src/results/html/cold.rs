@@ -133,8 +133,8 @@ fn lane(
 fn missing(counts: TrialCounts) -> Option<String> {
     let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
     let without = counts.failed + counts.skipped + counts.missing;
-    let without = (without > 0)
-        .then(|| format!("{without} {} without a measurement", trials(without)));
+    let without =
+        (without > 0).then(|| format!("{without} {} without a measurement", trials(without)));
     let invalid = counts.invalid;
     let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
     let all: Vec<String> = without.into_iter().chain(invalid).collect();
