@@ -131,7 +131,8 @@ fn points(summary: &Summary) -> Vec<Point> {
         };
         figures.iter().map(|figure| of_cell(cell, *figure))
     });
-    let starts = summary.cold_starts.iter().map(|cell| Point {
+    let starts = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
+    let starts = starts.map(|cell| Point {
         figure: Figure::ColdStart,
         workload: cell.workload.clone(),
         at: cell.concurrency,
@@ -169,10 +170,17 @@ fn without_values(summary: &Summary) -> Vec<Without> {
             reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
         })
     });
+    let starts = summary.cold_starts.iter().flat_map(|cell| {
+        cell.invalid_because.iter().map(|reason| Without {
+            variant: cell.variant.clone(),
+            reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
+        })
+    });
     let cannot = summary.not_applicable.iter().map(|cell| Without {
         variant: cell.variant.clone(),
         reason: cut(&format!("{}: not applicable, {}", cell.what, cell.reason)),
     });
+    let invalid = invalid.chain(starts);
     failed.chain(invalid).chain(cannot).collect()
 }
 

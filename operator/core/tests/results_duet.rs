@@ -248,3 +248,39 @@ fn runs_with_and_without_duets_do_not_compare() {
     let pairing = found.differences.iter().find(|d| d.what == "spec.pairing");
     assert_eq!(pairing.expect("a difference").weight, Weight::Forbids);
 }
+
+/// Records of a node that is as fast in all trials of a block.
+fn records_with_weather_by_block(run: &RunInput) -> Vec<Record> {
+    let of_block = |trial: TrialId| {
+        let block = trial.block;
+        duet(trial, block)
+    };
+    trials(run).into_iter().map(of_block).collect()
+}
+
+#[test]
+fn several_halves_of_one_block_make_the_baselines_interval_no_narrower() {
+    let run = duets();
+    let summary = summarize(&run, &records_with_weather_by_block(&run));
+    for cell in baseline_cells(&summary) {
+        assert_eq!((cell.counts.valid, cell.valid_blocks()), (10, 5));
+        let rates = || cell.trials.iter().filter_map(|trial| trial.metrics.rps);
+        let spread = cell.rps.expect("a rate");
+        let smallest = rates().fold(f64::MAX, f64::min);
+        let largest = rates().fold(0.0, f64::max);
+        assert!(largest / smallest > 1.3, "the blocks differ");
+        // Of five blocks it reaches from the smallest to the largest; ten trials would have a narrower one.
+        assert!((spread.low / smallest - 1.0).abs() < 1e-4, "{spread:?}");
+        assert!((spread.high / largest - 1.0).abs() < 1e-4, "{spread:?}");
+    }
+}
+
+#[test]
+fn a_single_block_of_duets_has_no_interval() {
+    let mut run = duets();
+    run.spec.blocks = 1;
+    let summary = summarize(&run, &records_with_weather_by_block(&run));
+    assert!(baseline_cells(&summary).all(|cell| cell.counts.valid == 2));
+    let points = wasmbench_core::results::tables::points(&summary, "hello").markdown();
+    assert!(!points.contains("Interval"), "{points}");
+}

@@ -123,8 +123,8 @@ fn a_trial_that_does_not_count_is_crossed_and_names_its_reason() {
     let crossed: Vec<_> = with_class(&document, "out").collect();
     assert_eq!(
         crossed.len(),
-        2 * 5,
-        "two workloads with five plots under load"
+        2 * 5 * 5,
+        "two workloads with five plots under load: its trial, and the others of its point"
     );
     for node in crossed {
         let title = node.first_element_child().and_then(|title| title.text());

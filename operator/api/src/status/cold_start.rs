@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::is_zero;
 
-/// Cold starts of one number of pods at once.
+/// Cold starts of one number of pods at once: over its valid trials, or over the invalid ones where there is no
+/// other.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartPoint {
     /// Pods that were created at once.
     pub concurrency: u32,
 
-    /// Valid trials behind the numbers.
+    /// Valid trials.
     pub trials: u32,
 
     /// Trials that failed or were skipped, and are not part of the numbers.
@@ -25,7 +26,7 @@ pub struct ColdStartPoint {
     #[schemars(length(max = 128))]
     pub invalid: Option<String>,
 
-    /// Samples of these trials, without the discarded ones and those of the wrong class.
+    /// Samples behind the numbers, without the discarded ones and those of the wrong class.
     pub samples: u32,
 
     /// From the request that creates the pod to the log line by which the service says that it

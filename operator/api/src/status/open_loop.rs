@@ -41,6 +41,11 @@ pub struct OpenLoopPoint {
     /// would have told.
     pub service_p99_microseconds: f64,
 
+    /// True when not every valid trial has the 1000 requests that a p99 needs: single requests decide both.
+    /// Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub p99_not_carried: bool,
+
     /// The p99 from the schedule as a multiple of the baseline's at the same percentage, taken within
     /// blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]

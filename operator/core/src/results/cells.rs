@@ -9,7 +9,7 @@ use super::duet;
 use super::observation::{Ended, Observation, halves};
 use super::open_loop;
 use super::quality::Reason;
-use super::statistics::{Spread, round_significant};
+use super::statistics::{Spread, median, round_significant};
 use super::summary::{CellSummary, Sweep, TrialCounts};
 use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
 use crate::duet::is_in_others;
@@ -177,7 +177,8 @@ fn summarise(
     };
     let spread = |of: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
+        let numbers = shown.filter_map(|trial| Some((trial.block, of(&trial.metrics)?)));
+        Spread::of(one_per_block(numbers))
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
     };
     let percent_of_peak = match cell.point {
@@ -190,8 +191,7 @@ fn summarise(
     let invalid_because = invalid_because(&trials, wrong);
     let fewest_requests = valid_trials(&trials)
         .map(|trial| trial.metrics.requests)
-        .min()
-        .unwrap_or_default();
+        .min();
     let unsettled =
         valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
     let unsettled_trials = u32::try_from(unsettled.count()).unwrap_or(u32::MAX);
@@ -206,7 +206,7 @@ fn summarise(
         counts,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
         fewest_requests,
-        p99_carried: carries(fewest_requests, 100),
+        p99_carried: fewest_requests.is_some_and(|requests| carries(requests, 100)),
         rps: spread(|m| m.rps),
         p50_microseconds: spread(|m| m.p50),
         p90_microseconds: spread(|m| m.p90),
@@ -223,7 +223,7 @@ fn summarise(
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)
-            .sum(),
+            .reduce(u64::saturating_add),
         trials,
     }
 }
@@ -240,6 +240,16 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))
     })
+}
+
+/// The median of each block. In a duet the baseline has a trial beside each of the others in a block; these saw
+/// the same node, and as so many independent ones they would make an interval too narrow.
+fn one_per_block(numbers: impl Iterator<Item = (u32, f64)>) -> impl Iterator<Item = f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, number) in numbers {
+        blocks.entry(block).or_default().push(number);
+    }
+    blocks.into_values().filter_map(median)
 }
 
 fn count(trials: &[Trial], planned: u32) -> TrialCounts {

@@ -117,6 +117,7 @@ fn header() -> Vec<String> {
 
 fn row(cell: &CellSummary) -> Vec<String> {
     let counts = cell.counts;
+    let count = |number: Option<u64>| number.map_or_else(String::new, |count| count.to_string());
     let reasons: Vec<&str> = cell
         .invalid_because
         .iter()
@@ -137,9 +138,9 @@ fn row(cell: &CellSummary) -> Vec<String> {
         counts.missing.to_string(),
         counts.repeated.to_string(),
         cell.errors.to_string(),
-        cell.fewest_requests.to_string(),
+        count(cell.fewest_requests),
         cell.p99_carried.to_string(),
-        cell.throttled_periods.to_string(),
+        count(cell.throttled_periods),
         cell.generator_cpu_share_max
             .map_or_else(String::new, |share| share.to_string()),
     ];

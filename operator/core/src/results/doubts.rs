@@ -24,7 +24,7 @@ use super::environment::Drift;
 use super::open_loop;
 use super::quality::{Doubt, Reason};
 use super::summary::CellSummary;
-use super::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState, carries};
+use super::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
 use super::words::cut;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
@@ -217,10 +217,13 @@ fn too_few_samples(
     (percentile, one_in, below): (&str, u64, Option<u64>),
 ) -> Option<Doubt> {
     let few = |cell: &&CellSummary| {
-        let carries_below = below.is_none_or(|below| carries(cell.fewest_requests, below));
-        cell.counts.valid > 0 && !carries(cell.fewest_requests, one_in) && carries_below
+        let carries_below = below.is_none_or(|below| cell.carries(below));
+        cell.counts.valid > 0 && !cell.carries(one_in) && carries_below
     };
-    let place = |cell: &CellSummary| format!("{} ({})", cell.place(), cell.fewest_requests);
+    let place = |cell: &CellSummary| {
+        let requests = cell.fewest_requests.unwrap_or_default();
+        format!("{} ({requests})", cell.place())
+    };
     let places = listed(
         evidence.cells.iter().filter(few).map(place),
         MAX_PLACES,
@@ -238,8 +241,8 @@ fn too_few_samples(
 
 fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
     let place = |cell: &CellSummary| {
-        let periods = cell.throttled_periods;
-        (periods > 0).then(|| format!("{} ({periods} periods)", cell.place()))
+        let periods = cell.throttled_periods.filter(|periods| *periods > 0)?;
+        Some(format!("{} ({periods} periods)", cell.place()))
     };
     Some(doubt(
         Reason::Throttled,

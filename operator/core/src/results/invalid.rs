@@ -6,7 +6,7 @@ use super::environment::Drift;
 use super::quality::Reason;
 use super::summary::CellSummary;
 use super::tables::NOTHING;
-use super::trial::{Trial, carries};
+use super::trial::Trial;
 
 /// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
 /// trial is left out does not depend on what it measured, so that the others stand for it; but a
@@ -18,7 +18,10 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
     for cell in cells {
         let found = [
             (Reason::TooFewSamples, has_too_few_samples(cell)),
-            (Reason::Throttled, cell.throttled_periods > 0),
+            (
+                Reason::Throttled,
+                cell.throttled_periods.is_some_and(|periods| periods > 0),
+            ),
             (Reason::NodeNoisy, is_noisy(cell)),
             (
                 Reason::LoadGeneratorSaturated,
@@ -68,7 +71,7 @@ pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
 
 /// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.
 fn has_too_few_samples(cell: &CellSummary) -> bool {
-    cell.counts.valid > 0 && !carries(cell.fewest_requests, 2)
+    cell.counts.valid > 0 && !cell.carries(2)
 }
 
 fn has_drifted(cell: &CellSummary, drift: &[Drift]) -> bool {

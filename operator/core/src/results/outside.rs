@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::statistics::{Spread, round_significant};
+use super::statistics::{Range, round_significant};
 use super::summary::{CellSummary, Summary};
 use super::table::{Align, Table};
 use super::trial::{SUMMARY_DIGITS, TrialState};
@@ -23,18 +23,19 @@ pub struct ShimUse {
     pub anonymous_bytes: u64,
 }
 
-/// The shims of a variant, over all its valid trials.
+/// The shims of a variant, over the valid trials of all its points that are not invalid: the median trial with
+/// the smallest and the largest.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ShimSummary {
     /// Name of the variant.
     pub variant: String,
     /// CPU time per second of load, in microseconds.
-    pub cpu_microseconds_per_second: Spread,
+    pub cpu_microseconds_per_second: Range,
     /// Resident memory, in bytes. Its file pages are shared with the shims of other pods.
-    pub resident_bytes: Spread,
+    pub resident_bytes: Range,
     /// The part of it that belongs to this pod's shim alone, in bytes.
-    pub anonymous_bytes: Spread,
+    pub anonymous_bytes: Range,
 }
 
 /// What the shim used in a timed window; `None` where it was not read.
@@ -55,22 +56,20 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
         .filter_map(|variant| {
             let used: Vec<ShimUse> = cells
                 .iter()
-                .filter(|cell| cell.variant == variant)
+                .filter(|cell| cell.variant == variant && cell.ranked)
                 .flat_map(|cell| &cell.trials)
                 .filter(|trial| trial.state == TrialState::Valid)
                 .filter_map(|trial| trial.metrics.shim)
                 .collect();
-            let spread = |of: fn(&ShimUse) -> f64| {
-                let Spread { median, low, high } = Spread::of(used.iter().map(of))?;
-                let [median, low, high] =
-                    [median, low, high].map(|value| round_significant(value, SUMMARY_DIGITS));
-                Some(Spread { median, low, high })
+            let range = |of: fn(&ShimUse) -> f64| {
+                let range = Range::of(used.iter().map(of))?;
+                Some(range.map(|value| round_significant(value, SUMMARY_DIGITS)))
             };
             Some(ShimSummary {
                 variant: variant.to_owned(),
-                cpu_microseconds_per_second: spread(|s| s.cpu_microseconds_per_second)?,
-                resident_bytes: spread(|s| s.resident_bytes as f64)?,
-                anonymous_bytes: spread(|s| s.anonymous_bytes as f64)?,
+                cpu_microseconds_per_second: range(|s| s.cpu_microseconds_per_second)?,
+                resident_bytes: range(|s| s.resident_bytes as f64)?,
+                anonymous_bytes: range(|s| s.anonymous_bytes as f64)?,
             })
         })
         .collect()
@@ -84,7 +83,7 @@ pub fn section(summary: &Summary) -> String {
     let mut table = Table::new(&[
         ("Variant", Align::Left),
         ("Resident", Align::Right),
-        ("Interval", Align::Right),
+        ("Range", Align::Right),
         ("Its own", Align::Right),
         ("CPU per second of load", Align::Right),
     ]);
@@ -95,8 +94,8 @@ pub fn section(summary: &Summary) -> String {
             units::bytes(resident.median),
             format!(
                 "{} to {}",
-                units::bytes(resident.low),
-                units::bytes(resident.high)
+                units::bytes(resident.min),
+                units::bytes(resident.max)
             ),
             units::bytes(shim.anonymous_bytes.median),
             units::micros(shim.cpu_microseconds_per_second.median),
@@ -104,8 +103,9 @@ pub fn section(summary: &Summary) -> String {
     }
     format!(
         "## Outside the pods\n\nThe container runtime's shim works for each pod outside the pod's \
-         cgroup. None of this is in the numbers above, nor in 'kubectl top'. Resident memory counts \
-         file pages that the shims of all pods share; 'its own' does not.\n\n{}",
+         cgroup. None of this is in the numbers above, nor in 'kubectl top'. Medians over the valid \
+         trials of all points of a variant that are not invalid; the range is from the smallest to the largest of \
+         them. Resident memory counts file pages that the shims of all pods share; 'its own' does not.\n\n{}",
         table.markdown()
     )
 }

@@ -1,11 +1,12 @@
 //! What a variant's pods used beyond the numbers by which variants are compared: the parts of their
-//! memory and of their CPU time, and how often they were made to wait. One row per variant over all
-//! its valid trials, since it says what kind of thing runs there rather than how well.
+//! memory and of their CPU time, and how often they were made to wait. One row per variant over the
+//! valid trials of all its points that are not invalid, since it says what kind of thing runs there
+//! rather than how well.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::statistics::{Spread, round_significant};
+use super::statistics::{Range, round_significant};
 use super::summary::{CellSummary, Summary};
 use super::table::{Align, Table};
 use super::tables::NOTHING;
@@ -32,7 +33,8 @@ pub struct SandboxUse {
     pub cpu_pressure_share: Option<f64>,
 }
 
-/// The pods of a variant, over all its valid trials. What was not seen is absent.
+/// The pods of a variant, over the valid trials of all its points that are not invalid: the median trial with
+/// the smallest and the largest. What was not seen is absent.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxSummary {
@@ -40,25 +42,25 @@ pub struct SandboxSummary {
     pub variant: String,
     /// Proportional set size of the containers' processes, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proportional_bytes: Option<Spread>,
+    pub proportional_bytes: Option<Range>,
     /// Largest memory since the pod began, its start included, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_bytes: Option<Spread>,
+    pub peak_bytes: Option<Range>,
     /// Memory of the pause container, in bytes. It is part of the pod's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause_bytes: Option<Spread>,
+    pub pause_bytes: Option<Range>,
     /// Share (0 to 1) of the CPU time that was spent in the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub system_share: Option<Spread>,
+    pub system_share: Option<Range>,
     /// Times per request that a thread waited for something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub voluntary_switches_per_request: Option<Spread>,
+    pub voluntary_switches_per_request: Option<Range>,
     /// Times per request that a thread lost its CPU to another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub involuntary_switches_per_request: Option<Spread>,
+    pub involuntary_switches_per_request: Option<Range>,
     /// Share (0 to 1) of the windows in which a thread waited for a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_pressure_share: Option<Spread>,
+    pub cpu_pressure_share: Option<Range>,
 }
 
 /// What the pod used in a timed window with so many requests; `None` where nothing was read.
@@ -101,26 +103,24 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxS
         .map(|variant| {
             let used: Vec<SandboxUse> = cells
                 .iter()
-                .filter(|cell| cell.variant == variant)
+                .filter(|cell| cell.variant == variant && cell.ranked)
                 .flat_map(|cell| &cell.trials)
                 .filter(|trial| trial.state == TrialState::Valid)
                 .filter_map(|trial| trial.metrics.sandbox)
                 .collect();
-            let spread = |of: fn(&SandboxUse) -> Option<f64>| {
-                let Spread { median, low, high } = Spread::of(used.iter().filter_map(of))?;
-                let [median, low, high] =
-                    [median, low, high].map(|value| round_significant(value, SUMMARY_DIGITS));
-                Some(Spread { median, low, high })
+            let range = |of: fn(&SandboxUse) -> Option<f64>| {
+                let range = Range::of(used.iter().filter_map(of))?;
+                Some(range.map(|value| round_significant(value, SUMMARY_DIGITS)))
             };
             SandboxSummary {
                 variant: variant.to_owned(),
-                proportional_bytes: spread(|used| used.proportional_bytes),
-                peak_bytes: spread(|used| used.peak_bytes),
-                pause_bytes: spread(|used| used.pause_bytes),
-                system_share: spread(|used| used.system_share),
-                voluntary_switches_per_request: spread(|used| used.voluntary_switches),
-                involuntary_switches_per_request: spread(|used| used.involuntary_switches),
-                cpu_pressure_share: spread(|used| used.cpu_pressure_share),
+                proportional_bytes: range(|used| used.proportional_bytes),
+                peak_bytes: range(|used| used.peak_bytes),
+                pause_bytes: range(|used| used.pause_bytes),
+                system_share: range(|used| used.system_share),
+                voluntary_switches_per_request: range(|used| used.voluntary_switches),
+                involuntary_switches_per_request: range(|used| used.involuntary_switches),
+                cpu_pressure_share: range(|used| used.cpu_pressure_share),
             }
         })
         .filter(|row| {
@@ -148,8 +148,8 @@ pub fn section(summary: &Summary) -> String {
         ("Preempted/request", Align::Right),
         ("Waited for CPU", Align::Right),
     ]);
-    let cell = |spread: Option<Spread>, unit: fn(f64) -> String| {
-        spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
+    let cell = |range: Option<Range>, unit: fn(f64) -> String| {
+        range.map_or_else(|| NOTHING.to_owned(), |range| unit(range.median))
     };
     for row in &summary.sandboxes {
         table.row(&[
@@ -165,7 +165,8 @@ pub fn section(summary: &Summary) -> String {
     }
     table.drop_columns_of(NOTHING);
     format!(
-        "## Inside the pods\n\nMedians over all valid trials of a variant. PSS: memory of the \
+        "## Inside the pods\n\nMedians over the valid trials of all points of a variant that are not \
+         invalid, whatever the load; summary.json has the smallest and the largest of them. PSS: memory of the \
          containers' processes, shared pages by their share. Peak: since the pod began, its start \
          included. Pause: the pod's own container, part of its memory. Waits and preemptions: \
          context switches; absent where threads ended, which take their counts along.\n\n{}",

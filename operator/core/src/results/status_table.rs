@@ -12,7 +12,11 @@ use super::density;
 use super::open_loop;
 use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, judged_ratio, with_mark};
+use super::words::cut;
 use super::{trial, units};
+
+/// Longest list of the invalid points of a row.
+const MAX_INVALID_CHARS: usize = 160;
 
 /// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
 pub fn status_text(run: &BenchmarkRun) -> String {
@@ -146,6 +150,7 @@ fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Tab
         ("P99", Align::Right),
         ("CPU/REQ", Align::Right),
         ("MEMORY", Align::Right),
+        ("INVALID", Align::Left),
     ]);
     for row in rows {
         table.row(&number_cells(row, baseline, spec));
@@ -163,8 +168,9 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
             .iter()
             .find(|point| Some(point.connections) == t.at_connections)
     });
-    // Resources are those of the loaded subject, and of the warm one only without a load.
-    let loaded = peak.or(warm);
+    // Resources are those of the loaded subject, and of the warm one only without a load: where no load
+    // is valid, the warm one must not stand in for it.
+    let loaded = if throughput.is_some() { peak } else { warm };
     let p50 = |point: Option<&PointSummary>| {
         point.map_or_else(nothing, |point| units::micros(point.p50_microseconds))
     };
@@ -196,7 +202,31 @@ fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Ve
         loaded
             .and_then(|p| p.memory_bytes)
             .map_or_else(nothing, |b| units::bytes(b as f64)),
+        invalid(row).unwrap_or_else(nothing),
     ]
+}
+
+/// Which points of a row are invalid, and why: `warm: NodeNoisy; at 10, 50 connections: Throttled`.
+fn invalid(row: &SummaryRow) -> Option<String> {
+    let warm = row.warm_latency.iter();
+    let warm = warm.filter_map(|point| Some(format!("warm: {}", point.invalid.as_ref()?)));
+    let mut loaded: Vec<(&str, Vec<String>)> = vec![];
+    for point in row.throughput.iter().flat_map(|load| &load.points) {
+        let Some(reason) = point.invalid.as_deref() else {
+            continue;
+        };
+        let connections = point.connections.to_string();
+        match loaded.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(connections),
+            None => loaded.push((reason, vec![connections])),
+        }
+    }
+    let loaded = loaded.into_iter().map(|(reason, connections)| {
+        let connections = connections.join(", ");
+        format!("at {connections} connections: {reason}")
+    });
+    let all: Vec<String> = warm.chain(loaded).collect();
+    (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
 }
 
 /// The metrics of a status, in the order of the columns.

@@ -1,6 +1,8 @@
 //! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
 //! numbers carry five significant digits, times four; a number that could not be measured is absent.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
@@ -18,7 +20,7 @@ use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
-use super::trial::Trial;
+use super::trial::{Trial, TrialState, carries};
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
@@ -152,8 +154,9 @@ pub enum Sweep {
     OpenLoop,
 }
 
-/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
-/// invalid ones of a point that has no other: the median with its interval. Percentiles are never averaged or merged: a spread of p99
+/// One variant under one workload at one sweep point. Spreads are over the blocks of valid trials, or over those of the
+/// invalid ones of a point that has no other: the median with its interval. A block has one trial; of the several that a
+/// baseline has in a block of duets their median counts. Percentiles are never averaged or merged: a spread of p99
 /// is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -179,8 +182,9 @@ pub struct CellSummary {
     pub counts: TrialCounts,
     /// Failed requests of all its trials.
     pub errors: u64,
-    /// The smallest number of successful requests in a valid trial.
-    pub fewest_requests: u64,
+    /// The smallest number of successful requests in a valid trial; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_requests: Option<u64>,
     /// Whether every valid trial has the 1000 requests that a p99 needs.
     pub p99_carried: bool,
     /// Successful requests per second.
@@ -219,8 +223,10 @@ pub struct CellSummary {
     /// Valid trials in which the rate still moved at the end of the longest warm-up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unsettled_trials: u32,
-    /// Scheduler periods in which a CPU limit stopped the subject, over all trials.
-    pub throttled_periods: u64,
+    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no trial
+    /// tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
     /// letter per trial: V valid, I invalid, F failed, S skipped.
     #[serde(with = "super::columns")]
@@ -228,6 +234,28 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    /// Whether every valid trial has the requests that the percentile with one request in `one_in` beyond it
+    /// needs; without a valid trial none is carried.
+    pub fn carries(&self, one_in: u64) -> bool {
+        self.fewest_requests
+            .is_some_and(|requests| carries(requests, one_in))
+    }
+
+    /// Whether every valid trial has the 100 requests that a p90 needs.
+    pub fn p90_carried(&self) -> bool {
+        self.carries(10)
+    }
+
+    /// Blocks with a valid trial.
+    pub fn valid_blocks(&self) -> usize {
+        let valid = self.trials.iter();
+        let valid = valid.filter(|trial| trial.state == TrialState::Valid);
+        valid
+            .map(|trial| trial.block)
+            .collect::<BTreeSet<_>>()
+            .len()
+    }
+
     /// Where it is, for people: `embedded on hello at 50 connections`.
     pub fn place(&self) -> String {
         let Self {

@@ -210,16 +210,13 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
     let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
-        Some(spread) if cell.counts.valid > 1 => {
+        Some(spread) if cell.valid_blocks() > 1 => {
             format!("{} to {}", unit(spread.low), unit(spread.high))
         }
         _ => NOTHING.to_owned(),
     };
-    let tilde = if cell.p99_carried || cell.p99_microseconds.is_none() {
-        ""
-    } else {
-        "~"
-    };
+    let p90 = median(cell.p90_microseconds, units::micros);
+    let p99 = median(cell.p99_microseconds, units::micros);
     vec![
         cell.variant.clone(),
         sweep_name(cell.sweep).to_owned(),
@@ -229,8 +226,8 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         interval(cell.rps, units::rate),
         median(cell.p50_microseconds, units::micros),
         interval(cell.p50_microseconds, units::micros),
-        median(cell.p90_microseconds, units::micros),
-        format!("{tilde}{}", median(cell.p99_microseconds, units::micros)),
+        marked(p90, cell.p90_carried()),
+        marked(p99, cell.p99_carried),
         median(cell.cpu_microseconds_per_request, units::micros),
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
@@ -238,6 +235,15 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         of_ceiling(cell).map_or_else(|| NOTHING.to_owned(), units::percent),
         standing(cell, knee),
     ]
+}
+
+/// A percentile with the mark that single requests decide it, unless there are enough to carry it.
+pub fn marked(percentile: String, is_carried: bool) -> String {
+    if is_carried || percentile == NOTHING {
+        percentile
+    } else {
+        format!("~{percentile}")
+    }
 }
 
 /// Little's law at the knee: connections = rate x mean latency.
@@ -318,6 +324,13 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
     let number = |value: Option<f64>, unit: fn(f64) -> String| {
         value.map_or_else(|| NOTHING.to_owned(), unit)
     };
+    // Nobody counted the requests of a trial without a measurement.
+    let is_measured = matches!(trial.state, TrialState::Valid | TrialState::Invalid);
+    let is_counted = is_measured || m.requests + m.errors > 0;
+    let count = |requests: u64| {
+        let counted = is_counted.then(|| requests.to_string());
+        counted.unwrap_or_else(|| NOTHING.to_owned())
+    };
     let point = match cell.sweep {
         Sweep::WarmLatency => "warm".to_owned(),
         Sweep::Throughput => format!("c{}", cell.connections),
@@ -335,8 +348,8 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
         (trial.position + 1).to_string(),
         trial.beside.clone().unwrap_or_else(|| NOTHING.to_owned()),
         state,
-        m.requests.to_string(),
-        m.errors.to_string(),
+        count(m.requests),
+        count(m.errors),
         number(m.rps, units::rate),
         number(m.p50, units::micros),
         number(m.p90, units::micros),

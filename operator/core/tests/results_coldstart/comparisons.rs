@@ -52,7 +52,8 @@ fn a_variant_that_answers_differently_is_not_compared() {
         .find(|cell| cell.variant == "hare")
         .unwrap();
     assert_eq!((hare.counts.valid, hare.counts.invalid), (0, 5));
-    assert!(hare.create_to_listening.is_none());
+    let time = hare.create_to_listening.as_ref().unwrap();
+    assert!(time.versus_baseline.is_none() && !hare.is_ranked());
     assert_eq!(summary.trustworthy, Some(false));
 }
 

@@ -13,5 +13,6 @@ mod results_support;
 mod blind;
 mod comparisons;
 mod report;
+mod shown;
 mod support;
 mod validity;

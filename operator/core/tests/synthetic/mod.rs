@@ -214,7 +214,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         invalid_because: vec![],
         counts: TrialCounts::default(),
         errors: 0,
-        fewest_requests: 10_000,
+        fewest_requests: Some(10_000),
         p99_carried: true,
         rps,
         p50_microseconds: None,
@@ -229,7 +229,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         steal_share_max: None,
         connections_busy: None,
         unsettled_trials: 0,
-        throttled_periods: 0,
+        throttled_periods: None,
         trials,
     }
 }

@@ -16,7 +16,7 @@ use crate::variants::not_applicable;
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
 
-/// Valid trials of a cell, by block.
+/// Trials of a cell, by block.
 type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 
 /// Every cell of the sweep: by workload, then variant, then pods at once, in the order of the spec.
@@ -40,26 +40,25 @@ pub fn cells(
                 if not_applicable::reason(variant, workload, point).is_some() {
                     continue;
                 }
-                let cell = |variant: &str| Cell {
-                    variant: variant.to_owned(),
+                let cell = Cell {
+                    variant: variant.name.clone(),
                     workload: workload.name.clone(),
                     point,
                 };
-                let valid = |name: &str| {
-                    let wrong = mismatched.contains(&(name.to_owned(), workload.name.clone()));
-                    let cell = cell(name);
-                    let all = measured(&cell, spec.blocks, observations, numbers);
-                    let enough = all.filter(|(_, trial)| trial.samples >= samples);
-                    enough.filter(|_| !wrong).collect::<Blocks<'_>>()
-                };
-                let blocks = valid(&variant.name);
-                let cell = cell(&variant.name);
+                let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
                 let all = measured(&cell, spec.blocks, observations, numbers);
-                let counts = counts(&cell, spec.blocks, observations, &blocks);
-                let wrong_class = all.map(|(_, trial)| trial.wrong_class_samples).sum();
+                let all: Blocks<'_> = all.collect();
+                let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= samples;
+                let valid = all.iter().filter(|(_, trial)| is_valid(trial));
+                let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+                let counts = counts(&cell, spec.blocks, observations, &valid);
+                // What was measured is shown all the same.
+                let shown = if valid.is_empty() { &all } else { &valid };
+                let lost = all.values().filter(|trial| trial.lost_its_class(samples));
                 found.push(ColdStartCell {
-                    wrong_class_samples: wrong_class,
-                    ..summarise(cell, concurrency, counts, &blocks)
+                    wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
+                    wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
+                    ..summarise(cell, concurrency, counts, shown)
                 });
             }
         }
@@ -90,6 +89,7 @@ fn summarise(
         concurrency,
         counts,
         invalid_because: vec![],
+        wrong_class_trials: 0,
         wrong_class_samples: 0,
         unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
         answer_uncertainty_microseconds: median(uncertainties).map(round),

@@ -32,7 +32,8 @@ pub use trial::{ColdTrial, bodies, of_document};
 pub use validity::{doubts, mark};
 pub use words::{sweep, terminal, verdict};
 
-/// One variant under one workload with one number of pods at once. Times are microseconds.
+/// One variant under one workload with one number of pods at once. Times are microseconds; the numbers are those
+/// of the valid trials, or of the invalid ones where there is no other.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartCell {
@@ -48,6 +49,9 @@ pub struct ColdStartCell {
     /// against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
+    /// Measured trials that have fewer samples than were asked for, because others were of the wrong class.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_class_trials: u32,
     /// Samples of all measured trials in which a pod found something else on the node than the class
     /// says. They count in no number.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -68,7 +72,7 @@ pub struct ColdStartCell {
     /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
     #[serde(default)]
     pub clock_shift_microseconds: f64,
-    /// Pods behind the numbers, over all valid trials and without the discarded ones.
+    /// Pods behind the numbers, without the discarded ones.
     pub pods: u32,
     /// Pods that answered correctly at the first attempt: their answer waited for the address to be
     /// published, and the service may have been ready before.
@@ -85,7 +89,7 @@ pub struct ColdStartCell {
     pub makespan_microseconds: Option<Spread>,
     /// When each step was reached.
     pub steps: Vec<StepTime>,
-    /// One entry per valid block.
+    /// One entry per block behind the numbers.
     pub blocks: Vec<ColdBlock>,
 }
 
@@ -121,7 +125,7 @@ impl ColdStartCell {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdTime {
-    /// Over the medians of the blocks: median, smallest, largest.
+    /// Over the medians of the blocks: their median with its interval.
     pub p50_microseconds: Spread,
     /// 90th percentile of all pods together.
     pub p90_microseconds: f64,

@@ -14,9 +14,9 @@ use super::{ColdStartCell, ColdTime, HarnessFloor};
 use crate::wire::cold_start::ColdStep;
 
 const INTRODUCTION: &str = "\
-From the request that creates a pod. p50 is the median over blocks of the block's median pod; p90 is that \
-of all pods together, with a tilde when they are fewer than 100. *Listening* is the log line by which the \
-service says so; *answer* is the first correct one, which on the pod network cannot come before the \
+From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
+interval (from the smallest to the largest block when there are fewer than 6); p90 is that of all pods together, with \
+a tilde when they are fewer than 100. *Listening* is the log line by which the service says so; *answer* is the first correct one, which on the pod network cannot come before the \
 API tells the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
 class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
 taken again. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
@@ -162,10 +162,10 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         ("Pods", Align::Right),
         ("First attempt", Align::Right),
         ("Listening p50", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p90", Align::Right),
         ("Answer p50", Align::Right),
-        ("Range", Align::Right),
+        ("Interval", Align::Right),
         ("p90", Align::Right),
         ("Makespan", Align::Right),
         ("Discarded listening", Align::Right),
@@ -178,8 +178,9 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         some => some.to_string(),
     };
     for cell in cells {
-        let [listening, listening_range, listening_p90] = time(cell.create_to_listening.as_ref());
-        let [answer, answer_range, answer_p90] = time(cell.create_to_answer.as_ref());
+        let [listening, listening_interval, listening_p90] =
+            time(cell.create_to_listening.as_ref());
+        let [answer, answer_interval, answer_p90] = time(cell.create_to_answer.as_ref());
         let discarded = cell
             .blocks
             .iter()
@@ -191,10 +192,10 @@ fn times(cells: &[&ColdStartCell]) -> Table {
             cell.pods.to_string(),
             count(cell.first_attempt_answers),
             listening,
-            listening_range,
+            listening_interval,
             listening_p90,
             answer,
-            answer_range,
+            answer_interval,
             answer_p90,
             cell.makespan_microseconds
                 .map_or_else(|| NOTHING.to_owned(), |m| units::micros(m.median)),

@@ -69,7 +69,7 @@ pub fn is_measured(summary: &Summary, variant: &str) -> bool {
 
 fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
     let invalid = invalid(&cell.invalid_because);
-    (cell.counts.valid > 0 || invalid.is_some()).then(|| ColdStartPoint {
+    (cell.counts.valid + cell.counts.invalid > 0 || invalid.is_some()).then(|| ColdStartPoint {
         concurrency: cell.concurrency,
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,

@@ -46,6 +46,11 @@ impl ColdTrial {
         self.pods > 0 || self.wrong_class_samples > 0
     }
 
+    /// Whether it has fewer samples than were asked for because others were of the wrong class.
+    pub const fn lost_its_class(&self, asked: u32) -> bool {
+        self.samples < asked && self.wrong_class_samples > 0
+    }
+
     /// Median of the pods, from creation to `step`.
     pub fn median(&self, step: ColdStep) -> Option<f64> {
         median(self.steps.get(&step)?.iter().copied())

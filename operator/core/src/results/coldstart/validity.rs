@@ -23,10 +23,7 @@ pub fn mark(cells: &mut [ColdStartCell], against: Against<'_>, minimum_effect: f
         let is_measured = cell.counts.valid + cell.counts.invalid > 0;
         let of_run = against.reasons(&cell.variant, &cell.workload);
         let found = [
-            (
-                Reason::CacheClassViolated,
-                cell.counts.invalid > 0 && cell.wrong_class_samples > 0,
-            ),
+            (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
             (Reason::NodeNoisy, is_noisy(cell)),
             (
                 Reason::ClockTooCoarse,
@@ -74,7 +71,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
 
 fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
     let place = |cell: &ColdStartCell| {
-        let (trials, samples) = (cell.counts.invalid, cell.wrong_class_samples);
+        let (trials, samples) = (cell.wrong_class_trials, cell.wrong_class_samples);
         format!(
             "{} ({trials} trials without enough samples, {samples} samples of the wrong class)",
             cell.place()

@@ -9,7 +9,8 @@ use super::super::statistics::Spread;
 use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio, with_mark};
+use super::super::tables::{NOTHING, judged_ratio, marked, with_mark};
+use super::super::trial::carries;
 use super::super::units;
 use super::super::words::cut;
 use super::{ColdStartCell, ColdTime};
@@ -103,8 +104,7 @@ fn at(cell: &ColdStartCell) -> String {
 
 /// The 90th percentile, marked when there are too few pods for it.
 pub(super) fn tilde(time: &ColdTime) -> String {
-    let mark = if time.p90_carried { "" } else { "~" };
-    format!("{mark}{}", units::micros(time.p90_microseconds))
+    marked(units::micros(time.p90_microseconds), time.p90_carried)
 }
 
 /// Cold starts of one workload for a terminal; empty without any.
@@ -121,6 +121,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         (&title, Align::Right),
         ("MAKESPAN", Align::Right),
         ("SAMPLES", Align::Right),
+        ("INVALID", Align::Left),
     ]);
     for row in rows {
         for point in &row.cold_start {
@@ -128,14 +129,18 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
                 with_mark(&row.variant, baseline),
                 point.concurrency.to_string(),
             ];
-            cells.extend(shown(point.listening.as_ref()));
-            cells.extend(shown(point.answer.as_ref()));
+            // A pod without evidence of a step is in the count all the same: only the report knows of it.
+            let pods = u64::from(point.samples) * u64::from(point.concurrency);
+            let p90_carried = carries(pods, 10);
+            cells.extend(shown(point.listening.as_ref(), p90_carried));
+            cells.extend(shown(point.answer.as_ref(), p90_carried));
             cells.push(
                 point
                     .makespan_microseconds
                     .map_or_else(|| NOTHING.to_owned(), units::micros),
             );
             cells.push(point.samples.to_string());
+            cells.push(point.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()));
             table.row(&cells);
         }
     }
@@ -159,13 +164,14 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
             nothing(),
             nothing(),
             nothing(),
+            nothing(),
         ]);
     }
     table.drop_columns_of(NOTHING);
     table.plain()
 }
 
-fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
+fn shown(time: Option<&ColdStartTime>, p90_carried: bool) -> [String; 3] {
     let Some(time) = time else {
         return [(); 3].map(|()| NOTHING.to_owned());
     };
@@ -175,7 +181,7 @@ fn shown(time: Option<&ColdStartTime>) -> [String; 3] {
     });
     [
         units::micros(time.p50_microseconds),
-        units::micros(time.p90_microseconds),
+        marked(units::micros(time.p90_microseconds), p90_carried),
         ratio.unwrap_or_else(|| NOTHING.to_owned()),
     ]
 }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 
 use super::super::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
-use super::super::summary::Summary;
+use super::super::summary::{Summary, TrialCounts};
 use super::super::units;
-use super::lane::{Axis, Lane, look};
+use super::lane::{Axis, Lane, look, point_invalid};
 use super::marks::{self, Dot, Points};
 use super::scale::Scale;
 use super::sections::Plot;
@@ -90,6 +90,9 @@ fn lane(
     counted: Of,
     discarded: Of,
 ) -> Lane {
+    let invalid = point_invalid(&cell.invalid_because);
+    let because = invalid.as_ref();
+    let because = because.map_or_else(String::new, |why| format!(", {why}"));
     let dot = |block: &ColdBlock, value: Option<f64>, counts: bool, what: &str| {
         value.map(|value| Dot {
             value,
@@ -99,11 +102,13 @@ fn lane(
                 block.block,
                 units::micros(value)
             ),
-            counts,
+            counts: counts && cell.is_ranked(),
+            is_out_with_its_point: counts && !cell.is_ranked(),
         })
     };
     let dots = cell.blocks.iter().flat_map(|block| {
-        let counted = dot(block, counted(block), true, "median of its pods");
+        let of_pods = format!("median of its pods{because}");
+        let counted = dot(block, counted(block), true, &of_pods);
         let discarded = dot(
             block,
             discarded(block),
@@ -112,16 +117,28 @@ fn lane(
         );
         counted.into_iter().chain(discarded)
     });
-    let without = cell.counts.planned - cell.counts.valid.min(cell.counts.planned);
     Lane {
         name: name(cell),
         look: look(summary, &cell.variant),
         dots: dots.collect(),
         spread: time.map(|time| time.p50_microseconds),
         is_ranked: cell.is_ranked() && time.is_some(),
+        invalid,
         mark: "",
-        missing: (without > 0).then(|| format!("{without} trials without a measurement")),
+        missing: missing(cell.counts),
     }
+}
+
+/// `2 trials without a measurement, 1 invalid trial`.
+fn missing(counts: TrialCounts) -> Option<String> {
+    let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
+    let without = counts.failed + counts.skipped + counts.missing;
+    let without =
+        (without > 0).then(|| format!("{without} {} without a measurement", trials(without)));
+    let invalid = counts.invalid;
+    let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
+    let all: Vec<String> = without.into_iter().chain(invalid).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Steps up to the answer; the end and the deletion of the pod is no part of its start.

@@ -141,6 +141,7 @@ fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> S
             let y = up.at(spread.median);
             let dash = line("median", (at - DASH, y), (at + DASH, y));
             let classes = lane.look.classes();
+            let dash = marks::titled(dash, lane.invalid.as_deref());
             let _ = write!(svg, "<g class=\"{classes}\">{dash}</g>");
         }
     }

@@ -161,6 +161,7 @@ fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> String {
             value: *value,
             label: format!("{}, one block: {}", ratio.name, units::ratio(*value)),
             counts: true,
+            is_out_with_its_point: false,
         })
         .collect();
     let places: Vec<_> = dots

@@ -2,6 +2,7 @@
 
 use wasmbench_api::run::TWIN;
 
+use super::super::quality::Reason;
 use super::super::statistics::Spread;
 use super::super::summary::{CellSummary, Summary};
 use super::super::trial::{Metrics, Trial, TrialState};
@@ -119,6 +120,8 @@ pub struct Lane {
     pub spread: Option<Spread>,
     /// Whether the median takes part in rankings.
     pub is_ranked: bool,
+    /// Why the whole point does not count, in words.
+    pub invalid: Option<String>,
     /// Behind the median: `~` when too few requests carry it.
     pub mark: &'static str,
     /// Why there is no number at all, or how many trials have none.
@@ -153,14 +156,22 @@ pub fn look(summary: &Summary, variant: &str) -> Look {
 /// What `cell` shows of `quantity`.
 pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
     let label = quantity.axis().label;
+    let invalid = point_invalid(&cell.invalid_because);
     let (mut dots, mut without) = (vec![], vec![]);
     for trial in &cell.trials {
         match quantity.of(&trial.metrics).filter(|value| is_drawn(*value)) {
-            Some(value) => dots.push(Dot {
-                value,
-                label: format!("{}, {}: {}", cell.variant, told(trial), label(value)),
-                counts: trial.state == TrialState::Valid,
-            }),
+            Some(value) => {
+                let is_valid = trial.state == TrialState::Valid;
+                let of_point = invalid.as_ref().filter(|_| is_valid);
+                let because = of_point.map_or_else(String::new, |why| format!(", {why}"));
+                let (variant, told) = (&cell.variant, told(trial));
+                dots.push(Dot {
+                    value,
+                    label: format!("{variant}, {told}{because}: {}", label(value)),
+                    counts: is_valid && invalid.is_none(),
+                    is_out_with_its_point: of_point.is_some(),
+                });
+            }
             None => without.push(trial),
         }
     }
@@ -176,9 +187,16 @@ pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
                 .all(is_drawn)
         }),
         is_ranked: cell.ranked,
+        invalid,
         mark: if carried { "" } else { "~" },
         missing: missing(&without, cell.counts.missing),
     }
+}
+
+/// `point invalid: Throttled, NodeNoisy`; `None` of a point that counts.
+pub fn point_invalid(reasons: &[Reason]) -> Option<String> {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    (!reasons.is_empty()).then(|| format!("point invalid: {}", reasons.join(", ")))
 }
 
 fn is_drawn(value: f64) -> bool {

@@ -62,6 +62,9 @@ pub struct Dot {
     pub label: String,
     /// Whether it counts; what does not is drawn hollow and crossed.
     pub counts: bool,
+    /// Whether it does not only because its whole point is invalid: then there may be as many as of those
+    /// that count, and the median names the reason too.
+    pub is_out_with_its_point: bool,
 }
 
 /// A coordinate with at most one digit behind the point.
@@ -89,6 +92,9 @@ pub fn tick(label: &str) -> String {
 pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
     let (counting, others): (Vec<_>, Vec<_>) =
         dots.iter().copied().partition(|(.., dot)| dot.counts);
+    let (with_their_point, others): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|(.., dot)| dot.is_out_with_its_point);
     let mut svg = String::new();
     match detail {
         Points::Labelled => {
@@ -110,8 +116,7 @@ pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
     if !svg.is_empty() {
         svg = format!("<g class=\"dots {}\">{svg}</g>", look.classes());
     }
-    // What does not count is never only thinned out: few of them, and each has a reason.
-    for (x, y, dot) in others {
+    let labelled = |svg: &mut String, (x, y, dot): (f64, f64, &Dot)| {
         let _ = write!(
             svg,
             "<path class=\"out {}\" d=\"{}\"><title>{}</title></path>",
@@ -119,6 +124,23 @@ pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
             crossed(x, y),
             escape(&dot.label)
         );
+    };
+    match detail {
+        Points::Labelled => {
+            for dot in with_their_point {
+                labelled(&mut svg, dot);
+            }
+        }
+        Points::Plain if !with_their_point.is_empty() => {
+            let all = with_their_point.iter();
+            let all: String = all.map(|(x, y, _)| crossed(*x, *y)).collect();
+            let _ = write!(svg, "<path class=\"out {}\" d=\"{all}\"/>", look.classes());
+        }
+        Points::Plain | Points::None => {}
+    }
+    // What does not count by itself is never thinned out: few of them, and each has a reason.
+    for dot in others {
+        labelled(&mut svg, dot);
     }
     svg
 }
@@ -146,6 +168,14 @@ pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
         px(x2),
         px(y2)
     )
+}
+
+/// What a pointer on `svg` shows; `svg` itself without any.
+pub fn titled(svg: String, title: Option<&str>) -> String {
+    match title {
+        Some(title) => format!("<g><title>{}</title>{svg}</g>", escape(title)),
+        None => svg,
+    }
 }
 
 /// A line of text, cut to `limit` characters; a pointer shows what was cut.
@@ -204,6 +234,7 @@ mod tests {
             value: 1.0,
             label: "b1: invalid".to_owned(),
             counts,
+            is_out_with_its_point: false,
         };
         let (good, bad) = (dot(true), dot(false));
         for detail in [Points::Labelled, Points::Plain, Points::None] {
@@ -211,5 +242,21 @@ mod tests {
             assert_eq!(svg.matches("class=\"out").count(), 1, "{svg}");
             assert_eq!(svg.contains("dots"), detail != Points::None);
         }
+    }
+
+    #[test]
+    fn what_is_out_with_its_point_is_crossed_as_long_as_points_are_drawn() {
+        let dot = Dot {
+            value: 1.0,
+            label: "b1, point invalid: Throttled".to_owned(),
+            counts: false,
+            is_out_with_its_point: true,
+        };
+        let drawn = |detail| points(&[(1.0, 2.0, &dot), (3.0, 4.0, &dot)], Look::of(0), detail);
+        let [labelled, plain, none] = [Points::Labelled, Points::Plain, Points::None].map(drawn);
+        assert_eq!(labelled.matches("point invalid: Throttled").count(), 2);
+        assert_eq!(plain.matches("class=\"out").count(), 1, "{plain}");
+        assert!(!plain.contains("dots") && plain.len() < labelled.len());
+        assert_eq!(none, "");
     }
 }

@@ -58,7 +58,7 @@ fn note(detail: Detail, left_out: usize) -> String {
         }
         Points::None => {
             "This run is too large for a point per trial: the plots show medians and intervals, and \
-             trials that do not count; summary.json has the numbers of every trial. "
+             trials that are left out of their point; summary.json has the numbers of every trial. "
         }
     };
     let tables = if detail.tables {

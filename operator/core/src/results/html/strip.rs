@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::statistics::Spread;
 use super::lane::{Axis, Lane};
 use super::marks::{self, Points, jitter, line, text};
 use super::scale::Scale;
@@ -90,12 +91,21 @@ fn row(lane: &Lane, scale: &Scale, axis: Axis, middle: f64, detail: Points) -> S
                 (median, y + 4.0)
             ),
         );
-        let value = format!("{}{}", lane.mark, (axis.label)(spread.median));
-        svg.push_str(&text("value", (RIGHT + 8.0, middle + 4.0), &value, 14));
+        svg.push_str(&value(lane, spread, axis, (RIGHT + 8.0, middle + 4.0)));
     } else if lane.dots.is_empty() {
         svg.push_str(&text("none", (LEFT + 6.0, middle + 4.0), "no number", 48));
     } else {
         svg.push_str(&text("none", (RIGHT + 8.0, middle + 4.0), "none valid", 14));
     }
     svg + "\n"
+}
+
+/// The median as a number; of a point that does not count, that it does not, and why.
+fn value(lane: &Lane, spread: Spread, axis: Axis, at: (f64, f64)) -> String {
+    if lane.is_ranked {
+        let value = format!("{}{}", lane.mark, (axis.label)(spread.median));
+        return text("value", at, &value, 14);
+    }
+    let shown = text("none", at, "invalid", 14);
+    marks::titled(shown, lane.invalid.as_deref())
 }

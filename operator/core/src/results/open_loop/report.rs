@@ -6,7 +6,7 @@ use super::super::compare::{Comparison, Metric};
 use super::super::statistics::Spread;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::table::{Align, Table, escape};
-use super::super::tables::{NOTHING, judged_ratio};
+use super::super::tables::{NOTHING, judged_ratio, marked};
 use super::super::units;
 use super::OpenLoopSummary;
 
@@ -76,7 +76,6 @@ pub fn table(summary: &Summary, workload: &str) -> Table {
 }
 
 fn point(cell: &CellSummary) -> Vec<String> {
-    let tilde = if cell.p99_carried { "" } else { "~" };
     let service = |time: Option<Spread>| {
         time.map_or_else(|| NOTHING.to_owned(), |time| units::micros(time.median))
     };
@@ -93,17 +92,9 @@ fn point(cell: &CellSummary) -> Vec<String> {
         _ => NOTHING.to_owned(),
     };
     let percent = cell.percent_of_peak.unwrap_or_default();
-    let [marked_service, marked_schedule] = [
-        service(cell.p99_microseconds),
-        of(|found| units::micros(found.p99_microseconds.median)),
-    ]
-    .map(|time| {
-        if time == NOTHING {
-            time
-        } else {
-            format!("{tilde}{time}")
-        }
-    });
+    let service_p99 = service(cell.p99_microseconds);
+    let p90 = of(|found| units::micros(found.p90_microseconds.median));
+    let p99 = of(|found| units::micros(found.p99_microseconds.median));
     vec![
         cell.variant.clone(),
         format!("{percent} %"),
@@ -112,11 +103,11 @@ fn point(cell: &CellSummary) -> Vec<String> {
         of(|found| units::rate(found.requested_rps.median)),
         of(|found| achieved(found.achieved_share_min)),
         service(cell.p50_microseconds),
-        marked_service,
+        marked(service_p99, cell.p99_carried),
         of(|found| units::micros(found.p50_microseconds.median)),
         interval(|found| found.p50_microseconds),
-        of(|found| units::micros(found.p90_microseconds.median)),
-        marked_schedule,
+        marked(p90, cell.p90_carried()),
+        marked(p99, cell.p99_carried),
         interval(|found| found.p99_microseconds),
         of(|found| {
             let p999 = found.p999_microseconds;

@@ -10,7 +10,7 @@ use super::super::rows::{invalid, unused};
 use super::super::status_table;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio, with_mark};
+use super::super::tables::{NOTHING, judged_ratio, marked, with_mark};
 use super::super::units;
 use super::OpenLoopSummary;
 use super::report::achieved;
@@ -53,6 +53,7 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         p50_microseconds: found.p50_microseconds.median,
         p99_microseconds: found.p99_microseconds.median,
         service_p99_microseconds: cell.p99_microseconds?.median,
+        p99_not_carried: !cell.p99_carried,
         ratio: compared.map(|c| c.ratio),
         low: compared.and_then(|c| c.low),
         high: compared.and_then(|c| c.high),
@@ -79,14 +80,15 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
         .flat_map(|row| row.open_loop.iter().map(move |point| (row, point)))
     {
         let ratio = point.ratio.zip(point.verdict.as_deref());
+        let p99 = |time| marked(units::micros(time), !point.p99_not_carried);
         table.row(&[
             with_mark(&row.variant, baseline),
             format!("{} %", point.percent_of_peak),
             units::rate(point.requested_rps),
             achieved(point.achieved_percent / 100.0),
-            units::micros(point.service_p99_microseconds),
+            p99(point.service_p99_microseconds),
             units::micros(point.p50_microseconds),
-            units::micros(point.p99_microseconds),
+            p99(point.p99_microseconds),
             ratio.map_or_else(
                 || NOTHING.to_owned(),
                 |(ratio, verdict)| {
@@ -109,9 +111,9 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
 pub fn statement(cell: &CellSummary) -> Option<String> {
     let p99 = cell.open_loop?.p99_microseconds.median;
     let percent = cell.percent_of_peak?;
+    let p99 = marked(units::micros(p99), cell.p99_carried);
     Some(format!(
-        "p99 from the schedule {} at {percent} % of its peak",
-        units::micros(p99)
+        "p99 from the schedule {p99} at {percent} % of its peak"
     ))
 }
 

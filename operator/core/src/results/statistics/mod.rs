@@ -1,7 +1,7 @@
 //! The statistics that results are made of. Pure functions over plain numbers, own code on purpose:
 //! they are what this project exists for, and each fits on a page.
 //!
-//! [`spread`]: what one variant does (median over trials). [`ratio`]: how it compares with the
+//! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several points. [`ratio`]: how it compares with the
 //! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run. [`student`]: the distribution behind the ratio's interval.
 //! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
 //! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
@@ -10,12 +10,14 @@
 //! computed again must be the same to the last byte, wherever that is done.
 
 pub mod false_discovery;
+pub mod range;
 pub mod ratio;
 mod rounding;
 pub mod spread;
 mod student;
 mod unpaired;
 
+pub use range::Range;
 pub use ratio::{LogInterval, paired_ratios};
 pub use rounding::round_significant;
 pub use spread::{Spread, median};
