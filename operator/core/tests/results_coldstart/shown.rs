@@ -6,7 +6,8 @@ use wasmbench_core::results::report_files;
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::record::{Outcome, Record};
 
-use crate::support::{hare, hares, input, records, shown, summary_of};
+use crate::results_support::cold_starts::{hares, input, records};
+use crate::support::{hare, shown, summary_of};
 
 /// Trials of `hare` with one pod at once.
 fn trials_of_hare(records: &mut [Record]) -> impl Iterator<Item = &mut Record> {
