@@ -8,6 +8,7 @@ mod results_support;
 
 mod answers;
 mod comparisons;
+mod headline;
 mod instruments;
 mod missing;
 mod noise;
