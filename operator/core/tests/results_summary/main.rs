@@ -12,5 +12,6 @@ mod headline;
 mod instruments;
 mod missing;
 mod noise;
+mod of_sweeps;
 mod own_cpus;
 mod support;
