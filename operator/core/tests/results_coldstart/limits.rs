@@ -5,7 +5,8 @@ use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::{RunInput, Summary, summarize};
 use wasmbench_core::wire::record::Outcome;
 
-use crate::support::{doubts_of, records, run, summary_of};
+use crate::results_support::cold_starts::{records, run};
+use crate::support::{doubts_of, summary_of};
 
 fn with_limits(limits: &serde_json::Value) -> Summary {
     let mut run = run();

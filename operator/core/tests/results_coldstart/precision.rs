@@ -7,7 +7,7 @@ use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 
-use crate::support::{record, run};
+use crate::results_support::cold_starts::{record, run};
 
 /// What becomes of a run of `blocks` blocks with three samples each, of which `noisy` samples of
 /// `variant` had a neighbour.

@@ -1,28 +1,18 @@
 //! Two runs of which the later one lost points: what is named, and what is no loss.
 
-mod results_support;
-
-use results_support::{all_measured, failed, record, replace, run};
-use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::results::across::{Across, Side, across};
+use wasmbench_core::results::across::Across;
 use wasmbench_core::results::{RunInput, summarize};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 
-/// `after` as a multiple of the synthetic run, of which every trial was measured.
+use crate::results_support::{all_measured, failed, record, replace, run};
+use crate::support;
+
+/// `after`, which nothing speaks against, as a multiple of a run of which every trial was measured.
 fn compared(after: &RunInput, records: &[Record]) -> Across {
-    let before = run();
-    let earlier = summarize(&before, &all_measured(&before));
     let later = summarize(after, records);
     assert_eq!(later.trustworthy, Some(true), "{:?}", later.doubts);
-    across(
-        side(&before.spec, &earlier),
-        side(&after.spec, &later),
-        false,
-    )
-}
-
-fn side<'a>(spec: &'a BenchmarkRunSpec, summary: &'a wasmbench_core::results::Summary) -> Side<'a> {
-    Side { spec, summary }
+    let before = run();
+    support::compared((&before, &all_measured(&before)), (after, records), false)
 }
 
 /// The records of a run in which these trials crashed.

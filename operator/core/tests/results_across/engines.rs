@@ -1,11 +1,11 @@
 //! Two runs of one variant with another engine or `RuntimeClass`: listed as what is compared.
 
-mod results_support;
-
-use results_support::{all_measured, facts, run};
-use wasmbench_core::results::across::{Side, Weight, across};
-use wasmbench_core::results::{RunInput, summarize};
+use wasmbench_core::results::RunInput;
+use wasmbench_core::results::across::Weight;
 use wasmbench_core::wire::record::Record;
+
+use crate::results_support::{all_measured, facts, run};
+use crate::support::compared;
 
 /// The records of a run in which `embedded` has this engine and this `RuntimeClass`.
 fn with(run: &RunInput, version: &str, runtime_class: Option<&str>) -> Vec<Record> {
@@ -32,10 +32,7 @@ fn with(run: &RunInput, version: &str, runtime_class: Option<&str>) -> Vec<Recor
 
 fn listed(one: &[Record], other: &[Record]) -> Vec<(Weight, String)> {
     let run = run();
-    let (before, after) = (summarize(&run, one), summarize(&run, other));
-    let spec = &run.spec;
-    let side = |summary| Side { spec, summary };
-    let found = across(side(&before), side(&after), false);
+    let found = compared((&run, one), (&run, other), false);
     let differences = found.differences.iter();
     // What the engine says is judged elsewhere.
     let ran = differences.filter(|difference| difference.what != "trustworthy");
