@@ -205,7 +205,8 @@ pub struct BenchmarkRunSpec {
 
     /// What must hold for the condition `Passed`, at most 32. An expectation is met when the whole 95 %
     /// interval of its ratio lies within the bounds, not met when all of it lies beyond one, and
-    /// undecided otherwise; more blocks narrow the interval.
+    /// undecided otherwise; more blocks narrow the interval. A bound that is nearer to the ratio than
+    /// the noise floor leaves it undecided, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]

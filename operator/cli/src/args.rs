@@ -137,8 +137,9 @@ pub enum Output {
 Every number that both runs have validly is compared: AFTER as a multiple of BEFORE, with a 95 % interval \
 and, up to the knee of BEFORE's baseline, a verdict. Runs whose node, workloads, sweeps or resources differ are refused, with the differences; \
 other images, engines and arguments are what is compared.\n\n\
-Exit code: 0 nothing is slower or larger; 1 refused, or something went wrong; 3 a run's numbers are not \
-trustworthy; 4 something is slower or larger.")]
+Exit code: 0 nothing is slower or larger; 1 refused, no number is valid in both runs, or something went \
+wrong; 3 a run's numbers are not trustworthy; 4 something is slower or larger, or AFTER has no valid number of \
+a point any more.")]
 pub struct CompareArgs {
     /// Name of the earlier run
     pub before: String,

@@ -11,11 +11,12 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::recompute::Recomputation;
 use crate::report::finished;
-use crate::{files, print};
+use crate::{files, print, warn};
 
 /// Exit code when a run's numbers are not trustworthy, as that of `get --watch`.
 const NOT_TRUSTWORTHY: u8 = 3;
-/// Exit code when something is slower or larger than before: a gate must not open.
+/// Exit code when something is slower or larger than before, or has no valid number any more: a gate
+/// must not open.
 const WORSE: u8 = 4;
 
 /// A run with what its records say.
@@ -42,6 +43,20 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     if !args.force && found.obstacles().next().is_some() {
         return Err(Error::NotComparable);
     }
+    let lost = found.lost_words();
+    if found.ratios.is_empty() {
+        return Err(Error::NothingToCompare {
+            lost: lost.map_or_else(String::new, |lost| format!(" ({lost})")),
+            after: found.after.name,
+        });
+    }
+    if let Some(lost) = lost {
+        let after = &found.after.name;
+        warn(&format!(
+            "{lost}; see the failures in the report of {after}, remove their cause and run again, or \
+             leave the variant out of its spec"
+        ));
+    }
     Ok(exit_code(&found, [&before.1, &after.1]))
 }
 
@@ -49,7 +64,7 @@ fn exit_code(found: &Across, summaries: [&Summary; 2]) -> u8 {
     let trusted = |summary: &&Summary| summary.trustworthy == Some(true);
     if !summaries.iter().all(trusted) {
         NOT_TRUSTWORTHY
-    } else if found.worse() > 0 {
+    } else if found.worse() > 0 || !found.lost.is_empty() {
         WORSE
     } else {
         0

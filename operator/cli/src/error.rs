@@ -160,6 +160,17 @@ pub enum Error {
          sweeps and resources, or insist with --force"
     )]
     NotComparable,
+    /// Two runs have no number in common.
+    #[error(
+        "nothing is compared: no number is valid in both runs{lost}; see the failures and doubts in their \
+         reports (kubectl wasmbench report {after}), remove their cause and run again"
+    )]
+    NothingToCompare {
+        /// What the later run lost, in parentheses.
+        lost: String,
+        /// Name of the later run.
+        after: String,
+    },
     /// More directories than runs.
     #[error("--records-from is given {0} times; give it once for both runs, or once for each")]
     TooManyDirectories(usize),

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use results_support::{UID, all_measured, run};
+use results_support::{UID, all_measured, failed, fortio, replace, run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wasmbench_api::labels;
 use wasmbench_core::results::report_files;
 use wasmbench_core::store::{self, Ended};
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::record::{Outcome, Record, TrialId};
 
 fn kubectl_wasmbench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
@@ -172,14 +172,19 @@ fn yaml_and_json_files_can_be_mixed() {
 
 /// The same run under another name and uid, on a node with `kernel`.
 fn save_later(kernel: &str) -> TempDir {
-    const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
     let mut records = all_measured(&run());
+    for document in records.iter_mut().filter_map(|r| r.document.as_mut()) {
+        let facts = &mut document.environment.facts;
+        facts.insert("kernel".to_owned(), kernel.to_owned());
+    }
+    save_as_later(records)
+}
+
+/// The records as those of a later run.
+fn save_as_later(mut records: Vec<Record>) -> TempDir {
+    const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
     for record in &mut records {
         LATER.clone_into(&mut record.run_uid);
-        if let Some(document) = &mut record.document {
-            let facts = &mut document.environment.facts;
-            facts.insert("kernel".to_owned(), kernel.to_owned());
-        }
     }
     let mut maps = record_maps(&records);
     for map in &mut maps {
@@ -233,6 +238,61 @@ fn saved_runs_of_two_nodes_are_refused_and_compared_by_force() {
         (&json["forced"], json["ratios"].as_array().unwrap().len()),
         (&json!(true), 36)
     );
+}
+
+/// A later run in which all trials of these variants crashed.
+fn save_crashed(variants: &[&str]) -> TempDir {
+    let mut records = all_measured(&run());
+    let crashed = |trial: &TrialId| variants.contains(&trial.cell.variant.as_str());
+    replace(&mut records, crashed, |trial, position| {
+        let outcome = failed("SubjectCrashed", "exit code 1");
+        results_support::record(trial, position, outcome, None)
+    });
+    save_as_later(records)
+}
+
+#[test]
+fn a_variant_that_crashes_in_the_later_run_closes_the_gate_and_is_named() {
+    let printed = compare(&save_crashed(&["embedded"]), &[]);
+    assert_eq!(printed.status.code(), Some(4), "{}", stderr(&printed));
+    let text = stdout(&printed);
+    let named = "no valid number any more: embedded on hello (warm, c10, c50), embedded on compute";
+    assert!(text.contains(named), "{text}");
+    let warning = stderr(&printed);
+    assert!(
+        warning.contains(named) && warning.contains("run again"),
+        "{warning}"
+    );
+    let json: Value = serde_json::from_str(&stdout(&compare(
+        &save_crashed(&["embedded"]),
+        &["-o", "json"],
+    )))
+    .unwrap();
+    assert_eq!(
+        (&json["lost"][0], json["lost"].as_array().unwrap().len()),
+        (
+            &json!({"variant": "embedded", "workload": "hello", "point": "warm"}),
+            6
+        )
+    );
+}
+
+#[test]
+fn runs_without_a_number_in_common_are_no_success() {
+    let mut records = all_measured(&run());
+    replace(
+        &mut records,
+        |_| true,
+        |trial, position| {
+            let failing = Some(fortio("errors"));
+            results_support::record(trial, position, Outcome::Measured, failing)
+        },
+    );
+    let printed = compare(&save_as_later(records), &[]);
+    assert_eq!(printed.status.code(), Some(1));
+    let error = stderr(&printed);
+    let named = "no number is valid in both runs (no valid number any more: native on hello";
+    assert!(error.contains(named), "{error}");
 }
 
 #[test]

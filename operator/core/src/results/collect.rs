@@ -181,6 +181,7 @@ impl Collector {
             let compared = &compared.with_baseline;
             let mut widths = precision::widths(compared, &cold_starts, &density);
             widths.extend(precision::noisy(&cells, &baseline, compared));
+            widths.extend(precision::noisy_units(&cold_starts, &density, &baseline));
             widths
         });
         let evidence = Evidence {

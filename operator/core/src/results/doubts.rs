@@ -10,8 +10,7 @@ mod lost_blocks;
 mod noisy;
 mod not_settled;
 pub mod saturation;
-
-use std::collections::BTreeMap;
+mod start_limit;
 
 use wasmbench_api::BenchmarkRunSpec;
 
@@ -23,7 +22,7 @@ use super::density::DensityCell;
 use super::environment::Drift;
 use super::open_loop;
 use super::quality::{Doubt, Reason};
-use super::summary::CellSummary;
+use super::summary::{CellSummary, TrialCounts};
 use super::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
 use super::words::cut;
 
@@ -64,7 +63,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         engine_mode(evidence),
         errors_in_load(evidence),
         counts::trials_failed("", evidence.cells.iter().map(|c| (c.place(), c.counts))),
-        nothing_measured(evidence),
+        counts::nothing_measured(evidence),
         incomplete(evidence),
         too_few_blocks(evidence),
         lost_blocks::doubt(evidence),
@@ -72,6 +71,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         too_few_samples(evidence, PERCENTILES[1]),
         too_few_samples(evidence, PERCENTILES[2]),
         throttled(evidence),
+        start_limit::doubt(evidence),
         noisy::doubt(evidence),
         noisy::repeats(evidence),
         noisy::not_judged(evidence),
@@ -154,30 +154,6 @@ fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(cells.map(place), MAX_PLACES, ", ")?,
         "these points are not compared; use fewer connections, or look for limits of the subject \
          (open files, memory, backlog)",
-    ))
-}
-
-/// Variants without any valid trial under a workload do not speak against the others' numbers.
-fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let mut valid: BTreeMap<(&str, &str), (u32, u32)> = BTreeMap::new();
-    for cell in evidence.cells {
-        let entry = valid
-            .entry((cell.variant.as_str(), cell.workload.as_str()))
-            .or_default();
-        entry.0 += cell.counts.valid + cell.counts.invalid;
-        entry.1 += cell.counts.failed + cell.counts.skipped;
-    }
-    let none = valid
-        .into_iter()
-        .filter(|(_, (measured, lost))| *measured == 0 && *lost > 0);
-    let place = |((variant, workload), _): ((&str, &str), _)| format!("{variant} on {workload}");
-    Some(note(
-        Reason::TrialsFailed,
-        format!(
-            "not measured at all: {}",
-            listed(none.map(place), MAX_PLACES, ", ")?
-        ),
-        "the failures are listed in the report; remove their cause and run again",
     ))
 }
 

@@ -15,11 +15,11 @@ use super::units;
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 pub enum Outcome {
-    /// The whole interval lies beyond a bound.
+    /// The whole interval lies beyond a bound, and the ratio farther from it than the noise floor.
     NotMet,
-    /// A bound lies inside the interval, or there is none.
+    /// A bound lies inside the interval or within the noise floor of the ratio, or there is no interval.
     Undecided,
-    /// The whole interval lies within the bounds.
+    /// The whole interval lies within the bounds, and the ratio farther from each than the noise floor.
     Met,
 }
 
@@ -70,6 +70,8 @@ pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
 struct Found {
     ratio: f64,
     interval: Option<(f64, f64)>,
+    /// The factor above 1 that the baseline's twin may differ by.
+    noise_floor: Option<f64>,
 }
 
 impl From<&Comparison> for Found {
@@ -77,6 +79,7 @@ impl From<&Comparison> for Found {
         Self {
             ratio: comparison.ratio,
             interval: comparison.low.zip(comparison.high),
+            noise_floor: comparison.noise_floor,
         }
     }
 }
@@ -87,6 +90,7 @@ impl From<&ColdRatio> for Found {
         Self {
             ratio: median,
             interval: (cold.per_block.len() > 1).then_some((low, high)),
+            noise_floor: cold.noise_floor,
         }
     }
 }
@@ -113,7 +117,8 @@ fn decision(
     let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
     let found = loaded.map(Found::from).or_else(cold);
     let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
-    let seen = found.map_or_else(|| "it was not compared".to_owned(), seen);
+    let not_compared = || "it was not compared".to_owned();
+    let seen = found.map_or_else(not_compared, |found| seen(expectation, found));
     Decision {
         name: name.clone(),
         outcome,
@@ -125,21 +130,37 @@ fn decision(
     }
 }
 
+impl Found {
+    /// Whether the node could have moved the ratio from `bound` to where it is: the rule of verdicts, for
+    /// which the bound is 1.
+    fn is_drowned_at(&self, bound: f64) -> bool {
+        let distance = libm::log(self.ratio / bound).abs();
+        self.noise_floor
+            .is_some_and(|floor| distance <= libm::log(floor))
+    }
+}
+
 fn outcome(expectation: &RatioExpectation, found: Found) -> Outcome {
     let Some((low, high)) = found.interval else {
         return Outcome::Undecided;
     };
-    // A bound that is no number decides nothing; validate refuses it.
-    let bound = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
-    let (least, most) = (bound(&expectation.at_least), bound(&expectation.at_most));
-    let is_beyond =
-        least.is_some_and(|least: f64| high < least) || most.is_some_and(|most: f64| low > most);
-    let is_within = least.is_none_or(|least| low >= least) && most.is_none_or(|most| high <= most);
+    let (least, most) = limits(expectation);
+    let is_resolved = |bound: f64| !found.is_drowned_at(bound);
+    let is_beyond = least.is_some_and(|least| high < least && is_resolved(least))
+        || most.is_some_and(|most| low > most && is_resolved(most));
+    let is_within = least.is_none_or(|least| low >= least && is_resolved(least))
+        && most.is_none_or(|most| high <= most && is_resolved(most));
     match (is_beyond, is_within) {
         (true, _) => Outcome::NotMet,
         (false, true) => Outcome::Met,
         (false, false) => Outcome::Undecided,
     }
+}
+
+/// The least and the most that is expected. A bound that is no number decides nothing; validate refuses it.
+fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
+    let limit = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
+    (limit(&expectation.at_least), limit(&expectation.at_most))
 }
 
 fn bounds(expectation: &RatioExpectation) -> String {
@@ -153,111 +174,22 @@ fn bounds(expectation: &RatioExpectation) -> String {
     format!("{} the baseline's", bounds.join(" and "))
 }
 
-fn seen(found: Found) -> String {
+fn seen(expectation: &RatioExpectation, found: Found) -> String {
     let ratio = units::ratio(found.ratio);
-    match found.interval {
-        None => format!("{ratio} in one block, which has no interval"),
-        Some((low, high)) => {
-            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-            format!("it is {ratio} ({low}-{high})")
-        }
-    }
+    let Some((low, high)) = found.interval else {
+        return format!("{ratio} in one block, which has no interval");
+    };
+    let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+    let (least, most) = limits(expectation);
+    let mut bounds = least.into_iter().chain(most);
+    let drowned = bounds.any(|bound| found.is_drowned_at(bound));
+    let floor = found.noise_floor.filter(|_| drowned);
+    let floor = floor.map_or_else(String::new, |floor| {
+        let floor = units::excess(floor);
+        format!(", nearer to a bound than the noise floor of {floor}")
+    });
+    format!("it is {ratio} ({low}-{high}){floor}")
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::judge::Verdict;
-    use super::super::summary::Sweep;
-    use super::*;
-
-    fn outcome_of(bounds: &serde_json::Value, interval: Option<(f64, f64)>) -> Outcome {
-        let mut expectation = json!({
-            "name": "gate", "metric": "memory", "variant": "one", "workload": "hello",
-        });
-        for (field, value) in bounds.as_object().unwrap() {
-            expectation[field] = value.clone();
-        }
-        let expectation = serde_json::from_value(expectation).unwrap();
-        decision(None, &expectation, &[found(interval)], &[]).outcome
-    }
-
-    fn found(interval: Option<(f64, f64)>) -> Comparison {
-        Comparison {
-            variant: "one".into(),
-            workload: "hello".into(),
-            metric: Metric::Memory,
-            sweep: Sweep::WarmLatency,
-            connections: 1,
-            percent_of_peak: None,
-            ratio: 1.0,
-            low: interval.map(|(low, _)| low),
-            high: interval.map(|(_, high)| high),
-            p_value: 1.0,
-            adjusted_p_value: 1.0,
-            noise_floor: None,
-            verdict: Verdict::Inconclusive,
-            blocks: 5,
-            per_block: vec![],
-        }
-    }
-
-    #[test]
-    fn the_end_of_the_interval_decides_and_not_the_estimate() {
-        let least = json!({"atLeast": "0.8"});
-        assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Outcome::Met);
-        assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Outcome::Undecided);
-        assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Outcome::NotMet);
-    }
-
-    #[test]
-    fn both_bounds_must_hold() {
-        let both = json!({"atLeast": "0.8", "atMost": "1.2"});
-        assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Outcome::Met);
-        assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Outcome::Undecided);
-        assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Outcome::NotMet);
-    }
-
-    #[test]
-    fn without_an_interval_or_a_comparison_nothing_is_decided() {
-        assert_eq!(
-            outcome_of(&json!({"atMost": "9"}), None),
-            Outcome::Undecided
-        );
-        let other = json!({"atMost": "9", "variant": "other"});
-        assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Outcome::Undecided);
-    }
-
-    #[test]
-    fn of_several_rates_the_highest_decides_even_when_it_is_void() {
-        let expectation = json!({
-            "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
-            "atMost": "1.2",
-        });
-        let expectation = serde_json::from_value(expectation).unwrap();
-        let at = |percent, ends| Comparison {
-            metric: Metric::OpenLoopP99,
-            sweep: Sweep::OpenLoop,
-            percent_of_peak: Some(percent),
-            ..found(Some(ends))
-        };
-        let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
-        let of = |comparisons| decision(Some(90), &expectation, comparisons, &[]);
-        assert_eq!(of(&both).outcome, Outcome::NotMet);
-        assert!(of(&both).message.contains("at 90 % of the peak"));
-        assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
-    }
-
-    #[test]
-    fn one_expectation_that_is_not_met_decides_for_all() {
-        let decision = |outcome| Decision {
-            name: String::new(),
-            outcome,
-            message: String::new(),
-        };
-        let all = [Outcome::Met, Outcome::NotMet, Outcome::Undecided].map(decision);
-        assert_eq!(overall(&all), Some(Outcome::NotMet));
-        assert_eq!(overall(&[]), None);
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ mod noisy;
 
 use std::collections::BTreeMap;
 
-pub use noisy::noisy;
+pub use noisy::{noisy, noisy_units};
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};

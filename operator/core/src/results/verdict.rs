@@ -27,33 +27,38 @@ pub fn verdict(summary: &Summary) -> String {
     fit(&statements, &skipped)
 }
 
-/// The metric that a run is about: throughput if it was swept, else warm latency, else latency from the
-/// schedule.
-fn headline(summary: &Summary) -> Metric {
-    let has = |sweep| summary.cells.iter().any(|cell| cell.sweep == sweep);
-    if has(Sweep::Throughput) {
-        Metric::ThroughputRps
-    } else if has(Sweep::OpenLoop) && !has(Sweep::WarmLatency) {
-        Metric::OpenLoopP99
-    } else {
-        Metric::WarmP50
-    }
+/// What the line tells of, the most telling first.
+const HEADLINES: [Metric; 6] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::OpenLoopP99,
+    Metric::OpenLoopP50,
+    Metric::CpuPerRequest,
+    Metric::Memory,
+];
+
+/// The metric that the line is about: the most telling one that was compared at all. A run whose rates
+/// are those of the load generator still has its latencies. `None` without any comparison.
+fn headline(summary: &Summary) -> Option<Metric> {
+    let compared = |metric: &Metric| summary.comparisons.iter().any(|c| c.metric == *metric);
+    HEADLINES.into_iter().find(compared)
 }
 
 /// One statement per ratio of the headline metric. The first variant of a workload names metric,
 /// baseline and spread; the others follow as bare numbers.
 fn comparisons(summary: &Summary) -> Vec<String> {
-    let metric = headline(summary);
+    let Some(metric) = headline(summary) else {
+        return vec![];
+    };
     let mut statements: Vec<String> = vec![];
     let mut named = false;
+    let of_metric = || summary.comparisons.iter().filter(|c| c.metric == metric);
     // Of several rates the highest tells most.
-    let highest = summary.cells.iter().map(|cell| cell.percent_of_peak).max();
-    let is_told =
-        |c: &Comparison| c.percent_of_peak.is_none() || Some(c.percent_of_peak) == highest;
+    let highest = of_metric().map(|c| c.percent_of_peak).max();
+    let is_told = |c: &&Comparison| Some(c.percent_of_peak) == highest;
     for workload in &summary.compared.workloads {
-        let of_workload =
-            |c: &&Comparison| c.metric == metric && c.workload == workload.name && is_told(c);
-        for comparison in summary.comparisons.iter().filter(of_workload) {
+        let of_workload = |c: &&Comparison| c.workload == workload.name;
+        for comparison in of_metric().filter(is_told).filter(of_workload) {
             statements.push(if named {
                 short(comparison)
             } else {

@@ -6,7 +6,9 @@
 mod results_support;
 
 mod differences;
+mod engines;
 mod invalid;
+mod lost;
 mod ratios;
 mod support;
 mod versus;

@@ -12,6 +12,8 @@ mod results_support;
 
 mod blind;
 mod comparisons;
+mod limits;
+mod precision;
 mod report;
 mod shown;
 mod support;

@@ -8,8 +8,10 @@ mod results_support;
 
 mod answers;
 mod comparisons;
+mod headline;
 mod instruments;
 mod missing;
 mod noise;
+mod of_sweeps;
 mod own_cpus;
 mod support;

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::super::environment::{Environment, VariantImages};
+use super::super::environment::Environment;
 use super::super::words::cut;
+use super::ran::{self, joined};
 use super::{Difference, Side, Weight};
 
 /// Longest value in a list of differences, in characters.
 const MAX_VALUE_CHARS: usize = 120;
-const ABSENT: &str = "absent";
+pub(super) const ABSENT: &str = "absent";
 
 /// Fields of the spec that say how often, where and in which order, but not what is measured.
 const HARMLESS: [&str; 11] = [
@@ -41,7 +42,12 @@ pub fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     all
 }
 
-fn difference(weight: Weight, what: String, before: &str, after: &str) -> Option<Difference> {
+pub(super) fn difference(
+    weight: Weight,
+    what: String,
+    before: &str,
+    after: &str,
+) -> Option<Difference> {
     (before != after).then(|| Difference {
         weight,
         what,
@@ -182,7 +188,6 @@ fn flat(value: Value) -> BTreeMap<String, String> {
 }
 
 fn instruments(before: &Environment, after: &Environment) -> Vec<Difference> {
-    let joined = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
     let sources = |environment: &Environment| {
         let names = environment.memory_sources.iter();
         joined(
@@ -234,7 +239,7 @@ fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
     })
 }
 
-/// What ran as each variant that both runs have: image, engine, arguments. This is what is compared.
+/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared.
 fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |spec: &BenchmarkRunSpec| {
         let variants = serde_json::to_value(&spec.variants).unwrap_or_default();
@@ -247,13 +252,7 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
         let (Some(one), Some(other)) = (one.get(name), other.get(name)) else {
             continue;
         };
-        let images = |side: Side<'_>| image(&side.summary.environment, name);
-        found.extend(difference(
-            Weight::Compared,
-            format!("image of {name}"),
-            &images(before),
-            &images(after),
-        ));
+        found.extend(ran::differences(name, before, after));
         let (one, other) = (flat(one.clone()), flat(other.clone()));
         let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         found.extend(fields.into_iter().filter_map(|field| {
@@ -268,20 +267,4 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
         }));
     }
     found
-}
-
-fn image(environment: &Environment, variant: &str) -> String {
-    let found = environment
-        .variants
-        .iter()
-        .find(|images| images.variant == variant);
-    let ids = |images: &VariantImages| {
-        let ids = if images.image_ids.is_empty() {
-            &images.images
-        } else {
-            &images.image_ids
-        };
-        ids.iter().cloned().collect::<Vec<_>>().join(", ")
-    };
-    found.map(ids).unwrap_or_default()
 }

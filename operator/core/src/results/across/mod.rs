@@ -2,10 +2,12 @@
 //! Blocks of different runs are not paired, so that the intervals are those of
 //! [`LogInterval::unpaired`]; verdicts are judged as within a run.
 //!
-//! Reading order: [`differences`] (may the runs be compared at all, and what is it that differs),
-//! [`ratios`] (the numbers), [`words`] (what people see).
+//! Reading order: [`differences`] with [`ran`] (may the runs be compared at all, and what is it that differs),
+//! [`ratios`] (the numbers), [`lost`] (what has none any more), [`words`] (what people see).
 
 mod differences;
+mod lost;
+mod ran;
 mod ratios;
 mod versus;
 mod words;
@@ -100,6 +102,18 @@ pub struct CellRatio {
     pub trials_after: u32,
 }
 
+/// A point of the earlier run of which the later one, which was to measure it too, has no valid number.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Lost {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The point, as in [`CellRatio::point`].
+    pub point: String,
+}
+
 /// A run compared with an earlier one.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -122,6 +136,9 @@ pub struct Across {
     pub ratios: Vec<CellRatio>,
     /// Cells and metrics of one run that the other does not have, or not validly.
     pub only_in_one: u32,
+    /// Points that the later run lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
 }
 
 impl Across {
@@ -158,10 +175,14 @@ pub fn across(before: Side<'_>, after: Side<'_>, forced: bool) -> Across {
     let differences = differences::differences(before, after);
     let forbidden = differences.iter().any(|d| d.weight == Weight::Forbids);
     let effect = minimum_effect(after.spec);
-    let (ratios, only_in_one) = if forbidden && !forced {
-        (vec![], 0)
+    let (ratios, only_in_one, lost) = if forbidden && !forced {
+        (vec![], 0, vec![])
     } else {
-        ratios::ratios(before.summary, after.summary, effect)
+        let earlier = ratios::samples(before.summary, before.summary);
+        let later = ratios::samples(after.summary, before.summary);
+        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, effect);
+        let lost = lost::lost(after.summary, &earlier, &later);
+        (ratios, only_in_one, lost)
     };
     Across {
         schema: ACROSS_SCHEMA.to_owned(),
@@ -172,5 +193,6 @@ pub fn across(before: Side<'_>, after: Side<'_>, forced: bool) -> Across {
         differences,
         ratios,
         only_in_one,
+        lost,
     }
 }

@@ -13,12 +13,22 @@ use super::CellRatio;
 /// Digits of p-values: the third says nothing any more.
 const P_DIGITS: usize = 2;
 
+/// Where a number is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The point, as in [`CellRatio::point`].
+    pub point: String,
+}
+
 /// The valid trials of one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
-struct Sample {
-    variant: String,
-    workload: String,
-    point: String,
+pub struct Sample {
+    /// Which cell.
+    pub place: Place,
     metric: Metric,
     values: Vec<f64>,
     /// Whether it has no verdict: see [`is_beyond_knee`].
@@ -27,15 +37,13 @@ struct Sample {
 
 impl Sample {
     fn is_same_cell(&self, other: &Self) -> bool {
-        (&self.variant, &self.workload, &self.point, self.metric)
-            == (&other.variant, &other.workload, &other.point, other.metric)
+        self.place == other.place && self.metric == other.metric
     }
 }
 
 /// The ratios of all cells that both runs have, and how many metrics of cells only one of them has.
 /// `minimum_effect` is a logarithm.
-pub fn ratios(before: &Summary, after: &Summary, minimum_effect: f64) -> (Vec<CellRatio>, u32) {
-    let (before, after) = (samples(before, before), samples(after, before));
+pub fn ratios(before: &[Sample], after: &[Sample], minimum_effect: f64) -> (Vec<CellRatio>, u32) {
     let pairs: Vec<(&Sample, &Sample, LogInterval)> = after
         .iter()
         .filter_map(|later| {
@@ -77,9 +85,9 @@ fn ratio(
     };
     let count = |sample: &Sample| u32::try_from(sample.values.len()).unwrap_or(u32::MAX);
     CellRatio {
-        variant: later.variant.clone(),
-        workload: later.workload.clone(),
-        point: later.point.clone(),
+        variant: later.place.variant.clone(),
+        workload: later.place.workload.clone(),
+        point: later.place.point.clone(),
         metric: later.metric,
         before: middle(earlier),
         after: middle(later),
@@ -96,7 +104,7 @@ fn ratio(
 
 /// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared.
 /// The knees are those of the `earlier` run.
-fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
+pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let loads = summary.cells.iter().filter(|cell| cell.ranked);
     let loads = loads.flat_map(|cell| of_load(cell, is_beyond_knee(cell, earlier)));
     let cold = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
@@ -104,6 +112,14 @@ fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let density = summary.density.iter().filter(|cell| cell.is_ranked());
     let all = all.chain(density.map(of_density));
     all.filter(|sample| !sample.values.is_empty()).collect()
+}
+
+/// Every cell of the run, valid or not, in the order of the summary.
+pub fn places(summary: &Summary) -> Vec<Place> {
+    let loads = summary.cells.iter().map(place_of_load);
+    let cold = summary.cold_starts.iter().map(place_of_cold_start);
+    let density = summary.density.iter().map(place_of_density);
+    loads.chain(cold).chain(density).collect()
 }
 
 /// Whether a point has more connections than the knee of the earlier run's baseline: there the queue
@@ -115,29 +131,50 @@ fn is_beyond_knee(cell: &CellSummary, earlier: &Summary) -> bool {
     cell.sweep == Sweep::Throughput && knee.is_some_and(|knee| cell.connections > knee.connections)
 }
 
+fn place_of_load(cell: &CellSummary) -> Place {
+    let point = match cell.sweep {
+        Sweep::WarmLatency => "warm".to_owned(),
+        Sweep::Throughput => format!("c{}", cell.connections),
+        Sweep::OpenLoop => format!("p{}", cell.percent_of_peak.unwrap_or_default()),
+    };
+    Place {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point,
+    }
+}
+
+fn place_of_cold_start(cell: &ColdStartCell) -> Place {
+    Place {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point: match cell.concurrency {
+            1 => "cold".to_owned(),
+            more => format!("cold-c{more}"),
+        },
+    }
+}
+
+fn place_of_density(cell: &DensityCell) -> Place {
+    Place {
+        variant: cell.variant.clone(),
+        workload: cell.workload.clone(),
+        point: "density".to_owned(),
+    }
+}
+
 fn of_load(cell: &CellSummary, beyond_knee: bool) -> Vec<Sample> {
-    let (point, metrics) = match cell.sweep {
-        Sweep::WarmLatency => (
-            "warm".to_owned(),
-            vec![Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
-        ),
-        Sweep::Throughput => (
-            format!("c{}", cell.connections),
-            vec![Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
-        ),
+    let metrics = match cell.sweep {
+        Sweep::WarmLatency => vec![Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+        Sweep::Throughput => vec![Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
         Sweep::OpenLoop => {
             // A p99 of too few requests is made of single ones.
             let p99 = cell.p99_carried.then_some(Metric::OpenLoopP99);
-            (
-                format!("p{}", cell.percent_of_peak.unwrap_or_default()),
-                std::iter::once(Metric::OpenLoopP50).chain(p99).collect(),
-            )
+            std::iter::once(Metric::OpenLoopP50).chain(p99).collect()
         }
     };
     let sample = |metric| Sample {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point: point.clone(),
+        place: place_of_load(cell),
         metric,
         values: by_block(metric, cell).into_values().collect(),
         beyond_knee,
@@ -146,14 +183,8 @@ fn of_load(cell: &CellSummary, beyond_knee: bool) -> Vec<Sample> {
 }
 
 fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
-    let point = match cell.concurrency {
-        1 => "cold".to_owned(),
-        more => format!("cold-c{more}"),
-    };
     let sample = |metric, values| Sample {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point: point.clone(),
+        place: place_of_cold_start(cell),
         metric,
         values,
         beyond_knee: false,
@@ -179,9 +210,7 @@ fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
 fn of_density(cell: &DensityCell) -> Sample {
     let blocks = cell.blocks.iter();
     Sample {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point: "density".to_owned(),
+        place: place_of_density(cell),
         metric: Metric::Memory,
         values: blocks
             .filter_map(|block| block.bytes_per_instance)

@@ -69,6 +69,13 @@ impl Across {
                 self.only_in_one
             );
         }
+        if let Some(lost) = self.lost_words() {
+            let _ = writeln!(
+                text,
+                "Lost, {lost}. See the failures in the report of {}.",
+                ascii(&self.after.name)
+            );
+        }
         text
     }
 
@@ -90,8 +97,12 @@ impl Across {
                 MAX_LINE_CHARS,
             );
         }
+        let lost = self
+            .lost_words()
+            .map_or_else(String::new, |lost| format!("; {lost}"));
         if self.ratios.is_empty() {
-            return "nothing to compare: no number is valid in both runs".to_owned();
+            let nothing = "nothing to compare: no number is valid in both runs";
+            return cut(&format!("{nothing}{lost}"), MAX_LINE_CHARS);
         }
         let first = self
             .ratios
@@ -112,7 +123,8 @@ impl Across {
             )
         });
         let counts = counts(self.judged(), self.worse(), self.better());
-        cut(&ascii(&(counts + &most)), MAX_LINE_CHARS)
+        // Losses first: of a line that is too long the end is cut.
+        cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
 
     fn table(&self) -> Table {

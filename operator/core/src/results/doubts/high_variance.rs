@@ -2,6 +2,7 @@
 
 use super::super::coldstart::{ColdStartCell, ColdTime};
 use super::super::compare::{Comparison, Metric, minimum_effect};
+use super::super::density::DensityCell;
 use super::super::judge::Verdict;
 use super::super::statistics::ratio::blocks_for;
 use super::super::units;
@@ -17,7 +18,9 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let loads = evidence.comparisons.iter().filter_map(of_load);
     let cold = evidence.cold_starts.iter().flat_map(of_cold_start);
-    let places = loads.chain(cold).filter_map(|wide| wide.place(target));
+    let density = evidence.density.iter().filter_map(of_density);
+    let all = loads.chain(cold).chain(density);
+    let places = all.filter_map(|wide| wide.place(target));
     Some(note(
         Reason::HighVariance,
         format!(
@@ -73,6 +76,18 @@ fn of_cold_start(cell: &ColdStartCell) -> Vec<Wide> {
         })
     };
     times.into_iter().filter_map(wide).collect()
+}
+
+fn of_density(cell: &DensityCell) -> Option<Wide> {
+    let found = cell.versus_baseline.as_ref()?;
+    let (low, high) = found.low.zip(found.high)?;
+    Some(Wide {
+        what: format!("density of {}", cell.place()),
+        low,
+        high,
+        verdict: found.verdict?,
+        blocks: u32::try_from(found.per_block.len()).unwrap_or(u32::MAX),
+    })
 }
 
 impl Wide {

@@ -1,0 +1,131 @@
+//! What a bound, an interval and a noise floor come to.
+
+use serde_json::{Value, json};
+
+use super::super::judge::Verdict;
+use super::super::summary::Sweep;
+use super::*;
+
+fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Outcome {
+    decided(bounds, found(interval)).outcome
+}
+
+fn decided(bounds: &Value, comparison: Comparison) -> Decision {
+    let mut expectation = json!({
+        "name": "gate", "metric": "memory", "variant": "one", "workload": "hello",
+    });
+    for (field, value) in bounds.as_object().unwrap() {
+        expectation[field] = value.clone();
+    }
+    let expectation = serde_json::from_value(expectation).unwrap();
+    decision(None, &expectation, &[comparison], &[])
+}
+
+fn found(interval: Option<(f64, f64)>) -> Comparison {
+    Comparison {
+        variant: "one".into(),
+        workload: "hello".into(),
+        metric: Metric::Memory,
+        sweep: Sweep::WarmLatency,
+        connections: 1,
+        percent_of_peak: None,
+        ratio: 1.0,
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        p_value: 1.0,
+        adjusted_p_value: 1.0,
+        noise_floor: None,
+        verdict: Verdict::Inconclusive,
+        blocks: 5,
+        per_block: vec![],
+    }
+}
+
+#[test]
+fn the_end_of_the_interval_decides_and_not_the_estimate() {
+    let least = json!({"atLeast": "0.8"});
+    assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Outcome::Met);
+    assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Outcome::Undecided);
+    assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Outcome::NotMet);
+}
+
+#[test]
+fn both_bounds_must_hold() {
+    let both = json!({"atLeast": "0.8", "atMost": "1.2"});
+    assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Outcome::Met);
+    assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Outcome::Undecided);
+    assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Outcome::NotMet);
+}
+
+#[test]
+fn a_bound_that_the_node_cannot_tell_from_the_ratio_decides_nothing() {
+    let under_floor = |bounds: &Value| {
+        let comparison = Comparison {
+            ratio: 1.05,
+            noise_floor: Some(1.1),
+            ..found(Some((1.03, 1.07)))
+        };
+        decided(bounds, comparison)
+    };
+    let least = under_floor(&json!({"atLeast": "1.02"}));
+    assert_eq!(least.outcome, Outcome::Undecided, "{least:?}");
+    let words = "it is 1.05x (1.03-1.07), nearer to a bound than the noise floor of 10 %";
+    assert!(least.message.ends_with(words), "{least:?}");
+    for (bounds, expected) in [
+        // Not resolvable from 1 either, as the verdict says.
+        (json!({"atLeast": "1"}), Outcome::Undecided),
+        (json!({"atMost": "1.02"}), Outcome::Undecided),
+        (json!({"atMost": "1.15"}), Outcome::Undecided),
+        (json!({"atMost": "1.16"}), Outcome::Met),
+        (
+            json!({"atLeast": "0.9", "atMost": "1.02"}),
+            Outcome::Undecided,
+        ),
+        (json!({"atMost": "0.95"}), Outcome::NotMet),
+        (json!({"atLeast": "1.16"}), Outcome::NotMet),
+    ] {
+        assert_eq!(under_floor(&bounds).outcome, expected, "{bounds}");
+    }
+}
+
+#[test]
+fn without_an_interval_or_a_comparison_nothing_is_decided() {
+    assert_eq!(
+        outcome_of(&json!({"atMost": "9"}), None),
+        Outcome::Undecided
+    );
+    let other = json!({"atMost": "9", "variant": "other"});
+    assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Outcome::Undecided);
+}
+
+#[test]
+fn of_several_rates_the_highest_decides_even_when_it_is_void() {
+    let expectation = json!({
+        "name": "tail", "metric": "openLoopP99", "variant": "one", "workload": "hello",
+        "atMost": "1.2",
+    });
+    let expectation = serde_json::from_value(expectation).unwrap();
+    let at = |percent, ends| Comparison {
+        metric: Metric::OpenLoopP99,
+        sweep: Sweep::OpenLoop,
+        percent_of_peak: Some(percent),
+        ..found(Some(ends))
+    };
+    let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
+    let of = |comparisons| decision(Some(90), &expectation, comparisons, &[]);
+    assert_eq!(of(&both).outcome, Outcome::NotMet);
+    assert!(of(&both).message.contains("at 90 % of the peak"));
+    assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
+}
+
+#[test]
+fn one_expectation_that_is_not_met_decides_for_all() {
+    let decision = |outcome| Decision {
+        name: String::new(),
+        outcome,
+        message: String::new(),
+    };
+    let all = [Outcome::Met, Outcome::NotMet, Outcome::Undecided].map(decision);
+    assert_eq!(overall(&all), Some(Outcome::NotMet));
+    assert_eq!(overall(&[]), None);
+}
