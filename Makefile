@@ -20,6 +20,7 @@ test: lint unit test-page e2e ## Everything: lint, unit, property, golden, mock 
 lint: ## Formatting, clippy, shellcheck
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
+	cargo fmt --all --check --manifest-path hack/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	@hack/lint-shell
 

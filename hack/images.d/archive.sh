@@ -6,7 +6,8 @@
 declare -A folder_of=(
   [operator]=operator/controller [probe]=operator/probe [native]=gateways/native
   [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
-  [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8 [upstream]=gateways/upstream
+  [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
+  [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream
 )
 
 # Every file below these folders but tests and text, for `digest`.
@@ -21,7 +22,7 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, what builds them, what is pinned.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d hack/shims/wasmtime
+  sources operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d hack/shims/wasmtime hack/runtimes
   printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime
   printf '%s\0' hack/shims/Cargo.toml hack/shims/Cargo.lock hack/shims/build
 }

@@ -1,26 +1,26 @@
 # shellcheck shell=bash
 # The build contexts: static binaries and what lies beside them in the image.
-# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
+# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime, hack/runtimes. Goes out: one folder per image.
 
 declare -A package_of=(
   [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
-  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [upstream]=gateway-upstream
+  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
 )
 declare -A binary_of=(
   [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
-  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [upstream]=gateway-upstream
+  [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
 )
 # Under which name the binary lies in the image, where it is another.
 declare -A entry_of=(
   [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
-  [wasmtime-serve]=root/gateway [v8]=root/gateway [upstream]=gateway
+  [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
 )
-# What hack/runtime calls the runtime whose program is in the image, and the guest that it runs.
-declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [server-wasmedge-aot]=wasmedge)
+# What hack/runtime or hack/runtimes calls the runtime whose program is in the image, and the guest that it runs.
+declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
-  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]=transform [wasmtime-serve]=http [v8]=transform
+  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]=transform [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
   [server]=server [http]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
 )
 
@@ -32,7 +32,7 @@ stage() { # NAME...
   have cargo || die "cargo is missing: install Rust from https://rustup.rs"
   for name in "$@"; do
     [ -z "${guest_of[$name]:-}" ] || guests[$name]=$("$hack/wasm" build "${guest_of[$name]}")
-    [ -z "${runtime_of[$name]:-}" ] || "$hack/runtime" "${runtime_of[$name]}" >/dev/null
+    [ -z "${runtime_of[$name]:-}" ] || get_runtime "${runtime_of[$name]}" >/dev/null
     [ "$name" != probe ] || fortio=$("$hack/tool" fortio)
     [ "$name" != wasmedge-cli ] || server=$("$hack/wasm" build server-wasmedge)
   done
@@ -51,7 +51,7 @@ stage() { # NAME...
       continue
     fi
     if [ -n "${runtime_of[$name]:-}" ]; then
-      runtime=$("$hack/runtime" "${runtime_of[$name]}")
+      runtime=$(get_runtime "${runtime_of[$name]}")
       mkdir "$context/root"
       cp -a "$runtime/." "$context/root"
     fi
@@ -73,6 +73,11 @@ stage() { # NAME...
   done
 }
 
+# Its folder: of a program that others made, or of one of ours over their library.
+get_runtime() { # NAME
+  if [ -d "$hack/runtimes/$1" ]; then "$hack/runtimes/build" "$1"; else "$hack/runtime" "$1"; fi
+}
+
 # The module of the answers and that of /engine, and the code that the runtime makes of them: for any
 # processor of the architecture, as the node's is not known.
 put_modules() { # RUNTIME FOLDER MODULE ROOT
@@ -86,6 +91,7 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
           -o "$4/$stem.cwasm" "$4/$stem.wasm"
         ;;
       wasmedge) compile_with_wasmedge "$2" "$4/$stem.wasm" "$4/$stem-aot.wasm" ;;
+      wasmer) "$2/usr/bin/wasmer" compile -o "$4/$stem.wasmu" "$4/$stem.wasm" ;;
       v8) put 644 "$repository/gateways/cli/v8/wasi.cjs" "$4/wasi.cjs" ;;
     esac
   done

@@ -73,6 +73,7 @@ images:
   wasmedgeCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmedge-cli") | quote }}
   wasmtimeServe: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-serve") | quote }}
   v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
+  wasmerCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmer-cli") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}

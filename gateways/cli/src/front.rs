@@ -14,7 +14,7 @@ const CHILDREN_PER_CPU: usize = 2;
 const MAX_CHILDREN: usize = 1024;
 /// A second less than the load generator waits, so that it sees the answer 504 instead of giving up.
 const TIMEOUT: Duration = Duration::from_secs(9);
-const RUNTIMES: &str = "wasmtime, wasmedge or v8";
+const RUNTIMES: &str = "wasmtime, wasmedge, v8 or wasmer";
 
 /// A runtime, and the module that it runs for each answer.
 #[derive(Debug)]
@@ -57,8 +57,20 @@ impl Front {
         let program = path("program", runtime.usual_program());
         let module = path("module", runtime.usual_file(compile, "transform"));
         let compute_module = path("compute-module", runtime.usual_file(compile, "compute"));
+        let bytes = read(&module)?;
+        for (file, bytes) in [
+            (&module, &bytes),
+            (&compute_module, &read(&compute_module)?),
+        ] {
+            if !runtime.fits(compile, bytes) {
+                let (file, name, compile) = (file.display(), runtime.name(), compile.name());
+                return Err(Invalid(format!(
+                    "{name} would not execute {file} as {compile}: name another file or another --engine-compile"
+                )));
+            }
+        }
         Ok(Self {
-            module_digest: digest(&module)?,
+            module_digest: digest(&bytes),
             runtime,
             program,
             compute_module,
@@ -129,19 +141,22 @@ fn timeout(settings: &mut Settings) -> Result<Duration, Invalid> {
     })
 }
 
-fn digest(module: &Path) -> Result<String, Invalid> {
-    let bytes = std::fs::read(module).map_err(|error| {
+fn read(module: &Path) -> Result<Vec<u8>, Invalid> {
+    std::fs::read(module).map_err(|error| {
         Invalid(format!(
             "could not read the Wasm module {}: {error}",
             module.display()
         ))
-    })?;
+    })
+}
+
+fn digest(bytes: &[u8]) -> String {
     let mut digest = String::with_capacity(64);
-    for byte in Sha256::digest(&bytes) {
+    for byte in Sha256::digest(bytes) {
         // Writing to memory does not fail.
         let _ = write!(digest, "{byte:02x}");
     }
-    Ok(digest)
+    digest
 }
 
 #[cfg(test)]
@@ -157,6 +172,7 @@ mod tests {
                 "0.14.1",
             ),
             ("13.6.233.17-node.26\n", "13.6.233.17-node.26"),
+            ("wasmer 7.4.2\n", "7.4.2"),
             ("nothing", ""),
         ] {
             assert_eq!(version_of(said), version);

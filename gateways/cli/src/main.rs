@@ -16,14 +16,15 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-  --runtime NAME             wasmtime, wasmedge or v8; must be given
+  --runtime NAME             wasmtime, wasmedge, v8 or wasmer; must be given
   --engine-compile NAME      Aot: the module was compiled before; or Interpreter, of wasmedge (Aot); Jit
-                             of v8
+                             of v8; Aot or Jit of wasmer (Aot)
   --program FILE             the runtime (/usr/bin/NAME; of v8 /usr/bin/node, which runs /wasi.cjs)
   --module FILE              the WASI command that changes each answer (/transform.cwasm of wasmtime,
-                             /transform-aot.wasm or /transform.wasm of wasmedge, /transform.wasm of v8)
+                             /transform-aot.wasm or /transform.wasm of wasmedge, /transform.wasm of v8,
+                             /transform.wasmu or /transform.wasm of wasmer)
   --compute-module FILE      what 'compute-module' of this program wrote, prepared like the module: for
-                             /engine (/compute.cwasm, /compute-aot.wasm or /compute.wasm)
+                             /engine (/compute.cwasm, /compute-aot.wasm, /compute.wasmu or /compute.wasm)
   --children N               processes at once (twice the number of CPUs)
   --child-timeout-ms N       for a process to answer, the wait for its turn included (9000)
 First argument 'serve': wasmtime's own server instead; see 'serve --help'. 'serve-wasmedge': the gateway

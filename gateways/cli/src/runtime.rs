@@ -12,6 +12,8 @@ pub enum Runtime {
     Wasmedge,
     /// V8, by Node.js: a script of ours calls its WASI.
     V8,
+    /// Wasmer: a command line of ours over its library.
+    Wasmer,
 }
 
 /// How a runtime executes.
@@ -25,11 +27,13 @@ pub enum Compile {
     Jit,
 }
 
+/// How a Wasm module begins, and no code that Wasmer made of one.
+const WASM: &[u8] = b"\0asm";
 /// What stands for the command line that Node.js has not: runs a WASI command, or calls a function.
 const SCRIPT_OF_V8: &str = "/wasi.cjs";
 
 impl Runtime {
-    const ALL: [Self; 3] = [Self::Wasmtime, Self::Wasmedge, Self::V8];
+    const ALL: [Self; 4] = [Self::Wasmtime, Self::Wasmedge, Self::V8, Self::Wasmer];
 
     /// As it is written in options and in `/engine`.
     pub fn name(self) -> &'static str {
@@ -37,6 +41,7 @@ impl Runtime {
             Self::Wasmtime => "wasmtime",
             Self::Wasmedge => "wasmedge",
             Self::V8 => "v8",
+            Self::Wasmer => "wasmer",
         }
     }
 
@@ -46,6 +51,7 @@ impl Runtime {
             Self::Wasmtime => "/usr/bin/wasmtime",
             Self::Wasmedge => "/usr/bin/wasmedge",
             Self::V8 => "/usr/bin/node",
+            Self::Wasmer => "/usr/bin/wasmer",
         }
         .into()
     }
@@ -53,7 +59,7 @@ impl Runtime {
     /// What it is asked for its version.
     pub fn version(self) -> &'static [&'static str] {
         match self {
-            Self::Wasmtime | Self::Wasmedge => &["--version"],
+            Self::Wasmtime | Self::Wasmedge | Self::Wasmer => &["--version"],
             Self::V8 => &["--print", "process.versions.v8"],
         }
     }
@@ -61,7 +67,7 @@ impl Runtime {
     /// How it executes, where nobody says.
     pub fn usual_compile(self) -> Compile {
         match self {
-            Self::Wasmtime | Self::Wasmedge => Compile::Aot,
+            Self::Wasmtime | Self::Wasmedge | Self::Wasmer => Compile::Aot,
             Self::V8 => Compile::Jit,
         }
     }
@@ -77,6 +83,15 @@ impl Runtime {
             Self::Wasmtime => compile == Compile::Aot,
             Self::Wasmedge => compile != Compile::Jit,
             Self::V8 => compile == Compile::Jit,
+            Self::Wasmer => compile != Compile::Interpreter,
+        }
+    }
+
+    /// Whether it executes a file with these bytes in this way. Of Wasmer the file alone decides.
+    pub fn fits(self, compile: Compile, file: &[u8]) -> bool {
+        match self {
+            Self::Wasmtime | Self::Wasmedge | Self::V8 => true,
+            Self::Wasmer => file.starts_with(WASM) == (compile == Compile::Jit),
         }
     }
 
@@ -85,7 +100,9 @@ impl Runtime {
         let ending = match (self, compile) {
             (Self::Wasmtime, _) => ".cwasm",
             (Self::Wasmedge, Compile::Aot) => "-aot.wasm",
-            (Self::Wasmedge, Compile::Interpreter | Compile::Jit) | (Self::V8, _) => ".wasm",
+            (Self::Wasmer, Compile::Aot) => ".wasmu",
+            (Self::Wasmedge | Self::Wasmer, Compile::Interpreter | Compile::Jit)
+            | (Self::V8, _) => ".wasm",
         };
         format!("/{stem}{ending}").into()
     }
@@ -96,6 +113,7 @@ impl Runtime {
         match self {
             Self::Wasmtime => vec!["run".into(), "--allow-precompiled".into(), module],
             Self::Wasmedge => vec![module],
+            Self::Wasmer => vec!["run".into(), module],
             Self::V8 => vec!["--no-warnings".into(), SCRIPT_OF_V8.into(), module],
         }
     }
@@ -113,6 +131,13 @@ impl Runtime {
                 number,
             ],
             Self::Wasmedge => vec!["--reactor".into(), module, function.into(), number],
+            Self::Wasmer => vec![
+                "run".into(),
+                "--invoke".into(),
+                function.into(),
+                module,
+                number,
+            ],
             Self::V8 => vec![
                 "--no-warnings".into(),
                 SCRIPT_OF_V8.into(),

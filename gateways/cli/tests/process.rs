@@ -175,6 +175,26 @@ esac"#;
 }
 
 #[test]
+fn wasmer_is_called_in_its_own_way() {
+    let script = r#"
+case "$*" in
+  "--version") echo "wasmer 7.4.2" ;;
+  "run /"*/module) printf wasm:; exec cat ;;
+  *) exit 9 ;;
+esac"#;
+    let gateway = Gateway::start(script, &["--runtime", "wasmer"]);
+    assert_eq!(gateway.get("/").1, "wasm:hello");
+    let (_, engine) = gateway.get("/engine");
+    for member in [
+        r#""engine":"wasmer""#,
+        r#""version":"7.4.2""#,
+        r#""compileMode":"Aot""#,
+    ] {
+        assert!(engine.contains(member), "{engine}");
+    }
+}
+
+#[test]
 fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
     let arguments = ["--runtime", "wasmtime", "--child-timeout-ms", "200"];
     let hanging = Gateway::start("exec sleep 60", &arguments);
@@ -191,12 +211,21 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
     for (arguments, sentence) in [
         (&[][..], "--runtime is missing"),
         (
-            &["--runtime", "wasmer"],
-            "'wasmer' is not wasmtime, wasmedge or v8",
+            &["--runtime", "wasm3"],
+            "'wasm3' is not wasmtime, wasmedge, v8 or wasmer",
         ),
         (
             &["--runtime", "wasmtime", "--engine-compile", "Interpreter"],
             "wasmtime is not called as Interpreter",
+        ),
+        (
+            // The file holds no Wasm, and so it would not be compiled.
+            &["--runtime", "wasmer", "--engine-compile", "Jit"],
+            "module as Jit: name another file",
+        ),
+        (
+            &["--runtime", "wasmer", "--engine-compile", "Interpreter"],
+            "wasmer is not called as Interpreter",
         ),
         (
             &["--runtime", "wasmtime", "--children", "0"],

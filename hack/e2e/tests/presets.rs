@@ -36,6 +36,8 @@ const SERVERS: &str = r"
 ";
 const FURTHER: &str = r"
 - {name: v8, preset: v8}
+- {name: wasmer-cli, preset: wasmer-cli}
+- {name: wasmer-jit, preset: wasmer-cli, engine: {compile: Jit}}
 ";
 const USUAL: &str = r"
 - {name: hello, path: /, expect: {body: hello}}
@@ -147,8 +149,11 @@ async fn servers_that_are_guests_do_every_workload_like_the_native_one() {
 async fn presets_of_further_runtimes_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("further", |client, namespace| async move {
         let spec = spec(FURTHER, USUAL);
-        let (_, records) = measured(&client, &namespace, &spec, 6).await;
-        assert_eq!(modes(&records)["v8"], "Jit");
+        let (_, records) = measured(&client, &namespace, &spec, 12).await;
+        let modes = modes(&records);
+        for (variant, mode) in [("v8", "Jit"), ("wasmer-cli", "Aot"), ("wasmer-jit", "Jit")] {
+            assert_eq!(modes[variant], mode, "{variant}");
+        }
     })
     .await;
 }

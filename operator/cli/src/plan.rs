@@ -156,6 +156,7 @@ fn config() -> OperatorConfig {
             wasmedge_cli: none(),
             wasmtime_serve: none(),
             v8: none(),
+            wasmer_cli: none(),
             server: none(),
             http: none(),
             server_wasmedge: none(),

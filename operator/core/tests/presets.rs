@@ -187,6 +187,20 @@ fn a_process_per_answer_is_a_gateway_in_the_image_of_its_runtime() {
 }
 
 #[test]
+fn a_wasmer_per_answer_is_told_when_to_compile() {
+    let mode = |engine: &str| {
+        let pod = pod(&format!("preset: wasmer-cli{engine}"));
+        let container = &pod.containers[0];
+        assert_eq!(container.image.as_deref(), Some("example.com/wasmer-cli:1"));
+        let env = container.env.clone().unwrap();
+        (env[0].name.clone(), env[0].value.clone().unwrap())
+    };
+    let variable = |value: &str| ("WASMBENCH_ENGINE_COMPILE".to_owned(), value.to_owned());
+    assert_eq!(mode(""), variable("Aot"));
+    assert_eq!(mode(", engine: {compile: Jit}"), variable("Jit"));
+}
+
+#[test]
 fn a_guest_of_the_wasmedge_shim_is_compiled_or_interpreted_by_its_image() {
     for (engine, image) in [
         ("", "server-wasmedge-aot"),
@@ -260,6 +274,8 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmtime-serve, engine: {allocator: Pooling}",
         "preset: v8, engine: {compile: Jit}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
+        "preset: wasmer-cli, engine: {compile: Interpreter}",
+        "preset: wasmer-cli, engine: {allocator: Pooling}",
         "preset: wasmedge-shim, engine: {compile: Jit}",
         "preset: wasmedge-server, engine: {allocator: Pooling}",
         "preset: wasmtime-shim, engine: {compile: Aot}",

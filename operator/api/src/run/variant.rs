@@ -81,6 +81,9 @@ pub enum Preset {
     WasmtimeServe,
     /// The same gateway as `wasmtime-cli` with V8: a process of Node.js per answer, which compiles the module itself.
     V8,
+    /// The same gateway as `wasmtime-cli` with Wasmer's library in a command line of ours: code that was compiled before,
+    /// or compiled by each process (`engine.compile`).
+    WasmerCli,
 }
 
 /// Settings of a Wasm engine.
@@ -92,7 +95,8 @@ pub struct Engine {
     pub allocator: Allocator,
 
     /// When the module is compiled, if at all. Of `wasmtime-embedded` and `wasmtime-serve` `Jit` (the default) or
-    /// `Aot`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the default) or `Interpreter`.
+    /// `Aot`, of `wasmer-cli` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
+    /// default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
 }

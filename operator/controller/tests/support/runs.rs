@@ -28,6 +28,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             wasmedge_cli: image("wasmedge-cli"),
             wasmtime_serve: image("wasmtime-serve"),
             v8: image("v8"),
+            wasmer_cli: image("wasmer-cli"),
             server: image("server"),
             http: image("http"),
             server_wasmedge: image("server-wasmedge"),

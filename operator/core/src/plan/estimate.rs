@@ -120,6 +120,7 @@ mod tests {
             "wasmedgeCli",
             "wasmtimeServe",
             "v8",
+            "wasmerCli",
             "server",
             "http",
             "serverWasmedge",

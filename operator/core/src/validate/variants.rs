@@ -7,7 +7,7 @@ use crate::config::OperatorConfig;
 use crate::variants::{self, not_applicable};
 
 const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve \
-    (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
+    and wasmer-cli (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
     correct it or remove it";
 
 pub(super) fn resolve(
@@ -45,7 +45,7 @@ fn engine_fits(variant: &Variant) -> bool {
     };
     match variant.preset {
         Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
-        Some(Preset::WasmtimeServe) => {
+        Some(Preset::WasmtimeServe | Preset::WasmerCli) => {
             engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
         }
         Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {

@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
-use super::{wasmedge_cli, wasmtime_embedded, wasmtime_serve};
+use super::{wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
@@ -81,6 +81,15 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ("engine", "v8"),
             ("frontend", "cli"),
             ("compileMode", "Jit"),
+            built,
+        ],
+        Some(Preset::WasmerCli) => vec![
+            ("engine", "wasmer"),
+            ("frontend", "cli"),
+            (
+                COMPILE_MODE,
+                wasmer_cli::compile(variant.engine.unwrap_or_default()).into(),
+            ),
             built,
         ],
         // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
@@ -214,6 +223,30 @@ mod tests {
             contradiction(&aot, &says(("compileMode", Some("Aot")))),
             None
         );
+    }
+
+    #[test]
+    fn a_wasmer_per_answer_tells_when_it_compiled() {
+        let facts = |mode: &str| {
+            let facts = [
+                ("engine", "wasmer"),
+                ("frontend", "cli"),
+                ("compileMode", mode),
+                ("profile", "release"),
+                ("computeRatio", "1.2"),
+            ];
+            facts
+                .map(|(member, value)| (member.to_owned(), value.to_owned()))
+                .into()
+        };
+        let before = variant(json!({"name": "w", "preset": "wasmer-cli"}));
+        let each_time = variant(json!({
+            "name": "w", "preset": "wasmer-cli", "engine": {"compile": "Jit"},
+        }));
+        assert_eq!(contradiction(&before, &facts("Aot")), None);
+        assert_eq!(contradiction(&each_time, &facts("Jit")), None);
+        let told = contradiction(&each_time, &facts("Aot"));
+        assert_eq!(told.as_deref(), Some("compileMode is Aot instead of Jit"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod v8;
 mod wasmedge_cli;
 mod wasmedge_server;
 mod wasmedge_shim;
+mod wasmer_cli;
 mod wasmtime_cli;
 mod wasmtime_embedded;
 mod wasmtime_serve;
@@ -90,6 +91,10 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
             variant.engine.unwrap_or_default(),
         )),
         (Some(Preset::V8), _) => Some(v8::subject(images)),
+        (Some(Preset::WasmerCli), _) => Some(wasmer_cli::subject(
+            images,
+            variant.engine.unwrap_or_default(),
+        )),
         (None, Some(own)) => Some(container::subject(own)),
         (None, None) => None,
     }

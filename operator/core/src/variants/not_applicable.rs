@@ -30,7 +30,8 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         | Preset::WasmedgeShim
         | Preset::WasmedgeServer
         | Preset::WasmtimeShim
-        | Preset::V8 => None,
+        | Preset::V8
+        | Preset::WasmerCli => None,
     }
 }
 
@@ -46,7 +47,8 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmtimeShim
         | Preset::WasmtimeShimHttp
         | Preset::WasmtimeServe
-        | Preset::V8 => None,
+        | Preset::V8
+        | Preset::WasmerCli => None,
     }
 }
 

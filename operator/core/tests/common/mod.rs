@@ -48,6 +48,7 @@ images:
   wasmedgeCli: example.com/wasmedge-cli:1
   wasmtimeServe: example.com/wasmtime-serve:1
   v8: example.com/v8:1
+  wasmerCli: example.com/wasmer-cli:1
   server: example.com/server:1
   http: example.com/http:1
   serverWasmedge: example.com/server-wasmedge:1

@@ -1,0 +1,27 @@
+//! `wasmer-cli`: the gateway with each answer passed through a Wasm module by a process of its own, of Wasmer's library
+//! and a command line of ours, with code that was compiled when the image was built, or by that process.
+
+use wasmbench_api::run::{Compile, Engine, EnvVar};
+
+use super::wasmedge_cli::COMPILE_ENV;
+use super::{SubjectSpec, gateway};
+use crate::config::Images;
+
+/// The module's whole effect on an answer.
+const BODY_PREFIX: &str = "wasm:";
+
+/// When it compiles, where the spec does not say.
+pub(super) fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Aot)
+}
+
+pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {
+    SubjectSpec {
+        env: vec![EnvVar {
+            name: COMPILE_ENV.into(),
+            value: <&str>::from(compile(engine)).into(),
+        }],
+        body_prefix: BODY_PREFIX,
+        ..gateway(&images.wasmer_cli, images)
+    }
+}
