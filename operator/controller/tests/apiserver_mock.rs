@@ -185,6 +185,15 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
 }
 
 #[tokio::test]
+async fn a_namespace_that_is_too_new_for_pods_is_tried_again_and_gets_no_record() {
+    let words = "pods is forbidden: error looking up service account team-a/default: \
+                 serviceaccount \"default\" not found";
+    let calls = vec![("POST", "/team-a/pods", 403, status(403, "Forbidden", words))];
+    let (result, _) = carry_out(calls, deploy()).await;
+    assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
+}
+
+#[tokio::test]
 async fn an_api_server_in_trouble_is_an_error_and_no_record() {
     let calls = vec![(
         "POST",

@@ -138,9 +138,14 @@ fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
     move |source| Error::Act { what, source }
 }
 
+/// A namespace takes pods from the moment on in which the cluster has given it its service account: when both are
+/// applied together, that is after the run.
+const NO_ACCOUNT_YET: &str = "error looking up service account";
+
 /// Whether the API server says no, rather than not now: policy, quota, an invalid field.
 fn refused(error: &kube::Error) -> Option<String> {
     match error {
+        kube::Error::Api(status) if status.message.contains(NO_ACCOUNT_YET) => None,
         kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => {
             Some(status.message.clone())
         }
