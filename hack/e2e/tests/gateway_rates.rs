@@ -62,13 +62,12 @@ fn the_embedded_gateway_keeps_up_with_the_native_one_at_a_hundred_connections() 
     let pooling = || Gateway::embedded(&["--engine-allocator=Pooling"]);
     let on_demand = || Gateway::embedded(&["--engine-allocator=OnDemand"]);
     let found = ratios(&[&Gateway::start, &pooling, &on_demand], 100);
-    // Generator and server share the CPUs here; in pods, where they do not, more is asked.
-    assert!(at_least(
+    let keeps = at_least(
         "embedded-pooling-vs-native-rps-c100-on-loopback",
         found[1],
         "ratio",
-        0.65,
-    ));
+        0.8,
+    );
     // Shown beside it; nothing is asked of it.
     at_least(
         "embedded-on-demand-vs-native-rps-c100-on-loopback",
@@ -76,4 +75,5 @@ fn the_embedded_gateway_keeps_up_with_the_native_one_at_a_hundred_connections() 
         "ratio",
         0.0,
     );
+    assert!(keeps);
 }
