@@ -115,7 +115,7 @@ fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Opti
 }
 
 /// The shim is the variant's doing, the echo server the workload's and the other half the duet's, not
-/// a neighbour's.
+/// a neighbour's. Nor are interrupts that are charged to nobody: most of them are the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
@@ -128,7 +128,10 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
             Some(neighbour) => neighbour.cpu_nanoseconds?,
             None => 0,
         });
-    Some(window.node?.busy_nanoseconds.saturating_sub(ours))
+    let node = window.node?;
+    let interrupts = node.interrupts_nanoseconds.unwrap_or_default();
+    let tasks = node.busy_nanoseconds.saturating_sub(interrupts);
+    Some(tasks.saturating_sub(ours))
 }
 
 /// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
@@ -186,6 +189,15 @@ mod tests {
         window.upstream_cpu_nanoseconds = Some(SECOND / 2);
         let noise = Noise::of(&window, 2);
         assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
+    }
+
+    #[test]
+    fn interrupts_that_are_charged_to_nobody_are_no_neighbour() {
+        let mut window = window(0.75, 0.0);
+        let others = |window: &TimedWindow| Noise::of(window, 2).others.unwrap();
+        assert!((others(&window) - 0.25).abs() < 1e-9);
+        window.node.as_mut().unwrap().interrupts_nanoseconds = Some(SECOND * 4 / 10);
+        assert!((others(&window) - 0.05).abs() < 1e-9);
     }
 
     #[test]

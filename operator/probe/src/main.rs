@@ -7,6 +7,7 @@
 //! [`environment`] (the node).
 
 mod answer;
+mod buckets;
 mod clock;
 mod cold_start;
 mod containerd;
@@ -26,7 +27,6 @@ mod pace;
 mod pin;
 mod quota;
 mod ready;
-mod resolution;
 mod responder;
 mod settings;
 mod target;
@@ -84,6 +84,9 @@ fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let settings = settings::Settings::from_environment();
     let request = settings::request();
+    if !matches!(command, Command::Listen { .. }) {
+        node::prepare();
+    }
     match command {
         Command::Load => output::print(&load::run(&settings, request.as_deref())),
         Command::ColdStart => {

@@ -2,13 +2,35 @@
 //! used was used by somebody else, and a busy neighbour makes a slow subject.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 
 use crate::meter::USER_HZ_NANOSECONDS;
+
+/// A function that a kernel has if it times interrupts by themselves (`CONFIG_IRQ_TIME_ACCOUNTING`). Then no task is
+/// charged for them; otherwise the one is that they interrupt.
+const TIMES_INTERRUPTS: &str = "irqtime_account_irq";
+
+/// Whether this kernel does, from its list of symbols: read once, as it is long.
+static INTERRUPTS_ARE_APART: LazyLock<bool> = LazyLock::new(|| {
+    let symbols = fs::File::open("/proc/kallsyms").map(BufReader::new);
+    symbols.is_ok_and(times_interrupts)
+});
+
+/// Asks once how this kernel counts, which takes some 70 ms that no measurement may contain.
+pub fn prepare() {
+    LazyLock::force(&INTERRUPTS_ARE_APART);
+}
+
+fn times_interrupts(symbols: impl BufRead) -> bool {
+    let mut lines = symbols.lines().map_while(Result::ok);
+    lines.any(|line| line.split_ascii_whitespace().nth(2) == Some(TIMES_INTERRUPTS))
+}
 
 /// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
 pub fn cpu(proc: &Path) -> Option<NodeCpu> {
@@ -22,7 +44,8 @@ pub fn cpu(proc: &Path) -> Option<NodeCpu> {
 
 /// The same from one file alone, without pressure.
 fn times(proc: &Path) -> Option<NodeCpu> {
-    parse(&fs::read_to_string(proc.join("stat")).ok()?)
+    let stat = fs::read_to_string(proc.join("stat")).ok()?;
+    parse(&stat, *INTERRUPTS_ARE_APART)
 }
 
 /// The node's CPU time since a moment.
@@ -59,14 +82,16 @@ impl Span {
 pub fn used(start: NodeCpu, end: NodeCpu) -> NodeCpu {
     NodeCpu {
         busy_nanoseconds: end.busy_nanoseconds.saturating_sub(start.busy_nanoseconds),
+        interrupts_nanoseconds: since(start.interrupts_nanoseconds, end.interrupts_nanoseconds),
         steal_nanoseconds: end
             .steal_nanoseconds
             .saturating_sub(start.steal_nanoseconds),
-        pressure_nanoseconds: start
-            .pressure_nanoseconds
-            .zip(end.pressure_nanoseconds)
-            .map(|(start, end)| end.saturating_sub(start)),
+        pressure_nanoseconds: since(start.pressure_nanoseconds, end.pressure_nanoseconds),
     }
+}
+
+fn since(start: Option<u64>, end: Option<u64>) -> Option<u64> {
+    Some(end?.saturating_sub(start?))
 }
 
 /// The total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, which counts
@@ -79,7 +104,7 @@ fn pressure_nanoseconds(pressure: &str) -> Option<u64> {
 
 /// The first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal ...`. The
 /// time of guests is part of `user`.
-fn parse(stat: &str) -> Option<NodeCpu> {
+fn parse(stat: &str, interrupts_are_apart: bool) -> Option<NodeCpu> {
     let mut fields = stat.lines().next()?.split_ascii_whitespace();
     if fields.next()? != "cpu" {
         return None;
@@ -88,12 +113,14 @@ fn parse(stat: &str) -> Option<NodeCpu> {
     let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks[..] else {
         return None;
     };
-    let busy = [user, nice, system, irq, softirq]
-        .into_iter()
-        .fold(0, u64::saturating_add);
+    let nanoseconds = |ticks: &[u64]| {
+        let ticks = ticks.iter().copied().fold(0, u64::saturating_add);
+        ticks.saturating_mul(USER_HZ_NANOSECONDS)
+    };
     Some(NodeCpu {
-        busy_nanoseconds: busy.saturating_mul(USER_HZ_NANOSECONDS),
-        steal_nanoseconds: steal.saturating_mul(USER_HZ_NANOSECONDS),
+        busy_nanoseconds: nanoseconds(&[user, nice, system, irq, softirq]),
+        interrupts_nanoseconds: interrupts_are_apart.then(|| nanoseconds(&[irq, softirq])),
+        steal_nanoseconds: nanoseconds(&[steal]),
         pressure_nanoseconds: None,
     })
 }
@@ -107,9 +134,22 @@ mod tests {
     #[test]
     fn idle_and_waiting_time_is_not_busy_and_stolen_time_is_apart() {
         let text = "cpu  1 2 4 100 200 8 16 32 1 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n";
-        let read = parse(text).unwrap();
+        let read = parse(text, false).unwrap();
         assert_eq!(read.busy_nanoseconds, 31 * 10_000_000);
         assert_eq!(read.steal_nanoseconds, 32 * 10_000_000);
+        assert_eq!(read.interrupts_nanoseconds, None);
+        let apart = parse(text, true).unwrap();
+        assert_eq!(apart.busy_nanoseconds, read.busy_nanoseconds);
+        assert_eq!(apart.interrupts_nanoseconds, Some(24 * 10_000_000));
+    }
+
+    #[test]
+    fn a_kernel_tells_by_its_symbols_whether_it_times_interrupts() {
+        let symbol =
+            |name: &str| format!("0000000000000000 T _text\n0000000000000000 T {name}\t[sched]\n");
+        assert!(times_interrupts(symbol("irqtime_account_irq").as_bytes()));
+        assert!(!times_interrupts(symbol("irqtime_account_irqs").as_bytes()));
+        assert!(!times_interrupts(&b""[..]));
     }
 
     #[test]
@@ -125,6 +165,7 @@ mod tests {
         let cpu = NodeCpu {
             busy_nanoseconds: 50_000_000,
             steal_nanoseconds: 30_000_000,
+            interrupts_nanoseconds: INTERRUPTS_ARE_APART.then_some(0),
             pressure_nanoseconds: None,
         };
         assert_eq!(span.cpu, cpu);
@@ -157,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(cpu)?( -?[0-9]{0,20}){0,12}\n?.{0,20}") {
-            let _ = parse(&text);
+            let _ = parse(&text, true);
             let _ = pressure_nanoseconds(&text);
         }
     }

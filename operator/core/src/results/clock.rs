@@ -9,12 +9,13 @@ const WIDEST_BUCKET: f64 = 0.5;
 /// Clock sources of the kernel that count its timer's ticks, 1 to 10 ms each.
 const TICKING: [&str; 2] = ["jiffies", "refined-jiffies"];
 
-/// Whether the latencies of a load were told apart too badly for a median.
-pub fn is_too_coarse(latency: &Histogram, environment: &Environment) -> bool {
-    let median = latency.percentile(0.5);
-    let wide = median
-        .zip(latency.width_at(0.5))
-        .is_some_and(|(median, width)| width > WIDEST_BUCKET * median);
+/// Whether the latencies of a load were told apart too badly for a median; `latency` is absent where the
+/// median comes from the time of each request and no histogram has a part in it.
+pub fn is_too_coarse(latency: Option<&Histogram>, environment: &Environment) -> bool {
+    let wide = latency.is_some_and(|latency| {
+        let median = latency.percentile(0.5).zip(latency.width_at(0.5));
+        median.is_some_and(|(median, width)| width > WIDEST_BUCKET * median)
+    });
     wide || ticks(environment)
 }
 
@@ -46,22 +47,25 @@ mod tests {
 
     #[test]
     fn a_median_in_a_bucket_of_its_own_size_is_a_guess() {
-        assert!(!is_too_coarse(&latency(100.0, 125.0), &node("tsc")));
-        assert!(is_too_coarse(&latency(0.0, 1000.0), &node("tsc")));
-        assert!(is_too_coarse(&latency(1000.0, 2000.0), &node("tsc")));
+        assert!(!is_too_coarse(Some(&latency(100.0, 125.0)), &node("tsc")));
+        assert!(is_too_coarse(Some(&latency(0.0, 1000.0)), &node("tsc")));
+        assert!(is_too_coarse(Some(&latency(1000.0, 2000.0)), &node("tsc")));
     }
 
     #[test]
     fn a_node_that_counts_ticks_cannot_time_requests() {
-        assert!(is_too_coarse(&latency(100.0, 125.0), &node("jiffies")));
+        assert!(is_too_coarse(None, &node("jiffies")));
         assert!(!is_too_coarse(
-            &latency(100.0, 125.0),
+            Some(&latency(100.0, 125.0)),
             &Environment::default()
         ));
     }
 
     #[test]
     fn without_requests_there_is_nothing_to_time() {
-        assert!(!is_too_coarse(&Histogram::default(), &node("kvm-clock")));
+        assert!(!is_too_coarse(
+            Some(&Histogram::default()),
+            &node("kvm-clock")
+        ));
     }
 }

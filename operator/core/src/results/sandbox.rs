@@ -191,6 +191,7 @@ mod tests {
             start_unix_nanoseconds: 0,
             duration_nanoseconds: 1000,
             resolution_seconds: 0.1,
+            offset_nanoseconds: 0,
             repeats: 0,
             discarded: None,
             neighbour: None,

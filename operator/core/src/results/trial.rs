@@ -209,7 +209,10 @@ pub fn metrics(
                 |exact| Some(round_time(exact.p99_microseconds)),
             )
             .filter(|_| any_success),
-        clock_too_coarse: clock::is_too_coarse(&load.latency, &document.environment),
+        clock_too_coarse: clock::is_too_coarse(
+            exact.is_none().then_some(&load.latency),
+            &document.environment,
+        ),
         cpu: meter
             .and_then(|meter| cpu_per_request(meter, &load))
             .map(round_time),

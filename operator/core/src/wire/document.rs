@@ -186,9 +186,12 @@ pub struct TimedWindow {
     /// Length on the monotonic clock, from just before fortio's first timed request to just after
     /// its last, in nanoseconds; the meter covers the same span.
     pub duration_nanoseconds: u64,
-    /// Histogram resolution given to fortio, in seconds.
+    /// Histogram resolution given to fortio, in seconds: all edges are multiples of it.
     pub resolution_seconds: f64,
-    /// Windows thrown away because the observed range did not fit the resolution.
+    /// Where the histogram's first bucket ends and the multiples begin.
+    #[serde(default)]
+    pub offset_nanoseconds: u64,
+    /// Windows thrown away because the observed range did not fit the buckets.
     pub repeats: u32,
     /// The noisier of two windows, when the node was noisy in the first; this one is the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,6 +260,10 @@ pub struct Neighbour {
 pub struct NodeCpu {
     /// Not idle, in nanoseconds.
     pub busy_nanoseconds: u64,
+    /// The part of it that went to interrupts (hard and soft: packets) and that the kernel charges to no task and so to
+    /// no pod; absent where it charges whomever they interrupt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts_nanoseconds: Option<u64>,
     /// Wanted by the node and given to other virtual machines, in nanoseconds.
     pub steal_nanoseconds: u64,
     /// For how long at least one task that could run waited for a CPU (PSI, `some`), in

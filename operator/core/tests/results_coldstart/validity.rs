@@ -196,7 +196,7 @@ fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary
                 cpu: NodeCpu {
                     busy_nanoseconds: busy * 1_000_000,
                     steal_nanoseconds: stolen * 1_000_000,
-                    pressure_nanoseconds: None,
+                    ..NodeCpu::default()
                 },
             });
         }

@@ -274,7 +274,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Asks a pod from a thread of its own: a try every 0.9 ms, whatever else goes on.
+    /// Asks a pod from a thread of its own: a try every 0.6 ms, whatever else goes on.
     fn ask(&self, pods: &Pods, index: usize, address: IpAddr) {
         let request = self.request.clone();
         let sender = pods.sender.clone();

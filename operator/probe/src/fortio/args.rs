@@ -5,6 +5,7 @@ use std::time::Duration;
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_core::open_loop::Schedule;
 
+use crate::buckets::Buckets;
 use crate::target::Target;
 
 /// How long a request may take. Long enough for an interpreter behind a full accept queue, short
@@ -45,7 +46,7 @@ impl Load<'_> {
     }
 
     /// The arguments after the program's name. The URL is last and begins with `http://`.
-    pub fn arguments(&self, amount_of: Amount, resolution: f64) -> Vec<String> {
+    pub fn arguments(&self, amount_of: Amount, buckets: Buckets) -> Vec<String> {
         let (flag, value) = match amount_of {
             Amount::Requests(requests) => ("-n", requests.max(1).to_string()),
             Amount::Time(time) => ("-t", format!("{}ms", time.as_millis().max(1))),
@@ -53,11 +54,11 @@ impl Load<'_> {
         // As fast as the answers come: no pauses, so no schedule to keep up with.
         let pace = words("-qps 0");
         let amount = [flag.to_owned(), value];
-        self.line(pace, self.connections(amount_of), amount, resolution)
+        self.line(pace, self.connections(amount_of), amount, buckets)
     }
 
     /// The arguments for a load on a schedule, of which `log` gets a line per request.
-    pub fn scheduled(&self, schedule: &Schedule, resolution: f64, log: &str) -> Vec<String> {
+    pub fn scheduled(&self, schedule: &Schedule, buckets: Buckets, log: &str) -> Vec<String> {
         // Evenly spaced over all connections, and without jitter: only so is it known when each was due.
         let mut pace = vec!["-qps".to_owned(), schedule.rps().to_string()];
         pace.push("-uniform".to_owned());
@@ -65,7 +66,7 @@ impl Load<'_> {
         pace.extend(words("-t -1s -access-log-format json -access-log-file"));
         pace.push(log.to_owned());
         let amount = ["-n".to_owned(), schedule.requests().to_string()];
-        self.line(pace, schedule.connections(), amount, resolution)
+        self.line(pace, schedule.connections(), amount, buckets)
     }
 
     fn line(
@@ -73,7 +74,7 @@ impl Load<'_> {
         pace: Vec<String>,
         connections: u32,
         amount: [String; 2],
-        resolution: f64,
+        buckets: Buckets,
     ) -> Vec<String> {
         let mut arguments = words("load -json - -p 50,75,90,95,99,99.9");
         arguments.extend(pace);
@@ -86,7 +87,9 @@ impl Load<'_> {
         arguments.extend(words("-resolve-ip-type ip"));
         arguments.extend(["-c".to_owned(), connections.to_string()]);
         arguments.extend(amount);
-        arguments.extend(["-r".to_owned(), format!("{resolution:e}")]);
+        let offset = format!("{}ns", buckets.offset.as_nanos());
+        arguments.extend(["-offset".to_owned(), offset]);
+        arguments.extend(["-r".to_owned(), format!("{:e}", buckets.resolution)]);
         arguments.extend([
             "-timeout".to_owned(),
             format!("{}s", REQUEST_TIMEOUT.as_secs()),
@@ -112,6 +115,11 @@ mod tests {
 
     use super::*;
 
+    const BUCKETS: Buckets = Buckets {
+        offset: Duration::from_nanos(36_500),
+        resolution: 2e-6,
+    };
+
     fn arguments(
         path: &str,
         amount: Amount,
@@ -125,7 +133,7 @@ mod tests {
             reuse,
             answer_bytes: 5,
         };
-        load.arguments(amount, 2e-6)
+        load.arguments(amount, BUCKETS)
     }
 
     #[test]
@@ -134,7 +142,7 @@ mod tests {
         assert_eq!(
             line,
             "load -json - -p 50,75,90,95,99,99.9 -qps 0 -loglevel warning -log-errors=false \
-             -allow-initial-errors -resolve-ip-type ip -c 1 -n 300 -r 2e-6 -timeout 10s \
+             -allow-initial-errors -resolve-ip-type ip -c 1 -n 300 -offset 36500ns -r 2e-6 -timeout 10s \
              -httpbufferkb 128 http://127.0.0.1:80/"
         );
     }
@@ -158,14 +166,16 @@ mod tests {
             answer_bytes: 5,
         };
         let schedule = Schedule::new(1234.5, 50, 2).unwrap();
-        let line = load.scheduled(&schedule, 1e-5, "/proc/self/fd/9").join(" ");
+        let line = load
+            .scheduled(&schedule, Buckets::CALIBRATION, "/proc/self/fd/9")
+            .join(" ");
         assert!(
             line.contains(
                 "-qps 1234.5 -uniform -t -1s -access-log-format json -access-log-file /proc/self/fd/9 "
             ),
             "{line}"
         );
-        assert!(line.contains("-c 50 -n 2450 -r"), "{line}");
+        assert!(line.contains("-c 50 -n 2450 -offset 0ns -r"), "{line}");
         assert!(line.ends_with(" http://127.0.0.1:80/"));
     }
 
@@ -180,7 +190,7 @@ mod tests {
         fn whatever_the_path_is_it_stays_one_argument_and_no_flag(path in "/[!-~]{0,60}") {
             let list = arguments(&path, Amount::Requests(3), 1, ConnectionReuse::KeepAlive);
             prop_assert!(list.last().unwrap().starts_with("http://127.0.0.1:80/"));
-            prop_assert_eq!(list.len(), 24);
+            prop_assert_eq!(list.len(), 26);
         }
 
         #[test]
@@ -188,7 +198,8 @@ mod tests {
             let target = Target::new([127, 0, 0, 1].into(), 80, "/").unwrap();
             let reuse = ConnectionReuse::KeepAlive;
             let load = Load { target: &target, connections: 1, reuse, answer_bytes: 5 };
-            let list = load.arguments(Amount::Requests(3), resolution);
+            let buckets = Buckets { resolution, ..BUCKETS };
+            let list = load.arguments(Amount::Requests(3), buckets);
             let at = list.iter().position(|word| word == "-r").unwrap();
             let read: f64 = list[at + 1].parse().unwrap();
             prop_assert_eq!(read.to_bits(), resolution.to_bits());

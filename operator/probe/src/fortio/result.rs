@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::child::Error;
-use crate::resolution::Seen;
+use crate::buckets::Seen;
 
 /// One run of fortio.
 #[derive(Clone, Debug, PartialEq)]

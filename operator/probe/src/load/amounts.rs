@@ -6,12 +6,12 @@ use wasmbench_core::wire::request::Load;
 
 use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
 
-/// A warm-up of nothing is still needed to choose the histogram's resolution.
+/// A warm-up of nothing is still needed to choose the histogram's buckets.
 const SHORTEST: (Amount, Amount) = (
     Amount::Requests(50),
     Amount::Time(Duration::from_millis(300)),
 );
-/// A warm-up this long is divided, so that the resolution is chosen anew and the rate is read when
+/// A warm-up this long is divided, so that the buckets are chosen anew and the rate is read when
 /// compilers and caches have settled. Below, a part would be too short to say anything.
 const DIVIDED: (u32, u32) = (40, 2);
 /// Parts of a warm-up of some seconds. As many again may be added twice until the rate has come to rest.

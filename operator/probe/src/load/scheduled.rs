@@ -82,7 +82,7 @@ impl Bench<'_> {
     /// A load as fast as the subject answers, read at both edges like every window.
     fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
         let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
-        let window = self.window(time, warm, warm.resolution)?;
+        let window = self.window(time, warm, warm.buckets)?;
         if let Err(codes) = &window.answered {
             let message = format!("no request at the peak was answered as expected: {codes}");
             return Err(failure(ProbeFailureReason::NoSuccessfulRequest, message));
@@ -98,11 +98,13 @@ impl Bench<'_> {
     ) -> Result<Window, ProbeFailure> {
         let log = RequestLog::create()
             .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
-        let arguments = self.load.scheduled(schedule, warm.resolution, &log.path());
+        // The warm-up's answers waited for each other, which these do less.
+        let buckets = warm.buckets.without_offset();
+        let arguments = self.load.scheduled(schedule, buckets, &log.path());
         let limit = Duration::from_secs_f64(schedule.seconds() * LONGEST)
             + 2 * REQUEST_TIMEOUT
             + Duration::from_secs(5);
-        let mut window = self.metered(warm.resolution, |readings| {
+        let mut window = self.metered(buckets, |readings| {
             self.fortio(&arguments, limit, readings)
                 .map_err(|error| load_failed(why(&error, schedule)))
         })?;

@@ -1,5 +1,5 @@
 //! The runs of fortio against one subject: the parts of the warm-up, which also find the histogram's
-//! resolution, and the timed window. What follows what is decided in [`super::together`].
+//! buckets, and the timed window. What follows what is decided in [`super::together`].
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,13 +14,13 @@ use super::failure;
 use super::readings::{Readings, Sources};
 use super::settling::Settling;
 use super::window::Window;
+use crate::buckets::Buckets;
 use crate::fortio::args::{Amount, Load, REQUEST_TIMEOUT};
 use crate::fortio::child;
 use crate::fortio::result::Run;
 use crate::meter::PodMeter;
 use crate::output::progress;
 use crate::quota;
-use crate::resolution;
 
 /// What all runs of a trial have in common.
 pub struct Bench<'a> {
@@ -48,7 +48,7 @@ pub struct Bench<'a> {
 pub struct Warm {
     pub warmup: Warmup,
     pub version: String,
-    pub resolution: f64,
+    pub buckets: Buckets,
     pub(super) per_request: Duration,
     settling: Settling,
 }
@@ -59,7 +59,7 @@ impl Warm {
         Self {
             warmup: Warmup::default(),
             version: String::new(),
-            resolution: resolution::CALIBRATION,
+            buckets: Buckets::CALIBRATION,
             per_request,
             settling: Settling::default(),
         }
@@ -85,7 +85,7 @@ impl Warm {
 impl Bench<'_> {
     /// Runs a part of the discarded load.
     pub fn warm_part(&self, warm: &mut Warm, amount: Amount) -> Result<(), ProbeFailure> {
-        let settings = (warm.resolution, warm.per_request);
+        let settings = (warm.buckets, warm.per_request);
         let run = self.run(amount, settings, &Mutex::default())?;
         // With a time, fortio sends one request per connection before it starts to count.
         let uncounted = match amount {
@@ -95,7 +95,7 @@ impl Bench<'_> {
         warm.warmup.requests += run.requests + u64::from(uncounted);
         warm.warmup.rps = run.rps();
         if let Some(seen) = run.seen {
-            warm.resolution = resolution::choose(seen);
+            warm.buckets = Buckets::choose(seen);
             warm.per_request = warm.per_request.max(Duration::from_secs_f64(seen.p50));
         }
         warm.version = run.version;
@@ -114,16 +114,16 @@ impl Bench<'_> {
         &self,
         amount: Amount,
         warm: &Warm,
-        resolution: f64,
+        buckets: Buckets,
     ) -> Result<Window, ProbeFailure> {
-        let settings = (resolution, warm.per_request);
-        self.metered(resolution, |readings| self.run(amount, settings, readings))
+        let settings = (buckets, warm.per_request);
+        self.metered(buckets, |readings| self.run(amount, settings, readings))
     }
 
     /// A window of `load`, with what was read at both of its edges.
     pub(super) fn metered(
         &self,
-        resolution: f64,
+        buckets: Buckets,
         load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
     ) -> Result<Window, ProbeFailure> {
         let readings = Mutex::new(Readings::of(self.meter.as_ref()));
@@ -138,7 +138,8 @@ impl Bench<'_> {
         let timed = TimedWindow {
             start_unix_nanoseconds: run.start_unix_nanoseconds,
             duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
-            resolution_seconds: resolution,
+            resolution_seconds: buckets.resolution,
+            offset_nanoseconds: u64::try_from(buckets.offset.as_nanos()).unwrap_or(u64::MAX),
             repeats: 0,
             discarded: None,
             subject,
@@ -165,7 +166,7 @@ impl Bench<'_> {
     /// Loads for this time, and gives back what was read at both edges.
     pub fn calibrate(&self, time: Duration) -> Result<(Run, Readings), String> {
         let readings = Mutex::default();
-        let settings = (resolution::CALIBRATION, Duration::ZERO);
+        let settings = (Buckets::CALIBRATION, Duration::ZERO);
         let run = self.run(Amount::Time(time), settings, &readings);
         let run = run.map_err(|failure| failure.message)?;
         Ok((run, readings.into_inner().unwrap_or_default()))
@@ -174,11 +175,11 @@ impl Bench<'_> {
     pub(super) fn run(
         &self,
         amount: Amount,
-        (resolution, per_request): (f64, Duration),
+        (buckets, per_request): (Buckets, Duration),
         readings: &Mutex<Readings>,
     ) -> Result<Run, ProbeFailure> {
         let limit = limit(amount, self.load.connections(amount), per_request);
-        let arguments = self.load.arguments(amount, resolution);
+        let arguments = self.load.arguments(amount, buckets);
         self.fortio(&arguments, limit, readings)
             .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
     }

@@ -1,5 +1,5 @@
 //! The course of the load of a trial: parts of a warm-up until the rate has come to rest, and the
-//! timed window, which is measured again where its resolution does not fit or the node was noisy. Of
+//! timed window, which is measured again where its buckets do not fit or the node was noisy. Of
 //! one subject, or of the two halves of a duet, which begin everything at the same moment.
 
 use std::sync::Barrier;
@@ -12,6 +12,7 @@ use super::amounts::Amounts;
 use super::failure;
 use super::timed::{Bench, Warm};
 use super::window::{Answered, Window, ask_for_quiet, introduce, quieter};
+use crate::buckets::Buckets;
 use crate::fortio::args::Amount;
 use crate::output::progress;
 use crate::pin;
@@ -89,10 +90,10 @@ pub fn timed(
     amount: Amount,
     warm: &[Warm],
 ) -> Result<Vec<(TimedWindow, Answered)>, Failed> {
-    let mut resolutions: Vec<f64> = warm.iter().map(|warm| warm.resolution).collect();
+    let mut buckets: Vec<Buckets> = warm.iter().map(|warm| warm.buckets).collect();
     let (mut repeats, mut noisy) = (0, None);
     let kept = loop {
-        let windows = match (windows(benches, amount, warm, &resolutions), noisy.take()) {
+        let windows = match (windows(benches, amount, warm, &buckets), noisy.take()) {
             (Ok(mut windows), first) => {
                 for window in &mut windows {
                     window.timed.repeats = repeats;
@@ -104,11 +105,11 @@ pub fn timed(
             (Err(_), Some(first)) => break first,
             (Err(failed), None) => return Err(failed),
         };
-        let better: Vec<Option<f64>> = windows.iter().map(Window::better_resolution).collect();
+        let better: Vec<Option<Buckets>> = windows.iter().map(Window::better_buckets).collect();
         if repeats == 0 && better.iter().any(Option::is_some) {
-            progress("the resolution does not fit what was seen: once more");
-            let known = resolutions.into_iter().zip(better);
-            resolutions = known
+            progress("the buckets do not fit what was seen: once more");
+            let known = buckets.into_iter().zip(better);
+            buckets = known
                 .map(|(known, better)| better.unwrap_or(known))
                 .collect();
             repeats = 1;
@@ -137,11 +138,11 @@ fn windows(
     benches: &[Bench<'_>],
     amount: Amount,
     warm: &[Warm],
-    resolutions: &[f64],
+    buckets: &[Buckets],
 ) -> Result<Vec<Window>, Failed> {
-    let settings = warm.iter().zip(resolutions.iter().copied()).collect();
-    let mut windows = each(benches, settings, |bench, (warm, resolution)| {
-        bench.window(amount, warm, resolution)
+    let settings = warm.iter().zip(buckets.iter().copied()).collect();
+    let mut windows = each(benches, settings, |bench, (warm, buckets)| {
+        bench.window(amount, warm, buckets)
     })?;
     let cpus = benches.first().and_then(|bench| bench.cpus);
     introduce(&mut windows, cpus);

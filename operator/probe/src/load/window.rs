@@ -6,8 +6,8 @@ use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{DiscardedWindow, Neighbour, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
 
+use crate::buckets::{Buckets, Seen};
 use crate::fortio::result::Run;
-use crate::resolution::{self, Seen};
 
 /// Whether any request was answered as expected; if not, what came instead.
 pub type Answered = Result<(), String>;
@@ -77,10 +77,14 @@ impl Window {
         }
     }
 
-    /// Another resolution, when the window's latencies lie where its buckets are wide.
-    pub fn better_resolution(&self) -> Option<f64> {
+    /// Other buckets than those that it was measured with, when its latencies lie where these are wide.
+    pub fn better_buckets(&self) -> Option<Buckets> {
         let seen = self.seen.filter(|_| self.may_be_discarded())?;
-        resolution::better(self.timed.resolution_seconds, seen)
+        let used = Buckets {
+            offset: Duration::from_nanos(self.timed.offset_nanoseconds),
+            resolution: self.timed.resolution_seconds,
+        };
+        used.better(seen)
     }
 
     /// CPU time of the subject's pod, its shim and its load generator.

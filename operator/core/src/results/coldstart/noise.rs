@@ -77,7 +77,7 @@ mod tests {
             cpu: NodeCpu {
                 busy_nanoseconds: busy * MILLISECOND,
                 steal_nanoseconds: stolen * MILLISECOND,
-                pressure_nanoseconds: None,
+                ..NodeCpu::default()
             },
         };
         NodeUse::of(&span, 2)

@@ -11,7 +11,7 @@ use super::ColdStartCell;
 
 /// What stands before places.
 const OF: &str = "cold starts of ";
-/// What a moment may be wrong by without a question: the probe asks every 0.9 ms.
+/// What a moment may be wrong by without a question: the probe asks every 0.6 ms.
 const FINE_MICROSECONDS: f64 = 1000.0;
 /// A clock may be wrong by a quarter of the smallest difference that matters: it moves a ratio by
 /// less than the interval of a comparison that decides.

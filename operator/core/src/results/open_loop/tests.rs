@@ -85,6 +85,25 @@ fn a_quiet_peak_is_no_matter_and_neither_is_one_of_which_only_the_rate_is_known(
 }
 
 #[test]
+fn times_of_single_requests_are_exact_whatever_buckets_the_histogram_has() {
+    let peak = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND});
+    let in_one_bucket = |block| {
+        let mut record = record(block, &peak);
+        let document = record.document.as_mut().unwrap();
+        let fortio = &mut document.timed.as_mut().unwrap().fortio;
+        let histogram = &mut fortio["DurationHistogram"];
+        let (count, max) = (histogram["Count"].clone(), histogram["Max"].clone());
+        histogram["Data"] = json!([{"Start": 0.0, "End": max, "Percent": 100.0, "Count": count}]);
+        record
+    };
+    let records: Vec<Record> = (1..=5).map(in_one_bucket).collect();
+    let summary = summarize(&run(), &records);
+    assert_eq!(summary.cells[0].invalid_because, []);
+    let median = summary.cells[0].p50_microseconds.unwrap().median;
+    assert!((median - 100.0).abs() < 1e-9, "{median}");
+}
+
+#[test]
 fn one_failed_request_at_the_peak_makes_the_point_invalid() {
     let summary = with_peak(1, &json!({"failed": 20}));
     assert_eq!(summary.cells[0].invalid_because, [Reason::ErrorsInLoad]);

@@ -1,0 +1,279 @@
+//! Which histogram buckets fortio is given. Pure.
+//!
+//! fortio counts latencies in 56 buckets whose edges are fixed (`stats/stats.go`), all scaled by `-r X`
+//! and moved by `-offset O`. They are at most 25 % as wide as what they hold only from O + 4X to
+//! O + 1000X; outside, a percentile is a guess within a factor of two. So both are chosen after what
+//! a calibration saw, and checked again against what the timed window saw. With half of the median as
+//! O the buckets around it are half as wide. What is faster than O shares one bucket, and no
+//! percentile that is told lies there. Among the X that suit, one is taken that puts p50 and p99 into
+//! narrow buckets, because a percentile is interpolated inside its bucket.
+
+use std::time::Duration;
+
+/// The good window begins at this many X behind O.
+const GOOD_FROM: f64 = 4.0;
+/// The good window ends at this many X behind O.
+const GOOD_TO: f64 = 1000.0;
+/// Edges up to the end of the good window, in X.
+const EDGES: [u16; 44] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80,
+    90, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000,
+];
+/// The widest bucket that a percentile may be taken from, as a share of it.
+const WIDEST: f64 = 0.25;
+/// O as a share of the median, from the narrowest buckets to the most room for a long tail.
+const OFFSETS: [f64; 2] = [0.5, 0.0];
+/// How much of the good window may be needed: a rounded resolution is a little smaller.
+const FULL: f64 = 0.9;
+/// Steps to either side of the middle of the room that are tried, a twelfth of an octave each.
+const STEPS: i32 = 12;
+/// How far a percentile of the timed window is expected to be from that of the calibration.
+const DRIFT: [f64; 3] = [0.93, 1.0, 1.07];
+/// Nothing is answered in less than 0.4 us, nor is a median above 100 s of interest.
+const LIMITS: (f64, f64) = (1e-7, 0.1);
+/// Longest median that an offset is taken of, in seconds: no request takes longer.
+const LONGEST_MEDIAN: f64 = 100.0;
+
+/// Where fortio's buckets are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buckets {
+    /// Where the first ends: O.
+    pub offset: Duration,
+    /// What all edges behind it are multiples of, in seconds: X.
+    pub resolution: f64,
+}
+
+/// What was seen of a latency distribution, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+}
+
+impl Buckets {
+    /// Those of a calibration: right within a factor of two from 10 us to 1 s, which is enough to
+    /// choose better ones.
+    pub const CALIBRATION: Self = Self {
+        offset: Duration::ZERO,
+        resolution: 1e-5,
+    };
+
+    /// Those that suit what was seen: p50 to p99.9 in the good window with the same room on both
+    /// sides; without p99.9 where that is too much; and the median first where even p99 is.
+    pub fn choose(seen: Seen) -> Self {
+        let tops = [seen.p999, seen.p99].into_iter();
+        let both = tops.flat_map(|top| OFFSETS.map(|share| (top, offset(seen.p50 * share))));
+        let holds = |(top, offset): &(f64, Duration)| {
+            let offset = offset.as_secs_f64();
+            top - offset <= (seen.p50 - offset) * (GOOD_TO / GOOD_FROM * FULL)
+        };
+        let (offset, resolution) = match both.into_iter().find(holds) {
+            Some((top, offset)) => (offset, narrow(seen, top, offset)),
+            None => (Duration::ZERO, seen.p50 / GOOD_FROM),
+        };
+        if !resolution.is_finite() {
+            return Self::CALIBRATION;
+        }
+        Self {
+            offset,
+            resolution: three_digits(resolution).clamp(LIMITS.0, LIMITS.1),
+        }
+    }
+
+    /// The same edges for latencies that may be much shorter: those of another load.
+    pub fn without_offset(self) -> Self {
+        Self {
+            offset: Duration::ZERO,
+            ..self
+        }
+    }
+
+    /// Better ones, where there are: a window is not repeated where repeating cannot help.
+    pub fn better(self, seen: Seen) -> Option<Self> {
+        let other = Self::choose(seen);
+        (!self.fit(seen) && other.fit(seen)).then_some(other)
+    }
+
+    /// Whether p50 and p99 lie where the buckets are narrow.
+    fn fit(self, seen: Seen) -> bool {
+        let narrow = |at| self.relative_width(at) <= WIDEST * (1.0 + 1e-9);
+        narrow(seen.p50) && narrow(seen.p99)
+    }
+
+    /// Width of the bucket that holds a latency, as a share of it; 1 before O and behind the good
+    /// window.
+    fn relative_width(self, seconds: f64) -> f64 {
+        let steps = (seconds - self.offset.as_secs_f64()) / self.resolution;
+        EDGES
+            .windows(2)
+            .map(|pair| (f64::from(pair[0]), f64::from(pair[1])))
+            .find(|(low, high)| *low < steps && steps <= *high)
+            .map_or(1.0, |(low, high)| (high - low) * self.resolution / seconds)
+    }
+}
+
+/// In whole nanoseconds, as fortio takes it.
+fn offset(seconds: f64) -> Duration {
+    if (0.0..LONGEST_MEDIAN).contains(&seconds) {
+        Duration::from_secs_f64(seconds)
+    } else {
+        Duration::ZERO
+    }
+}
+
+/// The resolution that has p50 and p99 in the narrowest buckets among those near the middle of the room that keep
+/// twofold room from p50 to `top`, all behind the offset; the middle itself where none has that much room.
+fn narrow(seen: Seen, top: f64, offset: Duration) -> f64 {
+    let behind = |seconds: f64| seconds - offset.as_secs_f64();
+    let middle = (behind(seen.p50) / GOOD_FROM * (behind(top) / GOOD_TO)).sqrt();
+    let roomy =
+        |x: &f64| behind(seen.p50) >= 2.0 * GOOD_FROM * x && behind(top) <= GOOD_TO * x / 2.0;
+    let width = |resolution: f64| {
+        let buckets = Buckets { offset, resolution };
+        let widest = |at: f64| DRIFT.map(|drift| buckets.relative_width(at * drift));
+        let largest = |widths: [f64; 3]| widths.into_iter().fold(0.0, f64::max);
+        // The median is what most numbers are.
+        2.0 * largest(widest(seen.p50)) + largest(widest(seen.p99))
+    };
+    let mut steps: Vec<i32> = (-STEPS..=STEPS).collect();
+    steps.sort_by_key(|step| step.abs());
+    let around = steps
+        .into_iter()
+        .map(|step| middle * (f64::from(step) / f64::from(STEPS)).exp2());
+    // The first of equals is the nearest to the middle.
+    around
+        .filter(roomy)
+        .min_by(|a, b| width(*a).total_cmp(&width(*b)))
+        .unwrap_or(middle)
+}
+
+/// Rounded down to three significant digits: it is read by people, too.
+fn three_digits(value: f64) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    // Through text, because only then is 0.000012 the nearest number to 1.2e-5.
+    let exponent = value.log10().floor() - 2.0;
+    let digits = (value / 10f64.powf(exponent) + 1e-9).floor();
+    format!("{digits}e{exponent}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FORTIO: Buckets = Buckets {
+        offset: Duration::ZERO,
+        resolution: 1e-3,
+    };
+
+    fn seen(p50: f64, p99: f64, p999: f64) -> Seen {
+        Seen { p50, p99, p999 }
+    }
+
+    #[test]
+    fn a_warm_loopback_service_gets_a_resolution_of_microseconds() {
+        let buckets = Buckets::choose(seen(73e-6, 150e-6, 400e-6));
+        assert!((1e-6..=1e-5).contains(&buckets.resolution), "{buckets:?}");
+        assert_eq!(buckets.offset, Duration::from_nanos(36_500));
+    }
+
+    #[test]
+    fn the_median_is_put_into_a_narrower_bucket_than_p99() {
+        for p50 in [19e-6, 73e-6, 127e-6, 379e-6, 0.004, 0.021] {
+            let seen = seen(p50, p50 * 2.1, p50 * 5.0);
+            let buckets = Buckets::choose(seen);
+            let widths = [seen.p50, seen.p99].map(|at| buckets.relative_width(at));
+            assert!(
+                widths[0] <= 0.075 && widths[1] <= 0.14,
+                "{buckets:?}: {widths:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_far_outlier_is_left_out_rather_than_the_median() {
+        let seen = seen(70e-6, 300e-6, 0.5);
+        assert!(Buckets::choose(seen).fit(seen));
+    }
+
+    #[test]
+    fn a_distribution_wider_than_the_window_keeps_its_median() {
+        let seen = seen(70e-6, 0.1, 0.2);
+        let buckets = Buckets::choose(seen);
+        assert!(buckets.relative_width(seen.p50) <= WIDEST, "{buckets:?}");
+        assert_eq!(FORTIO.better(seen), None, "repeating would not help");
+    }
+
+    #[test]
+    fn the_default_of_fortio_does_not_fit_a_fast_service() {
+        let seen = seen(73e-6, 150e-6, 400e-6);
+        assert!(!FORTIO.fit(seen));
+        assert!(FORTIO.better(seen).is_some());
+        assert_eq!(Buckets::choose(seen).better(seen), None);
+    }
+
+    #[test]
+    fn a_median_in_the_first_bucket_is_measured_again_with_others() {
+        let slow = seen(200e-6, 400e-6, 800e-6);
+        let fast = seen(90e-6, 300e-6, 800e-6);
+        let better = Buckets::choose(slow).better(fast).unwrap();
+        assert_eq!(better, Buckets::choose(fast));
+        assert!(Buckets::choose(slow).without_offset().fit(fast));
+    }
+
+    #[test]
+    fn three_digits_are_exact() {
+        for (value, expected) in [
+            (0.000_012_99, 1.29e-5),
+            (5e-6, 5e-6),
+            (0.001, 0.001),
+            (0.0, 0.0),
+        ] {
+            assert!(
+                (three_digits(value) - expected).abs() <= f64::EPSILON * expected,
+                "{value}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_can_fit_does(p50 in 1e-5f64..0.4, ratio in 1.0f64..230.0, tail in 1.0f64..1e4) {
+            let seen = seen(p50, p50 * ratio, p50 * ratio * tail);
+            prop_assert!(Buckets::choose(seen).fit(seen));
+        }
+
+        #[test]
+        fn the_tail_lies_in_the_window_too_where_it_can(
+            p50 in 1e-5f64..0.4, ratio in 1.0f64..10.0, tail in 1.0f64..20.0,
+        ) {
+            let seen = seen(p50, p50 * ratio, p50 * ratio * tail);
+            let buckets = Buckets::choose(seen);
+            let end = buckets.offset.as_secs_f64() + GOOD_TO * buckets.resolution;
+            prop_assert!(seen.p999 <= end * 1.0001);
+        }
+
+        #[test]
+        fn an_estimate_wrong_by_half_still_fits(
+            p50 in 2e-5f64..5.0, ratio in 1.0f64..8.0, low in 0.5f64..1.6, high in 0.5f64..2.0,
+        ) {
+            let real = seen(p50, p50 * ratio, p50 * ratio);
+            let p50 = real.p50 * low;
+            let guessed = Seen { p50, p99: (real.p99 * high).max(p50), p999: (real.p99 * high).max(p50) };
+            prop_assert!(Buckets::choose(guessed).fit(real));
+        }
+
+        #[test]
+        fn any_numbers_give_an_allowed_resolution(p50: f64, p99: f64, p999: f64) {
+            let resolution = Buckets::choose(seen(p50, p99, p999)).resolution;
+            prop_assert!((LIMITS.0..=LIMITS.1).contains(&resolution), "{}", resolution);
+        }
+    }
+}
