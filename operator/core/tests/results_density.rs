@@ -97,6 +97,20 @@ fn twice_the_memory_per_instance_is_called_larger() {
 }
 
 #[test]
+fn the_page_shows_every_climb_as_a_point_and_the_tables_beneath() {
+    let (run, records) = records();
+    let page = &report_files(&run, &records).unwrap()["report.html"];
+    let title = "Density: memory of one more instance";
+    assert!(page.contains(title), "{page}");
+    let blocks = run.spec.blocks;
+    for block in 1..=blocks {
+        let point = format!("heavy, block {block}, up to ");
+        assert_eq!(page.matches(&point).count(), 1, "{point}");
+    }
+    assert!(page.contains("Density, medians of the steps"), "{page}");
+}
+
+#[test]
 fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
     let (run, mut records) = records();
     for record in records

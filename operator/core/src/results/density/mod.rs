@@ -25,7 +25,7 @@ use crate::wire::density::DensityStopReason;
 
 pub use cells::cells;
 pub use compare::{judged, unjudged};
-pub use report::section;
+pub use report::{section, tables};
 pub use trial::{DensityTrial, bodies, of_document};
 pub use validity::{doubts, mark};
 pub use words::{is_measured, rows, sweep, terminal, verdict};

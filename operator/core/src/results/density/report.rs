@@ -72,6 +72,19 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
         .collect()
 }
 
+/// The tables of one workload, each with its title; those without a row are empty.
+pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
+    let of_workload = |cell: &&DensityCell| cell.workload == workload;
+    let cells: Vec<&DensityCell> = summary.density.iter().filter(of_workload).collect();
+    [
+        (
+            "Density, memory of one more instance",
+            slopes(&cells, &summary.baseline),
+        ),
+        ("Density, medians of the steps", steps(&cells)),
+    ]
+}
+
 fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
     let versus = format!("Versus {baseline}");
     let mut table = Table::new(&[

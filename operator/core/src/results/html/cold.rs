@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 
 use super::super::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
-use super::super::summary::{Summary, TrialCounts};
+use super::super::summary::Summary;
 use super::super::units;
-use super::lane::{Axis, Lane, look, point_invalid};
+use super::lane::{Axis, Lane, look, point_invalid, without_numbers};
 use super::marks::{self, Dot, Points};
 use super::scale::Scale;
 use super::sections::Plot;
@@ -125,20 +125,8 @@ fn lane(
         is_ranked: cell.is_ranked() && time.is_some(),
         invalid,
         mark: "",
-        missing: missing(cell.counts),
+        missing: without_numbers(cell.counts),
     }
-}
-
-/// `2 trials without a measurement, 1 invalid trial`.
-fn missing(counts: TrialCounts) -> Option<String> {
-    let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
-    let without = counts.failed + counts.skipped + counts.missing;
-    let without =
-        (without > 0).then(|| format!("{without} {} without a measurement", trials(without)));
-    let invalid = counts.invalid;
-    let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
-    let all: Vec<String> = without.into_iter().chain(invalid).collect();
-    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Steps up to the answer; the end and the deletion of the pod is no part of its start.

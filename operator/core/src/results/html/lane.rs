@@ -4,7 +4,7 @@ use wasmbench_api::run::TWIN;
 
 use super::super::quality::Reason;
 use super::super::statistics::Spread;
-use super::super::summary::{CellSummary, Summary};
+use super::super::summary::{CellSummary, Summary, TrialCounts};
 use super::super::trial::{Metrics, Trial, TrialState};
 use super::super::units;
 use super::marks::{self, Dot, Look};
@@ -199,7 +199,20 @@ pub fn point_invalid(reasons: &[Reason]) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("point invalid: {}", reasons.join(", ")))
 }
 
-fn is_drawn(value: f64) -> bool {
+/// `2 trials without a measurement, 1 invalid trial`.
+pub fn without_numbers(counts: TrialCounts) -> Option<String> {
+    let trials = |count: u32| if count == 1 { "trial" } else { "trials" };
+    let without = counts.failed + counts.skipped + counts.missing;
+    let without =
+        (without > 0).then(|| format!("{without} {} without a measurement", trials(without)));
+    let invalid = counts.invalid;
+    let invalid = (invalid > 0).then(|| format!("{invalid} invalid {}", trials(invalid)));
+    let all: Vec<String> = without.into_iter().chain(invalid).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// Whether a plot has a place for it.
+pub fn is_drawn(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 

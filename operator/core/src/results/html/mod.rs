@@ -8,6 +8,7 @@
 
 mod cold;
 mod curve;
+mod density;
 mod forest;
 mod lane;
 mod marks;

@@ -1,5 +1,5 @@
-//! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts,
-//! with the tables of the same numbers beneath.
+//! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts and
+//! its density, with the tables of the same numbers beneath.
 
 use std::fmt::Write as _;
 
@@ -7,6 +7,7 @@ use wasmbench_api::run::TWIN;
 
 use super::super::coldstart;
 use super::super::curve::knee;
+use super::super::density as climbs;
 use super::super::open_loop;
 use super::super::summary::{CellSummary, Summary, Sweep};
 use super::super::tables;
@@ -14,7 +15,7 @@ use super::curve::{self, Curve};
 use super::lane::{Lane, Quantity, lane, look};
 use super::marks::escape;
 use super::strip::strip;
-use super::{Detail, cold, ratios};
+use super::{Detail, cold, density, ratios};
 
 /// Notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
@@ -48,6 +49,7 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
     plots.extend(loads(summary, name, Sweep::WarmLatency, &id, detail));
     plots.extend(loads(summary, name, Sweep::OpenLoop, &id, detail));
     plots.extend(cold::plots(summary, name, &id, detail.points));
+    plots.extend(density::plot(summary, name, &id, detail.points));
     let figures: String = plots.iter().map(|plot| figure(summary, plot)).collect();
     let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
     if detail.tables {
@@ -242,6 +244,7 @@ fn numbers(summary: &Summary, workload: &str) -> String {
     let all = all
         .into_iter()
         .chain(cold)
+        .chain(climbs::tables(summary, workload))
         .filter(|(_, table)| !table.is_empty());
     let tables: String = all.map(|(title, table)| table.html(title)).collect();
     format!("<details open=\"open\"><summary>Numbers</summary>\n{tables}</details>\n")
