@@ -11,6 +11,7 @@ mod results_support;
 
 use results_support::{measured, run_with, slower, trials};
 use serde_json::json;
+use wasmbench_core::results::across::{Side as RunSide, Weight, across};
 use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::trial::TrialState;
 use wasmbench_core::results::{RunInput, Summary, report_files, summarize};
@@ -225,28 +226,58 @@ fn a_baseline_that_fails_is_wrong_itself_and_its_variant_is_not() {
     assert_eq!(failed.count(), 2, "one duet, both halves");
 }
 
+/// What is not the same in a run of duets and in another run, with these records.
+fn differences(after: &RunInput, records_after: &[Record]) -> Vec<(String, Weight)> {
+    let before = duets();
+    let one = summarize(&before, &records(&before));
+    let other = summarize(after, records_after);
+    let side = |run, summary| RunSide { spec: run, summary };
+    let found = across(side(&before.spec, &one), side(&after.spec, &other), false);
+    let weighed = found.differences.into_iter();
+    weighed.map(|found| (found.what, found.weight)).collect()
+}
+
+fn weight(found: &[(String, Weight)], what: &str) -> Option<Weight> {
+    let mut found = found.iter().filter(|(named, _)| named == what);
+    found.next().map(|(_, weight)| *weight)
+}
+
 #[test]
 fn runs_with_and_without_duets_do_not_compare() {
-    use wasmbench_core::results::across::{Side as RunSide, Weight, across};
-    let (before, mut after) = (duets(), duets());
+    let mut after = duets();
     after.spec.pairing = wasmbench_api::run::Pairing::Alternating;
-    let (one, other) = (
-        summarize(&before, &records(&before)),
-        summarize(&after, &results_support::all_measured(&after)),
+    let found = differences(&after, &results_support::all_measured(&after));
+    assert_eq!(weight(&found, "spec.pairing"), Some(Weight::Forbids));
+}
+
+#[test]
+fn duets_beside_another_baseline_do_not_compare_and_other_variants_are_what_is_compared() {
+    let differences_of_duets = |change: &dyn Fn(&mut RunInput)| {
+        let mut after = duets();
+        change(&mut after);
+        differences(&after, &records(&after))
+    };
+    let same = differences_of_duets(&|_| ());
+    assert!(
+        same.iter().all(|(_, weight)| *weight != Weight::Forbids),
+        "{same:?}"
     );
-    let found = across(
-        RunSide {
-            spec: &before.spec,
-            summary: &one,
-        },
-        RunSide {
-            spec: &after.spec,
-            summary: &other,
-        },
-        false,
-    );
-    let pairing = found.differences.iter().find(|d| d.what == "spec.pairing");
-    assert_eq!(pairing.expect("a difference").weight, Weight::Forbids);
+    let other = differences_of_duets(&|run| run.spec.baseline = Some("embedded".into()));
+    let baseline = "baseline, the neighbour in each duet";
+    assert_eq!(weight(&other, baseline), Some(Weight::Forbids), "{other:?}");
+    let engine = |variant: &'static str| {
+        move |run: &mut RunInput| {
+            let mut all = run.spec.variants.iter_mut();
+            let variant = all.find(|one| one.name == variant).expect("it is there");
+            variant.preset = Some(wasmbench_api::run::Preset::WasmtimeServe);
+        }
+    };
+    let neighbour = differences_of_duets(&engine("native"));
+    let preset = weight(&neighbour, "spec.variants.native.preset");
+    assert_eq!(preset, Some(Weight::Forbids), "{neighbour:?}");
+    let compared = differences_of_duets(&engine("embedded"));
+    let preset = weight(&compared, "spec.variants.embedded.preset");
+    assert_eq!(preset, Some(Weight::Compared), "{compared:?}");
 }
 
 /// Records of a node that is as fast in all trials of a block.
