@@ -92,7 +92,18 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
 /// The numbers of a run of three variants at one point, as ratios to the first: the second is slower by a
 /// factor, the third is its equal. What the points of a whole run come to is in
 /// `statistics_simulation.rs`; here a run is looked at after every block.
-struct Pairs(Vec<(&'static str, Metric, Vec<f64>)>);
+struct Pairs {
+    compared: Vec<(&'static str, Metric, Vec<f64>)>,
+    /// The baseline's twin, which is not among the ratios that have to be precise.
+    twins: Vec<(Metric, Vec<f64>)>,
+}
+
+/// Whether the baseline's twin shows what the node can resolve, as it does by default.
+#[derive(Clone, Copy, PartialEq)]
+enum Floor {
+    Measured,
+    None,
+}
 
 const METRICS: [Metric; 3] = [
     Metric::ThroughputRps,
@@ -107,26 +118,28 @@ impl Pairs {
             let trial = |block| factor * chance.trial(noise, f64::from(block) * share, share).exp();
             (0..MOST).map(trial).collect()
         };
-        let mut found = vec![];
+        let (mut compared, mut twins) = (vec![], vec![]);
         for metric in METRICS {
             let base = times(1.0);
-            for (variant, factor) in [("one", slower), ("other", 1.0)] {
+            let mut ratios = |factor: f64| -> Vec<f64> {
                 let values = times(factor);
                 let ratio = |(value, base): (&f64, &f64)| match metric {
                     Metric::ThroughputRps => base / value,
                     _ => value / base,
                 };
-                let ratios = values.iter().zip(&base).map(ratio).collect();
-                found.push((variant, metric, ratios));
-            }
+                values.iter().zip(&base).map(ratio).collect()
+            };
+            compared.push(("one", metric, ratios(slower)));
+            compared.push(("other", metric, ratios(1.0)));
+            twins.push((metric, ratios(1.0)));
         }
-        Self(found)
+        Self { compared, twins }
     }
 
     /// What the first blocks come to.
     fn after(&self, blocks: u32) -> Vec<Comparison> {
         let first = |ratios: &[f64]| comparison(&ratios[..blocks as usize]);
-        let all = self.0.iter();
+        let all = self.compared.iter();
         let all = all.map(|(variant, metric, ratios)| Comparison {
             variant: (*variant).to_owned(),
             metric: *metric,
@@ -135,23 +148,33 @@ impl Pairs {
         all.collect()
     }
 
+    /// The farther end of the twin's interval.
+    fn noise_floor(&self, metric: Metric, blocks: u32) -> Option<f64> {
+        let mut twins = self.twins.iter();
+        let (_, ratios) = twins.find(|(of, _)| *of == metric)?;
+        LogInterval::of(&ratios[..blocks as usize])?.farthest()
+    }
+
     /// The same with verdicts.
-    fn judged(&self, blocks: u32) -> Vec<Comparison> {
+    fn judged(&self, blocks: u32, floor: Floor) -> Vec<Comparison> {
         let found = self.after(blocks);
         let p_values: Vec<f64> = found.iter().map(|c| c.p_value).collect();
         let adjusted = false_discovery::adjusted(&p_values);
-        let thresholds = Thresholds {
+        let thresholds = |metric| Thresholds {
             minimum_effect: 1.05_f64.ln(),
-            noise_floor: None,
+            noise_floor: match floor {
+                Floor::Measured => self.noise_floor(metric, blocks),
+                Floor::None => None,
+            },
         };
         let intervals = self
-            .0
+            .compared
             .iter()
             .map(|(.., ratios)| LogInterval::of(&ratios[..blocks as usize]).expect("ratios"));
         let judged = found.into_iter().zip(intervals).zip(adjusted);
         judged
             .map(|((found, interval), adjusted)| Comparison {
-                verdict: judge(found.metric, &interval, adjusted, thresholds),
+                verdict: judge(found.metric, &interval, adjusted, thresholds(found.metric)),
                 ..found
             })
             .collect()
@@ -164,7 +187,7 @@ type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
 /// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of what
 /// they found.
 fn shares<const N: usize>(
-    (noise, slower): (Noise, f64),
+    (noise, slower, floor): (Noise, f64, Floor),
     runs: u32,
     says: [Says<'_>; N],
 ) -> (f64, [f64; N]) {
@@ -174,7 +197,7 @@ fn shares<const N: usize>(
         let pairs = Pairs::measure(noise, slower, &mut chance);
         let (blocks, _) = end_of(|blocks| pairs.after(blocks));
         spent += blocks;
-        let found = pairs.judged(blocks);
+        let found = pairs.judged(blocks, floor);
         for (count, says) in counts.iter_mut().zip(says) {
             *count += u32::from(says(&found));
         }
@@ -196,7 +219,7 @@ fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
     ] {
         let any =
             |comparisons: &[Comparison]| comparisons.iter().any(|c| c.verdict.is_difference());
-        let (blocks, [found]) = shares((noise, 1.0), RUNS, [&any]);
+        let (blocks, [found]) = shares((noise, 1.0, Floor::None), RUNS, [&any]);
         println!("equals, {noise:?}: {blocks} blocks, {found} with a difference");
         assert!(found <= 0.05, "{noise:?}: {found}");
     }
@@ -212,12 +235,22 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_that_precision_chooses() {
     let time = |found: &[Comparison]| is_found(found, Metric::WarmP50);
     let cpu = |found: &[Comparison]| is_found(found, Metric::CpuPerRequest);
     for noise in every_noise(0.10) {
-        let (blocks, shares) = shares((noise, 1.1), RUNS, [&rate, &time, &cpu]);
-        println!("slower by 10 %, {noise:?}: {blocks} blocks, found in {shares:?}");
-        assert!(
-            shares.iter().all(|found| *found >= 0.95),
-            "{noise:?}: {shares:?}"
-        );
+        for (floor, least) in [(Floor::None, 0.95), (Floor::Measured, 0.85)] {
+            let run = (noise, 1.1, floor);
+            let (blocks, shares) = shares(run, RUNS, [&rate, &time, &cpu]);
+            let twin = if floor == Floor::Measured {
+                "with"
+            } else {
+                "without"
+            };
+            println!(
+                "slower by 10 %, {noise:?}, {twin} a twin: {blocks} blocks, found in {shares:?}"
+            );
+            assert!(
+                shares.iter().all(|found| *found >= least),
+                "{noise:?}: {shares:?}"
+            );
+        }
     }
 }
 
