@@ -1,5 +1,5 @@
-//! Every sample and every study is legal, and every file in `manifests/invalid` is refused for the reason that its
-//! first line names. Checked here without a cluster, over the CRD as it is installed;
+//! Every sample, every study and every example of a page is legal, and every file in `manifests/invalid` is refused for
+//! the reason that its first line names. Checked here without a cluster, over the CRD as it is installed;
 //! the same files and the same expectations serve on a real API server.
 
 #![allow(
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
@@ -33,20 +33,57 @@ fn schema() -> Value {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
 }
 
-/// Name and text of every manifest in a folder.
-fn manifests(folder: &str) -> Vec<(String, String)> {
-    let folder = repository().join("manifests").join(folder);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+/// Name and text of every file of a folder.
+fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join(folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    files.retain(|path| path.extension().is_some_and(|ext| ext == "yaml"));
+    files.retain(|path| path.extension().is_some_and(|ext| ext == extension));
     files.sort();
     let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
     files
         .iter()
         .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
         .collect()
+}
+
+fn manifests(folder: &str) -> Vec<(String, String)> {
+    files(&format!("manifests/{folder}"), "yaml")
+}
+
+/// Every YAML example of the documentation, by page.
+fn examples() -> Vec<(String, Value)> {
+    let mut found = vec![];
+    for (page, text) in files("docs", "md") {
+        for after in text.split("```yaml\n").skip(1) {
+            let example = after.split("```").next().unwrap();
+            found.push((page.clone(), serde_yaml::from_str(example).unwrap()));
+        }
+    }
+    found
+}
+
+/// An example is a run or what a reader puts into one: its spec or fields of that.
+fn completed(example: &Value) -> Value {
+    if example.get("kind").is_some() {
+        return example.clone();
+    }
+    let mut run = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {"name": "example"},
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello", "path": "/"}],
+            "sweeps": {"warmLatency": {"requests": 100}},
+        },
+    });
+    let fields = example.get("spec").unwrap_or(example);
+    for (name, value) in fields.as_object().unwrap() {
+        run["spec"][name] = value.clone();
+    }
+    run
 }
 
 fn documents(text: &str) -> Vec<Value> {
@@ -137,6 +174,20 @@ fn every_sample_passes_the_crd_and_the_operator() {
             Some(name.as_str()),
             "named like its file"
         );
+    }
+}
+
+#[test]
+fn every_example_of_a_page_passes_the_crd_and_the_operator() {
+    let schema = schema();
+    let examples = examples();
+    assert!(examples.len() >= 4);
+    for (page, example) in examples {
+        let example = completed(&example);
+        let refused = refusals(&schema, &example, None);
+        assert!(refused.is_empty(), "{page}: {refused:#?}\n{example:#}");
+        let run: BenchmarkRun = serde_json::from_value(example).unwrap();
+        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{page}: {invalid}"));
     }
 }
 
