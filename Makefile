@@ -39,7 +39,7 @@ e2e-clis: ## The presets whose images are built by name only, on the real cluste
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench
 
-selftest: ## Planted differences that must be found again; 40 minutes on a quiet machine
+selftest: ## Planted differences that must be found again; 50 minutes on a quiet machine
 	@hack/selftest
 
 generate: ## Write what is generated: the CRD, the API reference, the page of the studies, the README's table

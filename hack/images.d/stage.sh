@@ -106,7 +106,7 @@ put_server() { # RUNTIME MODULE ROOT
 
 compile_with_wasmedge() { # RUNTIME MODULE DESTINATION
   logged "$cache/log/images-wasmedge.log" "compile ${2##*/} with wasmedge" \
-    run_wasmedge "$1" compile --generic-binary "$2" "$3"
+    run_wasmedge "$1" compile --optimize 3 --generic-binary "$2" "$3"
 }
 
 # This machine's C library may be older than the one that it was built with.

@@ -27,7 +27,7 @@ pub enum Compile {
     Jit,
 }
 
-/// How a Wasm module begins, and no code that Wasmer made of one.
+/// How a Wasm module begins, and no code that wasmtime or Wasmer made of one.
 const WASM: &[u8] = b"\0asm";
 /// What stands for the command line that Node.js has not: runs a WASI command, or calls a function.
 const SCRIPT_OF_V8: &str = "/wasi.cjs";
@@ -87,11 +87,12 @@ impl Runtime {
         }
     }
 
-    /// Whether it executes a file with these bytes in this way. Of Wasmer the file alone decides.
+    /// Whether it executes a file with these bytes in this way. Where the file decides, and no option does, a wrong
+    /// one would be compiled for each answer, or not at all. What `WasmEdge` does with a file only its speed shows.
     pub fn fits(self, compile: Compile, file: &[u8]) -> bool {
         match self {
-            Self::Wasmtime | Self::Wasmedge | Self::V8 => true,
-            Self::Wasmer => file.starts_with(WASM) == (compile == Compile::Jit),
+            Self::Wasmedge | Self::V8 => true,
+            Self::Wasmtime | Self::Wasmer => file.starts_with(WASM) == (compile == Compile::Jit),
         }
     }
 

@@ -244,6 +244,24 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
 }
 
 #[test]
+fn a_module_that_would_be_compiled_for_each_answer_is_no_code_from_before() {
+    for runtime in ["wasmtime", "wasmer"] {
+        let (_folder, program, module) = files("exit 1");
+        std::fs::write(&module, b"\0asm\x01\0\0\0").unwrap();
+        let output = Command::new(BINARY)
+            .args(options(&program, &module))
+            .args(["--runtime", runtime, "--engine-compile", "Aot"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let sentence = format!("{runtime} would not execute /");
+        assert!(said.contains(&sentence), "{said}");
+        assert!(said.contains("as Aot: name another file"), "{said}");
+    }
+}
+
+#[test]
 fn the_rate_of_processes_alone_counts_those_that_end_well() {
     let rate = |script: &str| {
         let (_folder, program, module) = files(script);

@@ -53,8 +53,9 @@ fn ratios(root: &Path, args: &[&str]) -> (f64, f64) {
     let (mut of_gateway, mut of_runtime) = (vec![], vec![]);
     let of_nothing = || {
         let nothing = Command::new(root.join("gateway"));
-        let program = ["--runtime=wasmtime", "--program", TRUE, "--module", TRUE];
-        spawned(nothing, &program)
+        let program = ["--runtime=wasmtime", "--program", TRUE];
+        let modules = ["--module", TRUE, "--compute-module", TRUE];
+        spawned(nothing, &[program.as_slice(), &modules].concat())
     };
     let of_processes = || spawned(in_root(root), args);
     let of_answers = || answered(root, args);

@@ -190,7 +190,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
                 exact_quantile(&unsure, 1.0),
                 unsure.len(),
             ),
-            "at most 1 ms in the median",
+            "at most 1 ms for 90 %",
         );
         selftest::found(
             "from the line in the log to the first answer",
@@ -209,7 +209,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
             pods.len()
         );
         // An attempt that found the node's CPUs taken is less sure, and its pod says so.
-        assert!(exact_quantile(&unsure, 0.5) <= 1.0, "{unsure:?}");
+        assert!(exact_quantile(&unsure, 0.9) <= 1.0, "{unsure:?}");
         assert!(
             (0.0..=2.0).contains(&exact_quantile(&apart, 0.5)),
             "{apart:?}"

@@ -1,0 +1,161 @@
+//! A start delay that is planted must be found again, in the steps of the pods and in what the report says. Runs by
+//! `make selftest` alone.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture must stop the test"
+)]
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::results::{RunInput, summarize};
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runs;
+use wasmbench_e2e::selftest::found as tell;
+
+/// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
+fn delayed(image: &str, seed: u32) -> String {
+    format!(
+        r"
+blocks: 6
+seed: {seed}
+noiseFloor: false
+variants:
+- {{name: prompt, container: {{image: '{image}', listeningLine: ' listening on '}}}}
+- name: tardy
+  container: {{image: '{image}', listeningLine: ' listening on ', args: ['--start-delay-ms', '50']}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps:
+  coldStart: {{samples: 6}}
+"
+    )
+}
+
+/// Runs of the same kind until the interval is tight enough: on a quiet node one will do.
+const BATCHES: u32 = 6;
+/// Half of a 95 % interval at which 5 ms can be told.
+const TIGHT: f64 = 4.0;
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
+    with_namespace("delay", |client, namespace| async move {
+        let image = images(&client).await.native;
+        let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for batch in 1..=BATCHES {
+            let name = format!("tardiness-{batch}");
+            runs::create(&client, &namespace, &name, &delayed(&image, batch)).await;
+            let run = runs::finished(&client, &namespace, &name, 480).await;
+            let records = runs::records(&client, &run).await;
+            the_report_holds_the_delay(&run, &records);
+            for record in records {
+                let variant = record.trial.cell.variant.clone();
+                times
+                    .entry(variant)
+                    .or_default()
+                    .extend(after_the_start(&record));
+            }
+            let (found, half_width) = shift(&times["prompt"], &times["tardy"]);
+            if half_width <= TIGHT || batch == BATCHES {
+                let figure = format!("{found:.1} ms, give or take {half_width:.1}");
+                tell("50 ms more before listening", &figure, "50 within 5");
+                let said = format!("{found} ms, give or take {half_width}: {times:?}");
+                assert!(half_width <= 5.0, "too wide to tell 5 ms: {said}");
+                assert!((45.0..=55.0).contains(&found), "{said}");
+                return;
+            }
+        }
+    })
+    .await;
+}
+
+/// What people read is what the pods say: from create to listening, the median over blocks of each block's median
+/// pod. It scatters by what comes before the service, so that the delay is within both intervals and no nearer.
+fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
+    let summary = summarize(&RunInput::new(run, 0), records);
+    let told = |variant: &str| {
+        let mut cells = summary.cold_starts.iter();
+        let cell = cells.find(|cell| cell.variant == variant).expect("a cell");
+        let time = cell.create_to_listening.as_ref().expect("it listened");
+        let told = time.p50_microseconds;
+        let own = median_of_blocks(records, variant);
+        let away = told.median / own - 1.0;
+        assert!(away.abs() < 1e-3, "{variant}: {told:?} of {own} us");
+        told
+    };
+    let (prompt, tardy) = (told("prompt"), told("tardy"));
+    let apart = (tardy.median - prompt.median) / 1e3;
+    tell(
+        "the same from create, as reported",
+        &format!("{apart:.1} ms"),
+        "within both intervals",
+    );
+    let (low, high) = (prompt.low + 50_000.0, prompt.high + 50_000.0);
+    assert!(
+        low <= tardy.high && tardy.low <= high,
+        "{prompt:?}, {tardy:?}"
+    );
+}
+
+/// In microseconds, from the pods themselves.
+fn median_of_blocks(records: &[Record], variant: &str) -> f64 {
+    let of_block = |record: &Record| {
+        let document = record.cold_start.as_ref().expect("a document");
+        let counted = document.samples.iter().filter(|sample| sample.counts());
+        let pods = counted.flat_map(|sample| &sample.pods);
+        let times = pods.filter_map(|pod| pod.since_create(ColdStep::Listening));
+        middle(times.map(|time| time as f64 / 1e3).collect())
+    };
+    let own = records
+        .iter()
+        .filter(|record| record.trial.cell.variant == variant);
+    middle(own.map(of_block).collect())
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[half]
+    } else {
+        f64::midpoint(values[half - 1], values[half])
+    }
+}
+
+/// Milliseconds from the start of the container's process, as containerd's event has it, to listening:
+/// no service can have a part in what was before, and that scatters most.
+fn after_the_start(record: &Record) -> Vec<f64> {
+    let document = record.cold_start.as_ref().expect("a document");
+    let counted = document.samples.iter().filter(|sample| sample.counts());
+    let pods = counted.flat_map(|sample| &sample.pods);
+    let milliseconds = pods.map(|pod| {
+        let at = |step| pod.since_create(step).expect("the step was seen") as f64 / 1e6;
+        at(ColdStep::Listening) - at(ColdStep::TaskStarted)
+    });
+    milliseconds.collect()
+}
+
+/// The median of all differences between one of the first and one of the second (Hodges and
+/// Lehmann), and half of its 95 % interval, from the same differences (Moses).
+fn shift(first: &[f64], second: &[f64]) -> (f64, f64) {
+    let pairs = second.iter().flat_map(|b| first.iter().map(move |a| b - a));
+    let mut differences: Vec<f64> = pairs.collect();
+    differences.sort_by(f64::total_cmp);
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let outside = n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank"
+    )]
+    let low = outside.max(0.0) as usize;
+    let high = differences.len() - 1 - low;
+    let half_width = (differences[high] - differences[low]) / 2.0;
+    (differences[differences.len() / 2], half_width)
+}
