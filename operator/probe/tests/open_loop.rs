@@ -9,7 +9,6 @@
 
 mod support;
 
-use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -17,19 +16,23 @@ use serde_json::json;
 use support::server::{Server, answer};
 use support::{probe, request};
 
-/// Answers in 5 ms, but stops for 200 ms once, for all connections at once, `after` its first answer.
-fn with_one_stall(after: Duration) -> Server {
-    let began = OnceLock::new();
-    Server::start(move |_, _| {
-        let from = *began.get_or_init(Instant::now) + after;
-        let until = from + Duration::from_millis(200);
-        let now = Instant::now();
-        let stall = if now >= from {
-            until.saturating_duration_since(now)
+thread_local! {
+    /// When the connection that this thread serves got its first request.
+    static FIRST: Instant = Instant::now();
+}
+
+/// Answers in 5 ms, but stops for 200 ms two seconds after a connection's first request. All connections
+/// of a window are opened at once, so that they stop together in every window that is long enough, also
+/// in one after a longer warm-up, or that is measured again.
+fn with_one_stall_per_window() -> Server {
+    Server::start(|_, _| {
+        let into = FIRST.with(Instant::elapsed).as_millis();
+        let left = if into < 2000 {
+            0
         } else {
-            Duration::ZERO
+            2200_u128.saturating_sub(into)
         };
-        sleep(stall + Duration::from_millis(5));
+        sleep(Duration::from_millis(u64::try_from(left).unwrap() + 5));
         answer(200, "hello")
     })
 }
@@ -38,7 +41,7 @@ fn with_one_stall(after: Duration) -> Server {
 /// that were due are not sent and not counted.
 #[test]
 fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
-    let server = with_one_stall(Duration::from_millis(2500));
+    let server = with_one_stall_per_window();
     let mut request = request(server.address.port());
     request["connections"] = json!(4);
     request["load"] = json!({"kind": "duration", "seconds": 4, "warmupSeconds": 1});
@@ -51,8 +54,6 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     assert!(max.unwrap() > 0.19, "the stall was in the window: {max:?}");
     assert!(p99 < 0.05, "{p99}");
 
-    let server = with_one_stall(Duration::from_millis(3500));
-    request["port"] = json!(server.address.port());
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,
         "seconds": 4, "warmupSeconds": 1});
     let open = probe(&request);
