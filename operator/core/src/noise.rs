@@ -13,6 +13,9 @@ pub const OTHERS_CPUS_LIMIT: f64 = 0.9;
 /// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
 /// over the window, so that little of it is enough to move a p99.
 pub const STEAL_LIMIT: f64 = 0.05;
+/// Share of a window in which a task outside the subject's pod may wait for memory: whoever makes others wait
+/// slows the subject's allocations, too. On nodes with memory to spare hardly any task ever does.
+pub const MEMORY_WAIT_LIMIT: f64 = 0.01;
 /// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
 /// of one tick would already be noise.
 const COARSE_NANOSECONDS: u64 = 500_000_000;
@@ -25,6 +28,9 @@ pub struct Noise {
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
+    /// Share (0 to 1) of the window in which at least one task waited for memory (PSI), the subject's own
+    /// pod aside; only known where the kernel tells that apart (cgroup v2).
+    pub memory_waits: Option<f64>,
     /// CPUs of the node; without, only shares are judged.
     pub cpus: Option<u32>,
 }
@@ -40,7 +46,18 @@ impl Noise {
         Self {
             others: share(others_nanoseconds(window)),
             stolen: share(window.node.map(|node| node.steal_nanoseconds)),
+            memory_waits: memory_waits(window),
             cpus: Some(cpus),
+        }
+    }
+
+    /// The same for a subject whose own instances fill the node and make each other wait for memory: that is
+    /// what is measured.
+    #[must_use]
+    pub fn of_filled_node(self) -> Self {
+        Self {
+            memory_waits: None,
+            ..self
         }
     }
 
@@ -49,11 +66,13 @@ impl Noise {
         self.level() > 1.0
     }
 
-    /// The worst of both shares as a multiple of its limit; 0 when nothing is known. The window with
+    /// The worst of its shares as a multiple of its limit; 0 when nothing is known. The window with
     /// the lower level is the quieter one.
     pub fn level(self) -> f64 {
         let of_limit = |share: Option<f64>, limit: f64| share.map_or(0.0, |share| share / limit);
-        of_limit(self.others, self.others_limit()).max(of_limit(self.stolen, STEAL_LIMIT))
+        of_limit(self.others, self.others_limit())
+            .max(of_limit(self.stolen, STEAL_LIMIT))
+            .max(of_limit(self.memory_waits, MEMORY_WAIT_LIMIT))
     }
 
     /// The share of the node's CPUs that others may use: the smaller of both limits.
@@ -78,6 +97,7 @@ impl Noise {
         Self {
             others: worse(self.others, other.others),
             stolen: worse(self.stolen, other.stolen),
+            memory_waits: worse(self.memory_waits, other.memory_waits),
             cpus: self.cpus.or(other.cpus),
         }
     }
@@ -97,7 +117,9 @@ impl Noise {
             &format!("{cpus}used by others"),
         );
         let stolen = over(self.stolen, STEAL_LIMIT, "stolen");
-        let said: Vec<String> = others.into_iter().chain(stolen).collect();
+        let waits = "of the time with tasks that waited for memory";
+        let waits = over(self.memory_waits, MEMORY_WAIT_LIMIT, waits);
+        let said: Vec<String> = others.into_iter().chain(stolen).chain(waits).collect();
         said.join(", ")
     }
 }
@@ -112,6 +134,19 @@ fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Opti
     let available = window.duration_nanoseconds as f64 * f64::from(cpus);
     let used = used_nanoseconds? as f64;
     (available > 0.0).then(|| used / available)
+}
+
+/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business, and unknown in
+/// the other half of a duet. Waiting for CPUs is not judged: a load makes tasks wait for them, and
+/// [`Noise::others`] says whose fault it is.
+fn memory_waits(window: &TimedWindow) -> Option<f64> {
+    if window.neighbour.is_some() {
+        return None;
+    }
+    let waited = window.node?.memory_pressure_nanoseconds?;
+    let own = window.subject.as_ref()?.pressure?.memory_nanoseconds?;
+    let waited = waited.saturating_sub(own) as f64;
+    Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 
 /// The shim is the variant's doing, the echo server the workload's and the other half the duet's, not
@@ -142,7 +177,7 @@ pub fn cpus(kernel_list: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::document::{Meter, Neighbour, NodeCpu, Outside};
+    use crate::wire::document::{Meter, Neighbour, NodeCpu, Outside, Pressure};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -249,6 +284,29 @@ mod tests {
             assert_eq!(noise.words(), words, "{burnt} of {cpus}");
             assert_eq!(noise.is_over_limit(), !words.is_empty());
         }
+    }
+
+    #[test]
+    fn a_task_that_waits_for_memory_is_noise_unless_it_is_the_subject() {
+        let mut window = window(0.5, 0.0);
+        let mut noise = |node: u64, pod: Option<u64>| {
+            let hundredth = SECOND / 100;
+            window.node.as_mut().unwrap().memory_pressure_nanoseconds = Some(node * hundredth);
+            window.subject.as_mut().unwrap().pressure = pod.map(|pod| Pressure {
+                memory_nanoseconds: Some(pod * hundredth),
+                ..Pressure::default()
+            });
+            Noise::of(&window, 2)
+        };
+        assert!(!noise(1, Some(0)).is_over_limit(), "1 % is the limit");
+        let words = "3 % of the time with tasks that waited for memory";
+        assert_eq!(noise(3, Some(0)).words(), words);
+        assert!(noise(3, Some(0)).is_over_limit());
+        assert_eq!(noise(30, None).memory_waits, None, "perhaps the subject");
+        assert_eq!(noise(30, Some(29)).words(), "", "a limit of the pod's own");
+        assert!(noise(30, Some(20)).is_over_limit());
+        window.neighbour = Some(Neighbour::default());
+        assert_eq!(Noise::of(&window, 2).memory_waits, None, "or its rival");
     }
 
     #[test]

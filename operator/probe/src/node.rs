@@ -35,9 +35,13 @@ fn times_interrupts(symbols: impl BufRead) -> bool {
 /// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
 pub fn cpu(proc: &Path) -> Option<NodeCpu> {
     let times = times(proc)?;
-    let pressure = fs::read_to_string(proc.join("pressure/cpu")).ok();
+    let waited = |file: &str| {
+        let pressure = fs::read_to_string(proc.join(file)).ok()?;
+        pressure_nanoseconds(&pressure)
+    };
     Some(NodeCpu {
-        pressure_nanoseconds: pressure.as_deref().and_then(pressure_nanoseconds),
+        pressure_nanoseconds: waited("pressure/cpu"),
+        memory_pressure_nanoseconds: waited("pressure/memory"),
         ..times
     })
 }
@@ -87,6 +91,10 @@ pub fn used(start: NodeCpu, end: NodeCpu) -> NodeCpu {
             .steal_nanoseconds
             .saturating_sub(start.steal_nanoseconds),
         pressure_nanoseconds: since(start.pressure_nanoseconds, end.pressure_nanoseconds),
+        memory_pressure_nanoseconds: since(
+            start.memory_pressure_nanoseconds,
+            end.memory_pressure_nanoseconds,
+        ),
     }
 }
 
@@ -122,6 +130,7 @@ fn parse(stat: &str, interrupts_are_apart: bool) -> Option<NodeCpu> {
         interrupts_nanoseconds: interrupts_are_apart.then(|| nanoseconds(&[irq, softirq])),
         steal_nanoseconds: nanoseconds(&[steal]),
         pressure_nanoseconds: None,
+        memory_pressure_nanoseconds: None,
     })
 }
 
@@ -166,10 +175,29 @@ mod tests {
             busy_nanoseconds: 50_000_000,
             steal_nanoseconds: 30_000_000,
             interrupts_nanoseconds: INTERRUPTS_ARE_APART.then_some(0),
-            pressure_nanoseconds: None,
+            ..NodeCpu::default()
         };
         assert_eq!(span.cpu, cpu);
         assert!(span.duration_nanoseconds >= 2_000_000, "{span:?}");
+    }
+
+    #[test]
+    fn waiting_for_cpus_and_for_memory_is_read_where_the_kernel_counts_it() {
+        let proc = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| fs::write(proc.path().join(file), text).unwrap();
+        write("stat", "cpu  1 2 4 100 200 8 16 32 1 0\n");
+        let waited = || {
+            let read = cpu(proc.path()).unwrap();
+            (read.pressure_nanoseconds, read.memory_pressure_nanoseconds)
+        };
+        assert_eq!(waited(), (None, None));
+        fs::create_dir(proc.path().join("pressure")).unwrap();
+        write("pressure/cpu", "some avg10=0.00 total=3\n");
+        write(
+            "pressure/memory",
+            "some avg10=0.00 total=5\nfull avg10=0 total=1\n",
+        );
+        assert_eq!(waited(), (Some(3000), Some(5000)));
     }
 
     #[test]

@@ -241,6 +241,9 @@ pub struct DiscardedWindow {
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
+    /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_wait_share: Option<f64>,
 }
 
 /// The other half of a duet: it is no noise.
@@ -270,6 +273,9 @@ pub struct NodeCpu {
     /// nanoseconds; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_nanoseconds: Option<u64>,
+    /// The same for memory, in nanoseconds: at least one task waited until some was freed or read back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_nanoseconds: Option<u64>,
 }
 
 /// Resources of the subject's pod over the timed window, from cumulative cgroup counters.

@@ -50,6 +50,9 @@ pub struct Peak {
     /// CPU time that the hypervisor withheld, as a share (0 to 1) of all CPUs of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
+    /// Share (0 to 1) of the load in which a task outside the subject's pod waited for memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_wait_share: Option<f64>,
 }
 
 impl Peak {
@@ -58,6 +61,7 @@ impl Peak {
         Noise {
             others: self.others_cpu_share,
             stolen: self.steal_share,
+            memory_waits: self.memory_wait_share,
             cpus: Some(cpus),
         }
     }

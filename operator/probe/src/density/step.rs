@@ -91,6 +91,7 @@ fn load(
         sys: &settings.sys,
         generator: None,
         cpus: environment::cpus(settings),
+        fills_node: true,
         deadline: Instant::now() + Duration::from_secs(LOAD_SECONDS.into()),
     };
     let warm = bench.warm_up(&amounts, PER_REQUEST)?;

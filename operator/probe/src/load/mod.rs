@@ -150,6 +150,7 @@ fn bench<'a>(
         sys: &settings.sys,
         generator: None,
         cpus: environment::cpus(settings),
+        fills_node: false,
         deadline: Instant::now(),
     }
 }

@@ -39,6 +39,8 @@ pub struct Bench<'a> {
     pub generator: Option<&'a CpuList>,
     /// CPUs of the node, if they could be counted.
     pub cpus: Option<u32>,
+    /// Whether other instances of the subject fill the node.
+    pub fills_node: bool,
     /// All load has ended by then.
     pub deadline: Instant,
 }
@@ -153,7 +155,13 @@ impl Bench<'_> {
             fortio: serde_json::Value::Null,
         };
         let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
-        Ok(Window::new(run, timed, noise.unwrap_or_default()))
+        let noise = noise.unwrap_or_default();
+        let noise = if self.fills_node {
+            noise.of_filled_node()
+        } else {
+            noise
+        };
+        Ok(Window::new(run, timed, noise))
     }
 
     /// Number of CPUs that a limit or its side of a duet leaves to the load generator.

@@ -62,6 +62,7 @@ impl Window {
             generator_cpu_nanoseconds: self.timed.generator_cpu_nanoseconds,
             others_cpu_share: self.noise.others,
             steal_share: self.noise.stolen,
+            memory_wait_share: self.noise.memory_waits,
         }
     }
 
@@ -107,6 +108,7 @@ impl Window {
             rps: self.rps,
             others_cpu_share: self.noise.others,
             steal_share: self.noise.stolen,
+            memory_wait_share: self.noise.memory_waits,
         }
     }
 }

@@ -38,6 +38,7 @@ impl NodeUse {
         let noise = Noise {
             others: Some((self.busy - usually_busy) / self.available),
             stolen: Some(self.stolen / self.available),
+            memory_waits: None,
             cpus: Some(self.cpus),
         };
         noise.is_over_limit()

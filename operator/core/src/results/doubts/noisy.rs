@@ -23,11 +23,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         Reason::NodeNoisy,
         format!(
             "trials on a noisy node (others may use {:.0} % of its CPUs, and {OTHERS_CPUS_LIMIT} CPUs at most), \
-             and of its CPUs in the worst of them: {places}",
+             and in the worst of them: {places}",
             OTHERS_CPU_LIMIT * 100.0
         ),
         "these points are not compared, because the node was not the run's alone: move other pods \
-         away (kubectl top pods), or choose a quiet node with spec.placement",
+         away (kubectl top pods), or choose a quiet node, with memory to spare, by spec.placement",
     ))
 }
 
