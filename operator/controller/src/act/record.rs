@@ -277,7 +277,11 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
     let Some(info) = node.status.as_ref().and_then(|s| s.node_info.as_ref()) else {
         return BTreeMap::new();
     };
-    [
+    let provider = node
+        .spec
+        .as_ref()
+        .and_then(|spec| provider(spec.provider_id.as_deref()?));
+    let told = [
         ("architecture", &info.architecture),
         ("containerRuntime", &info.container_runtime_version),
         ("kernel", &info.kernel_version),
@@ -285,8 +289,15 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
         ("osImage", &info.os_image),
     ]
     .into_iter()
-    .map(|(key, value)| (key.to_owned(), value.clone()))
-    .collect()
+    .map(|(key, value)| (key.to_owned(), value.clone()));
+    let provider = provider.map(|name| ("provider".to_owned(), name));
+    told.chain(provider).collect()
+}
+
+/// Who runs the node: `kind`, `aws`, `gce`. The rest of the id is this node's alone.
+fn provider(id: &str) -> Option<String> {
+    let (name, _) = id.split_once("://")?;
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Appends records of one variant and workload to their chunks.

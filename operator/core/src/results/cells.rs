@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
+use super::all_requests;
 use super::ceiling;
 use super::duet;
 use super::observation::{Ended, Observation, halves};
@@ -211,6 +212,7 @@ fn summarise(
         p50_microseconds: spread(|m| m.p50),
         p90_microseconds: spread(|m| m.p90),
         p99_microseconds: spread(|m| m.p99),
+        all_requests: all_requests::of_trials(&trials),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         open_loop: open_loop::summary(&trials, shown),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::histogram::Histogram;
 use super::open_loop::{self, OpenLoopTrial};
 use super::trial::{Discarded, Metrics, Trial, TrialState};
 
@@ -144,6 +145,8 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 shim: None,
                 sandbox: None,
                 steal_share: None,
+                memory_wait_share: None,
+                latency: Histogram::default(),
                 cpus: None,
                 // The doubts of the summary say it.
                 is_too_short_for_noise: false,

@@ -1,6 +1,7 @@
 //! `summary.csv`: one row per variant, workload and sweep point, for spreadsheets. Units are in
 //! the headers; a number that could not be measured is an empty field.
 
+use super::all_requests::AllRequests;
 use super::cells::extremes;
 use super::open_loop::OpenLoopSummary;
 use super::statistics::Spread;
@@ -69,6 +70,18 @@ const SCHEDULED: [Scheduled; 6] = [
 ];
 const OF_SCHEDULED: [&str; 3] = ["median", "low", "high"];
 
+/// A percentile over all requests: its name, and where it stands.
+type OfAll = (&'static str, fn(&AllRequests) -> Option<f64>);
+
+const OF_ALL: [OfAll; 4] = [
+    ("all_requests_p50_microseconds", |all| all.p50_microseconds),
+    ("all_requests_p90_microseconds", |all| all.p90_microseconds),
+    ("all_requests_p99_microseconds", |all| all.p99_microseconds),
+    ("all_requests_p999_microseconds", |all| {
+        all.p999_microseconds
+    }),
+];
+
 /// The table as RFC 4180 text with `\n` line ends.
 pub fn summary_csv(summary: &Summary) -> String {
     let mut text = header().join(",") + "\n";
@@ -112,6 +125,8 @@ fn header() -> Vec<String> {
         .chain(numbers)
         .chain(["percent_of_peak", "achieved_share_min"].map(str::to_owned))
         .chain(scheduled)
+        .chain(["all_requests".to_owned()])
+        .chain(OF_ALL.iter().map(|(name, _)| (*name).to_owned()))
         .collect()
 }
 
@@ -166,7 +181,14 @@ fn row(cell: &CellSummary) -> Vec<String> {
             None => [const { String::new() }; OF_SCHEDULED.len()],
         });
     let columns = fixed.into_iter().chain(numbers);
-    columns.chain(rate).chain(scheduled).collect()
+    let all = cell.all_requests.as_ref();
+    let requests = all.map_or_else(String::new, |all| all.requests.to_string());
+    let percentiles = OF_ALL.iter().map(|(_, of)| {
+        let value = all.and_then(of);
+        value.map_or_else(String::new, |value| value.to_string())
+    });
+    let columns = columns.chain(rate).chain(scheduled);
+    columns.chain([requests]).chain(percentiles).collect()
 }
 
 /// The API allows no comma or quote in names, but a record is read from outside.

@@ -11,6 +11,25 @@ pub struct Bucket {
     pub count: u64,
 }
 
+impl Bucket {
+    /// How many of its requests took at most `at`.
+    fn up_to(&self, at: f64) -> f64 {
+        if at >= self.end {
+            return self.count as f64;
+        }
+        self.before(at)
+    }
+
+    /// How many of its requests took less than `at`: all of a bucket without width are at its edge.
+    fn before(&self, at: f64) -> f64 {
+        if at <= self.start {
+            return 0.0;
+        }
+        let inside = (at - self.start) / (self.end - self.start);
+        self.count as f64 * inside.min(1.0)
+    }
+}
+
 /// Buckets in ascending order that do not overlap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
@@ -81,6 +100,49 @@ impl Histogram {
             whole.count -= part.count;
         }
         Ok(rest)
+    }
+}
+
+/// Requests of several histograms, whose buckets need not be the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Merged<'a>(pub &'a [&'a Histogram]);
+
+impl Merged<'_> {
+    /// All requests.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|histogram| histogram.count()).sum()
+    }
+
+    /// The latency below which `share` (0 to 1) of all requests stayed, in microseconds. Each histogram's
+    /// requests are taken as spread evenly over their bucket, as [`Histogram::percentile`] does, so that
+    /// buckets of other histograms divide them. `None` without requests.
+    pub fn percentile(&self, share: f64) -> Option<f64> {
+        let occupied = || {
+            let buckets = self.0.iter().flat_map(|histogram| &histogram.buckets);
+            buckets.filter(|bucket| bucket.count > 0)
+        };
+        let below = |of: fn(&Bucket, f64) -> f64, at: f64| -> f64 {
+            occupied().map(|bucket| of(bucket, at)).sum()
+        };
+        let mut edges: Vec<f64> = occupied().flat_map(|b| [b.start, b.end]).collect();
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
+        let rank = share.clamp(0.0, 1.0) * self.count() as f64;
+        let at = edges.partition_point(|edge| below(Bucket::up_to, *edge) < rank);
+        // Sums of shares may miss the rank of the largest latency by a rounding.
+        let high = *edges.get(at).or(edges.last())?;
+        let Some(low) = at.checked_sub(1).map(|before| edges[before]) else {
+            return Some(high);
+        };
+        let (before, reached) = (below(Bucket::up_to, low), below(Bucket::before, high));
+        let inside = (rank - before) / (reached - before);
+        // All others are at the edge itself.
+        let is_between = reached > before && (0.0..1.0).contains(&inside);
+        Some(if is_between {
+            low + inside * (high - low)
+        } else {
+            high
+        })
     }
 }
 
@@ -160,7 +222,62 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_slow_tenth_of_all_trials_is_seen_in_the_tail_of_all_requests() {
+        let quick = histogram(&[(90.0, 100.0, 1000)]);
+        let slow = histogram(&[(90.0, 100.0, 500), (900.0, 1000.0, 500)]);
+        let trials = [&quick, &quick, &quick, &quick, &slow];
+        let mut p99: Vec<f64> = trials.map(|trial| trial.percentile(0.99).unwrap()).into();
+        p99.sort_by(f64::total_cmp);
+        assert!(p99[2] < 100.0, "the median of the trials");
+        let all = Merged(&trials);
+        assert_eq!(all.count(), 5000);
+        assert!((all.percentile(0.99).unwrap() - 990.0).abs() < 1e-6);
+        assert!((all.percentile(0.5).unwrap() - 95.555).abs() < 1e-2);
+    }
+
+    #[test]
+    fn requests_of_one_latency_are_a_step() {
+        let edge = histogram(&[(10.0, 10.0, 5), (40.0, 40.0, 5)]);
+        let all = Merged(&[&edge, &edge]);
+        assert_eq!(all.percentile(0.2), Some(10.0));
+        assert_eq!(all.percentile(0.7), Some(40.0));
+        assert_eq!(all.percentile(1.0), Some(40.0));
+        let nothing = Histogram::default();
+        assert_eq!(Merged(&[&nothing]).percentile(0.5), None);
+        assert_eq!(Merged(&[]).percentile(0.5), None);
+    }
+
     proptest! {
+        #[test]
+        fn one_histogram_however_often_has_its_own_percentiles(
+            histogram in any_histogram(), share in 0.0..=1.0f64, times in 1usize..4
+        ) {
+            let again = vec![&histogram; times];
+            match (Merged(&again).percentile(share), histogram.percentile(share)) {
+                // Between two buckets any latency has the same share below it.
+                (Some(merged), Some(own)) => {
+                    let rank = |at| histogram.buckets.iter().map(|b| b.up_to(at)).sum::<f64>();
+                    let apart = (rank(merged) - rank(own)).abs();
+                    prop_assert!(apart <= 1e-6 * histogram.count() as f64, "{merged} {own}");
+                }
+                (merged, own) => prop_assert_eq!(merged, own),
+            }
+        }
+
+        #[test]
+        fn merged_percentiles_lie_between_those_of_the_parts(
+            one in any_histogram(), other in any_histogram(), share in 0.01..=0.99f64
+        ) {
+            let own = [&one, &other].map(|part| part.percentile(share));
+            if let [Some(one_at), Some(other_at)] = own {
+                let merged = Merged(&[&one, &other]).percentile(share).unwrap();
+                let (low, high) = (one_at.min(other_at), one_at.max(other_at));
+                let room = 1e-6 * high;
+                prop_assert!(low - room <= merged && merged <= high + room, "{own:?} {merged}");
+            }
+        }
+
         #[test]
         fn percentiles_stay_within_the_bounds_and_rise(
             histogram in any_histogram(), one in 0.0..=1.0f64, other in 0.0..=1.0f64

@@ -38,6 +38,7 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
         cell.invalid_because.sort_unstable();
         cell.invalid_because.dedup();
         cell.ranked = cell.ranked && cell.invalid_because.is_empty();
+        cell.all_requests = cell.all_requests.filter(|_| cell.ranked);
     }
 }
 

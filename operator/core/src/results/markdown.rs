@@ -5,6 +5,7 @@ mod node;
 
 use std::fmt::Write as _;
 
+use super::all_requests;
 use super::coldstart;
 use super::density;
 use super::expectations::Decision;
@@ -13,6 +14,7 @@ use super::open_loop;
 use super::outside;
 use super::quality::Doubt;
 use super::sandbox;
+use super::substrate;
 use super::summary::Summary;
 use super::table::{Align, Table, ascii, escape, lines};
 use super::tables;
@@ -26,6 +28,10 @@ const DUET_NOTE: &str = "\nMeasured in duets: each variant was loaded at the sam
     baseline, each on its half of the CPUs. The ratios are those of the two halves of a duet. Rates, \
     latencies and costs by themselves are those of a service with a busy neighbour on half a node: they \
     do not compare with those of runs without duets.\n";
+
+const ALL_REQUESTS: &str = "The requests of all valid trials of a ranked point together, their histograms merged: a \
+    tail that only some trials have is in here, while a median over trials leaves it out. Percentiles with \
+    fewer than ten requests beyond them are left out.\n";
 
 /// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
 /// can achieve that.
@@ -67,7 +73,7 @@ fn head(summary: &Summary) -> String {
         Some(false) => "**no**, see Doubts",
     };
     format!(
-        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. {}\n{}{}",
+        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. {}\n{}{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
@@ -78,6 +84,12 @@ fn head(summary: &Summary) -> String {
                 .period
                 .iter()
                 .map(|period| format!("{}.", period.words()))
+        ),
+        lines(
+            "\nMeasured on ",
+            substrate::sentence(&summary.environment)
+                .iter()
+                .map(|sentence| format!("{}.", escape(sentence)))
         ),
         lines(
             "\nPrecision: ",
@@ -190,6 +202,10 @@ fn results(summary: &Summary) -> String {
             "\n{}",
             tables::points(summary, &workload.name).markdown()
         );
+        let all = all_requests::table(summary, &workload.name);
+        if !all.is_empty() {
+            let _ = write!(text, "\n{ALL_REQUESTS}\n{}", all.markdown());
+        }
     }
     text
 }

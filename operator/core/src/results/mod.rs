@@ -12,6 +12,7 @@
 
 pub mod across;
 pub mod against;
+pub mod all_requests;
 pub mod answers;
 pub mod by_block;
 pub mod ceiling;
@@ -49,6 +50,7 @@ pub mod rows;
 pub mod sandbox;
 pub mod statistics;
 pub mod status_table;
+pub mod substrate;
 pub mod summary;
 pub mod table;
 pub mod tables;

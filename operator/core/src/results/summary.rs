@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
 
+use super::all_requests::AllRequests;
 use super::coldstart::{ColdStartCell, HarnessFloor};
 use super::compare::Comparison;
 use super::density::DensityCell;
@@ -156,8 +157,8 @@ pub enum Sweep {
 
 /// One variant under one workload at one sweep point. Spreads are over the blocks of valid trials, or over those of the
 /// invalid ones of a point that has no other: the median with its interval. A block has one trial; of the several that a
-/// baseline has in a block of duets their median counts. Percentiles are never averaged or merged: a spread of p99
-/// is the distribution of the trials' own p99.
+/// baseline has in a block of duets their median counts. Percentiles are never averaged: a spread of p99 is the
+/// distribution of the trials' own p99, and `allRequests` is read from their merged histograms.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellSummary {
@@ -195,6 +196,10 @@ pub struct CellSummary {
     pub p90_microseconds: Option<Spread>,
     /// 99th percentile of latency, in microseconds.
     pub p99_microseconds: Option<Spread>,
+    /// Latency over the requests of all valid trials together; not of invalid points, nor of the open-loop
+    /// sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_requests: Option<AllRequests>,
     /// CPU time of the subject's pod per request, in microseconds.
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.

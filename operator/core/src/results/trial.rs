@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock;
 use super::fortio;
+use super::histogram::Histogram;
 use super::open_loop::{self, OpenLoopTrial};
 use super::outside::{ShimUse, shim_use};
 use super::sandbox::{SandboxUse, sandbox_use};
@@ -17,7 +18,7 @@ pub const SUMMARY_DIGITS: usize = 5;
 
 /// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
 /// shared by requests, so that more digits would be invented.
-const TIME_DIGITS: usize = 4;
+pub const TIME_DIGITS: usize = 4;
 
 /// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
 /// 100, p50 from 20. With fewer, single requests decide it.
@@ -78,6 +79,9 @@ pub struct Metrics {
     pub p90: Option<f64>,
     /// 99th percentile of their latency, in microseconds.
     pub p99: Option<f64>,
+    /// Latencies of the successful requests; empty where they were read from a summary, and in an open loop,
+    /// whose service times are exact.
+    pub latency: Histogram,
     /// Whether latencies were told apart so badly that the median is a guess.
     pub clock_too_coarse: bool,
     /// CPU time of the subject's pod per request of the window, in microseconds.
@@ -93,6 +97,8 @@ pub struct Metrics {
     pub others_cpu_share: Option<f64>,
     /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub steal_share: Option<f64>,
+    /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
+    pub memory_wait_share: Option<f64>,
     /// CPUs of the node, of which these are shares.
     pub cpus: Option<u32>,
     /// Whether the window was too short to know these shares, though the node was read.
@@ -119,6 +125,7 @@ impl Metrics {
         Noise {
             others: self.others_cpu_share,
             stolen: self.steal_share,
+            memory_waits: self.memory_wait_share,
             cpus: self.cpus,
         }
     }
@@ -141,6 +148,7 @@ impl Discarded {
             noise: Noise {
                 others: window.others_cpu_share,
                 stolen: window.steal_share,
+                memory_waits: window.memory_wait_share,
                 cpus,
             },
         }
@@ -209,6 +217,11 @@ pub fn metrics(
                 |exact| Some(round_time(exact.p99_microseconds)),
             )
             .filter(|_| any_success),
+        latency: if exact.is_some() {
+            Histogram::default()
+        } else {
+            load.latency.clone()
+        },
         clock_too_coarse: clock::is_too_coarse(
             exact.is_none().then_some(&load.latency),
             &document.environment,
@@ -225,6 +238,7 @@ pub fn metrics(
             .map(round),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
+        memory_wait_share: noise.memory_waits,
         cpus,
         is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
@@ -295,7 +309,7 @@ mod tests {
             seconds: 1.0,
             succeeded: 20,
             failed: 10,
-            latency: crate::results::histogram::Histogram::default(),
+            latency: Histogram::default(),
             connections_busy: None,
         };
         assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));

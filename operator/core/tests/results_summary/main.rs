@@ -6,6 +6,7 @@
 #[path = "../results_support/mod.rs"]
 mod results_support;
 
+mod all_requests;
 mod answers;
 mod comparisons;
 mod headline;

@@ -94,6 +94,7 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
                 ("cpus", "0-1"),
                 ("governor", "performance"),
                 ("cgroupVersion", "2"),
+                ("virtualization", "KVM"),
             ]),
             ..Environment::default()
         },

@@ -22,6 +22,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
             ("kubelet", "v1.33.4"),
             ("containerRuntime", "containerd://2.1.4"),
             ("osImage", "Debian GNU/Linux 13"),
+            ("provider", "kind"),
         ]),
     };
     Record {

@@ -220,6 +220,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         p50_microseconds: None,
         p90_microseconds: None,
         p99_microseconds: None,
+        all_requests: None,
         cpu_microseconds_per_request: None,
         memory_bytes: None,
         open_loop: None,

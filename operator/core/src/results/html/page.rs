@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::expectations::Decision;
 use super::super::failures;
 use super::super::quality::Doubt;
+use super::super::substrate;
 use super::super::summary::Summary;
 use super::super::tables;
 use super::super::words;
@@ -100,6 +101,9 @@ fn head(summary: &Summary) -> String {
     );
     if let Some(period) = &summary.period {
         let _ = writeln!(html, "<p>Measured from {}.</p>", period.words());
+    }
+    if let Some(substrate) = substrate::sentence(&summary.environment) {
+        let _ = writeln!(html, "<p>Measured on {}.</p>", escape(&substrate));
     }
     if let Some(precision) = &summary.precision {
         let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use wasmbench_api::run::TWIN;
 
+use super::super::all_requests;
 use super::super::coldstart;
 use super::super::curve::knee;
 use super::super::density as climbs;
@@ -237,6 +238,10 @@ fn numbers(summary: &Summary, workload: &str) -> String {
         (
             "Medians over valid trials",
             tables::points(summary, workload),
+        ),
+        (
+            "All requests of the valid trials together",
+            all_requests::table(summary, workload),
         ),
         ("Open loop", open_loop::table(summary, workload)),
     ];
