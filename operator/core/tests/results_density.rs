@@ -227,6 +227,23 @@ fn doubt(summary: &Summary, reason: Reason) -> &Doubt {
 }
 
 #[test]
+fn a_step_at_which_the_load_generator_was_at_its_end_is_noted_as_memory_does_not_care() {
+    let (summary, _) = with_third_step(&[3], |window| {
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
+        window.generator_cpu_limit = Some(0.11);
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, []);
+    assert!(heavy.versus_baseline.is_some());
+    let doubt = doubt(&summary, Reason::LoadGeneratorSaturated);
+    let place = "heavy on hello (at 5 instances in 1 block(s), 91 % of the CPUs it may use)";
+    assert!(
+        !doubt.breaks_trust && doubt.message.contains(place),
+        "{doubt:?}"
+    );
+}
+
+#[test]
 fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
     let (summary, report) = with_third_step(&[2], noisy);
     let heavy = cell_of(&summary, "heavy");

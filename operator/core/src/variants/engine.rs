@@ -142,6 +142,14 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
+/// Whether the runtime of the variant's pods may compile an image at its first start and keep that: then starts
+/// of the same image differ. Nothing is known of what a RuntimeClass stands for under a container of the user's own.
+pub fn may_keep_compiled_images(variant: &Variant) -> bool {
+    let own = variant.container.as_ref();
+    let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
+    is_compiled_by_shim(variant) || has_class
+}
+
 /// Whether the wasmtime shim compiles the guest, which may not see when.
 fn is_compiled_by_shim(variant: &Variant) -> bool {
     matches!(

@@ -138,7 +138,9 @@ pub struct NodeSpan {
 }
 
 /// Whether a runtime keeps a compiled form of an image, which it made at an earlier start.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum CompileCache {

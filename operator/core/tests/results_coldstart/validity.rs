@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_api::run::Preset;
 use wasmbench_core::results::coldstart::ColdStartCell;
 use wasmbench_core::results::quality::Reason;
-use wasmbench_core::results::report_files;
 use wasmbench_core::results::summary::Summary;
+use wasmbench_core::results::{report_files, report_files_of, summarize};
 use wasmbench_core::status::Conclusion;
-use wasmbench_core::wire::cold_start::{ColdStep, NodeSpan};
+use wasmbench_core::wire::cold_start::{ColdStep, CompileCache, NodeSpan};
 use wasmbench_core::wire::document::NodeCpu;
 use wasmbench_core::wire::record::Point;
 
@@ -90,7 +91,6 @@ fn a_trial_without_any_sample_of_the_right_class_is_invalid_and_not_failed() {
 
 #[test]
 fn what_has_nothing_to_compile_is_compile_cached_as_soon_as_its_image_is_there() {
-    use wasmbench_core::wire::cold_start::CompileCache;
     let mut sample = floor(false, 1);
     assert!(
         sample.violates(ColdStartClass::CompileCached),
@@ -103,6 +103,28 @@ fn what_has_nothing_to_compile_is_compile_cached_as_soon_as_its_image_is_there()
     assert!(sample.violates(ColdStartClass::NodeCold));
     sample.pods[0].class = Some(ColdStartClass::CompileCached);
     assert!(sample.violates(ColdStartClass::ImageCached));
+}
+
+#[test]
+fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
+    let mut input = input();
+    input.spec.variants[1].preset = Some(Preset::WasmtimeShim);
+    let mut all = records();
+    let blind = summarize(&input, &all);
+    assert_eq!(hare(&blind).compile_cache_unknown, 15, "5 trials of 3");
+    let note = doubts_of(&blind, Reason::CacheClassViolated)[0];
+    assert!(!note.0 && note.1.contains("hare on greet"), "{note:?}");
+    assert!(!note.1.contains("tortoise"), "{note:?}");
+    for document in hares(&mut all) {
+        for sample in &mut document.samples {
+            sample.compiled_before = Some(CompileCache::Warm);
+        }
+        document.samples[1].compiled_before = Some(CompileCache::Cold);
+    }
+    let seen = summarize(&input, &all);
+    assert_eq!(hare(&seen).compile_cache_unknown, 0);
+    let report = &report_files_of(&seen).unwrap()["report.md"];
+    assert!(report.contains("5 cold, 10 warm"), "{report}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::cold_start::ColdStartClass;
 
 use super::super::by_block::{counts, measured, round};
 use super::super::observation::Observation;
@@ -12,7 +13,7 @@ use super::super::summary::TrialCounts;
 use super::super::trial::carries;
 use super::noise::{self, NodeUse};
 use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
-use crate::variants::not_applicable;
+use crate::variants::{engine, not_applicable};
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -32,6 +33,7 @@ pub fn cells(
         .unwrap_or_default();
     points.sort_unstable();
     let samples = sweep.map_or(0, |sweep| sweep.samples);
+    let is_pulled = sweep.is_some_and(|sweep| sweep.class == ColdStartClass::NodeCold);
     let mut found = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
@@ -55,7 +57,16 @@ pub fn cells(
                 // What was measured is shown all the same.
                 let shown = if valid.is_empty() { &all } else { &valid };
                 let lost = all.values().filter(|trial| trial.lost_its_class(samples));
+                let told: u32 = shown.values().map(|trial| told(trial)).sum();
+                let samples: u32 = shown.values().map(|trial| trial.samples).sum();
+                // What is pulled anew is compiled anew.
+                let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(variant);
                 found.push(ColdStartCell {
+                    compile_cache_unknown: if may_be_compiled {
+                        samples.saturating_sub(told)
+                    } else {
+                        0
+                    },
                     wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
                     wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
                     ..summarise(cell, concurrency, counts, shown)
@@ -64,6 +75,11 @@ pub fn cells(
         }
     }
     found
+}
+
+/// Samples of which it is known whether a compiled form of the image was kept.
+fn told(trial: &ColdTrial) -> u32 {
+    trial.compiled_before.values().sum()
 }
 
 fn numbers(seen: &Observation) -> Option<&ColdTrial> {
@@ -83,7 +99,13 @@ fn summarise(
     let shifts = blocks.values().map(|trial| trial.clock_shift);
     let node = blocks.values().flat_map(|trial| trial.node.iter().copied());
     let (noisy_samples, judged_samples) = noise::noisy(&node.collect::<Vec<NodeUse>>());
+    let mut compiled_before = BTreeMap::new();
+    for (found, samples) in blocks.values().flat_map(|trial| &trial.compiled_before) {
+        *compiled_before.entry(*found).or_default() += samples;
+    }
     ColdStartCell {
+        compiled_before,
+        compile_cache_unknown: 0,
         variant: cell.variant,
         workload: cell.workload,
         concurrency,

@@ -15,13 +15,15 @@ mod trial;
 mod validity;
 mod words;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::judge::Verdict;
 use super::quality::Reason;
 use super::statistics::Spread;
 use super::summary::TrialCounts;
-use crate::wire::cold_start::{Clock, ColdStep};
+use crate::wire::cold_start::{Clock, ColdStep, CompileCache};
 
 pub use cells::cells;
 pub use compare::{expected, judged, unjudged};
@@ -59,6 +61,14 @@ pub struct ColdStartCell {
     /// Samples behind the numbers without evidence of what their pods found on the node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified_samples: u32,
+    /// Samples behind the numbers, by whether the runtime kept a compiled form of their image before; those of
+    /// which nobody could tell are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub compiled_before: BTreeMap<CompileCache, u32>,
+    /// Samples behind the numbers of a variant whose runtime may keep a compiled form of its image, of which
+    /// nobody could tell whether it did.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compile_cache_unknown: u32,
     /// Samples behind the numbers in which the node was not the run's alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_samples: u32,

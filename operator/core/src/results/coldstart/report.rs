@@ -11,7 +11,7 @@ use super::super::table::{Align, Table, escape, lines};
 use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
 use super::{ColdStartCell, ColdTime, HarnessFloor};
-use crate::wire::cold_start::ColdStep;
+use crate::wire::cold_start::{ColdStep, CompileCache};
 
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
@@ -19,7 +19,8 @@ interval (from the smallest to the largest block when there are fewer than 6); p
 a tilde when they are fewer than 100. *Listening* is the log line by which the service says so; *answer* is the first correct one, which on the pod network cannot come before the \
 API tells the pod's address. *Discarded* is the first sample of each block, which does not count. *Wrong \
 class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
-taken again. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
+taken again. *Compiled before* counts the samples by whether the runtime kept a compiled form of the Wasm image from an \
+earlier start (warm) or had to compile it (cold); only `meter.level: node` sees that. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
 pods that were answered at the first attempt: they may have been ready before. A point with a reason \
 under *Invalid because* is not compared.\n";
 
@@ -170,6 +171,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         ("Makespan", Align::Right),
         ("Discarded listening", Align::Right),
         ("Wrong class", Align::Right),
+        ("Compiled before", Align::Left),
         ("Unverified", Align::Right),
         ("Invalid because", Align::Left),
     ]);
@@ -202,12 +204,28 @@ fn times(cells: &[&ColdStartCell]) -> Table {
             super::super::statistics::median(discarded)
                 .map_or_else(|| NOTHING.to_owned(), units::micros),
             count(cell.wrong_class_samples),
+            compiled_before(cell),
             count(cell.unverified_samples),
             invalid::words(&cell.invalid_because),
         ]);
     }
     table.drop_columns_of(NOTHING);
     table
+}
+
+/// `6 warm`, `1 cold, 5 warm`, `6 unknown`; nothing for what is never compiled.
+fn compiled_before(cell: &ColdStartCell) -> String {
+    let told = cell.compiled_before.iter();
+    let told = told.filter(|(found, _)| **found != CompileCache::NothingToCompile);
+    let told = told.map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
+    let unknown = cell.compile_cache_unknown;
+    let unknown = (unknown > 0).then(|| format!("{unknown} unknown"));
+    let all: Vec<String> = told.chain(unknown).collect();
+    if all.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        all.join(", ")
+    }
 }
 
 fn time(time: Option<&ColdTime>) -> [String; 3] {

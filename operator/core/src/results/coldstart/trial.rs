@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::super::answers::Bodies;
 use super::super::statistics::median;
 use super::noise::{self, NodeUse};
-use crate::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
+use crate::wire::cold_start::{
+    Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, CompileCache,
+};
 
 /// What a summary needs of one record of cold starts. Times are microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +20,8 @@ pub struct ColdTrial {
     pub wrong_class_samples: u32,
     /// Samples that count, and for which there is no evidence of what every pod found.
     pub unverified_samples: u32,
+    /// Samples that count, by whether the runtime kept a compiled form of their image before.
+    pub compiled_before: BTreeMap<CompileCache, u32>,
     /// How much earlier each first correct answer may have been there, as far as it is known.
     pub answer_uncertainties: Vec<f64>,
     /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
@@ -90,6 +94,9 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
             }
         }
         if sample.counts() {
+            if let Some(found) = sample.compiled_before {
+                *trial.compiled_before.entry(found).or_default() += 1;
+            }
             trial.makespans.extend(makespan(sample));
         }
     }

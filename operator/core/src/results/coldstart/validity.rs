@@ -62,6 +62,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         counts::incomplete(OF, points()),
         wrong_class(cells),
         unverified(cells),
+        compile_cache_unknown(cells),
         noisy(cells),
         not_judged(cells),
         coarse(cells),
@@ -103,6 +104,20 @@ fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
              or look at the discarded sample beside the others",
         )
     })
+}
+
+fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let unknown = cells.iter().filter(|cell| cell.compile_cache_unknown > 0);
+    let places = listed(unknown.map(ColdStartCell::place))?;
+    Some(note(
+        Reason::CacheClassViolated,
+        format!(
+            "whether the runtime compiled the image in these starts, or had kept a compiled form of an earlier one, as \
+             shims for Wasm may, is not known: {places}"
+        ),
+        "meter.level: node in the chart's values tells which they were; without, compare them only with starts under \
+         the same runtime",
+    ))
 }
 
 fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {

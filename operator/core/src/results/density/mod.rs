@@ -122,7 +122,7 @@ pub struct DensityStepSummary {
 pub struct SpoiltStep {
     /// Instances that ran.
     pub instances: u32,
-    /// `ErrorsInLoad`, `NodeNoisy` or `Throttled`.
+    /// `ErrorsInLoad`, `LoadGeneratorSaturated`, `NodeNoisy` or `Throttled`.
     pub reason: Reason,
     /// Blocks in which it was so.
     pub trials: u32,

@@ -1,7 +1,9 @@
 //! Steps that do not count as they are: failed requests, and where something else than the variant was
 //! measured too, a noisy node or a CPU limit.
 
+use super::super::doubts::saturation;
 use super::super::quality::Reason;
+use super::super::units;
 use super::cells::{Blocks, by_instances};
 use super::trial::Reached;
 use super::{DensityCell, SpoiltStep};
@@ -16,6 +18,9 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
         let periods = steps.iter().map(|step| step.throttled_periods);
         let periods: Vec<u64> = periods.filter(|periods| *periods > 0).collect();
         let in_all: u64 = periods.iter().sum();
+        let shares = steps.iter().filter_map(|step| step.generator_cpu_share);
+        let shares: Vec<f64> = shares.filter(|share| *share > saturation::LIMIT).collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
         let failing = steps.iter().filter(|step| step.has_errors());
         let found = [
             (Reason::ErrorsInLoad, failing.count(), errors(&steps)),
@@ -23,6 +28,11 @@ pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
                 Reason::Throttled,
                 periods.len(),
                 format!("{in_all} periods"),
+            ),
+            (
+                Reason::LoadGeneratorSaturated,
+                shares.len(),
+                format!("{} of the CPUs it may use", units::percent(most)),
             ),
             (Reason::NodeNoisy, noises.len(), worst.words()),
         ];

@@ -145,7 +145,10 @@ fn a_step_in_which_nobody_could_see_a_neighbour_is_noted_however_long_it_was() {
     let plants: [fn(&mut Value); 3] = [
         |window| drop(window.as_object_mut().unwrap().remove("subject")),
         |window| drop(window.as_object_mut().unwrap().remove("node")),
-        |window| window["durationNanoseconds"] = json!(400_000_000),
+        |window| {
+            window["durationNanoseconds"] = json!(400_000_000);
+            window["generatorCpuNanoseconds"] = json!(100_000_000);
+        },
     ];
     for plant in plants {
         let summary = with_step(1, &[5], plant);

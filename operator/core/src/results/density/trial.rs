@@ -4,6 +4,7 @@ use super::super::answers::Bodies;
 use super::super::fortio;
 use crate::noise::{self, Noise};
 use crate::wire::density::{DensityDocument, DensityStep, DensityStopped};
+use crate::wire::document::TimedWindow;
 
 /// What a summary needs of one record of density.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +39,8 @@ pub struct Reached {
     pub errors: u64,
     /// Whether nobody knows how many, because fortio's output cannot be read or counts none.
     pub is_unreadable: bool,
+    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
+    pub generator_cpu_share: Option<f64>,
     /// Scheduler periods in which a CPU limit stopped the first instance.
     pub throttled_periods: u64,
 }
@@ -127,13 +130,23 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
             .and_then(|memory| memory.proportional_bytes)
             .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
-        noise: noisy.unwrap_or_default(),
+        noise: noisy.unwrap_or_default().of_filled_node(),
         errors,
         is_unreadable,
+        generator_cpu_share: cpus.and_then(|cpus| generator_cpu_share(&step.first, cpus)),
         throttled_periods: meter
             .and_then(|meter| meter.throttled_periods)
             .unwrap_or_default(),
     }
+}
+
+/// Of the node's CPUs, or of what a limit leaves to the generator.
+fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
+    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
+    let may_use = limit.unwrap_or(f64::INFINITY).min(f64::from(cpus));
+    let available = window.duration_nanoseconds as f64 * may_use;
+    let used = window.generator_cpu_nanoseconds? as f64;
+    (available > 0.0).then(|| used / available)
 }
 
 /// The bodies that a document saw, by digest.
@@ -149,6 +162,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_generators_share_is_of_what_a_limit_leaves_it() {
+        let mut window = TimedWindow {
+            duration_nanoseconds: 1000,
+            generator_cpu_nanoseconds: Some(90),
+            ..TimedWindow::default()
+        };
+        assert_eq!(generator_cpu_share(&window, 2), Some(0.045));
+        window.generator_cpu_limit = Some(0.1);
+        assert_eq!(generator_cpu_share(&window, 2), Some(0.9));
+    }
 
     #[test]
     fn a_slope_needs_two_places() {

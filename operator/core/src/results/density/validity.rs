@@ -39,6 +39,7 @@ pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
         counts::incomplete(OF, points()),
         errors_in_load(cells),
         throttled(cells),
+        saturated(cells),
         noisy(cells),
         left_out(cells),
         not_judged(cells),
@@ -63,6 +64,16 @@ fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
         places(cells, Reason::Throttled, is_invalid)?,
         "these are not compared: a CPU limit stopped the first instance; remove \
          spec.resources.limits.cpu",
+    ))
+}
+
+fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
+    let reason = Reason::LoadGeneratorSaturated;
+    Some(note(
+        reason,
+        places(cells, reason, |_| true)?,
+        "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
+         a CPU limit of the probe's pods (a LimitRange)",
     ))
 }
 

@@ -1,10 +1,11 @@
-//! Comparisons that more blocks would decide.
+//! Comparisons that more blocks would decide, and medians of a single variant that they would tell more exactly.
 
 use super::super::coldstart::{ColdStartCell, ColdTime};
 use super::super::compare::{Comparison, Metric, minimum_effect};
 use super::super::density::DensityCell;
 use super::super::judge::Verdict;
 use super::super::statistics::ratio::blocks_for;
+use super::super::summary::{CellSummary, Sweep};
 use super::super::units;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 
@@ -21,6 +22,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let density = evidence.density.iter().filter_map(of_density);
     let all = loads.chain(cold).chain(density);
     let places = all.filter_map(|wide| wide.place(target));
+    let places = places.chain(medians(evidence, target));
     Some(note(
         Reason::HighVariance,
         format!(
@@ -29,6 +31,34 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         ),
         "raise spec.blocks (or spec.precision.maxBlocks), use a quieter node or longer windows, or raise spec.minimumEffect",
     ))
+}
+
+/// Points of a run of a single variant, which compares nothing, whose median is not known well enough.
+fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
+    if evidence.spec.variants.len() > 1 {
+        return vec![];
+    }
+    let place = |cell: &CellSummary| {
+        let (spread, unit): (_, fn(f64) -> String) = match cell.sweep {
+            Sweep::Throughput => (cell.rps?, units::rate),
+            Sweep::WarmLatency | Sweep::OpenLoop => (cell.p50_microseconds?, units::micros),
+        };
+        let half_width = libm::log(spread.high / spread.low) / 2.0;
+        let blocks = u32::try_from(cell.valid_blocks()).unwrap_or(u32::MAX);
+        let is_wide = cell.ranked && blocks > 1 && half_width > target;
+        let needed = needed(half_width, blocks, target);
+        let (low, high) = (unit(spread.low), unit(spread.high));
+        is_wide.then(|| format!("{} ({low} to {high}: {needed})", cell.place()))
+    };
+    evidence.cells.iter().filter_map(place).collect()
+}
+
+/// The blocks that it takes, in words.
+fn needed(half_width: f64, blocks: u32, target: f64) -> String {
+    blocks_for(half_width, blocks, target, MOST_BLOCKS).map_or_else(
+        || format!("more than {MOST_BLOCKS} blocks"),
+        |blocks| format!("about {blocks} blocks"),
+    )
 }
 
 /// A comparison that may be too wide.
@@ -100,11 +130,7 @@ impl Wide {
         if self.verdict != Verdict::Inconclusive || half_width <= target {
             return None;
         }
-        let needed = blocks_for(half_width, self.blocks, target, MOST_BLOCKS);
-        let needed = needed.map_or_else(
-            || format!("more than {MOST_BLOCKS} blocks"),
-            |blocks| format!("about {blocks} blocks"),
-        );
+        let needed = needed(half_width, self.blocks, target);
         let (low, high) = (units::ratio_number(low), units::ratio_number(high));
         Some(format!("{what} ({low}-{high}: {needed})"))
     }
