@@ -17,6 +17,13 @@ const FUNCTION: &str = "chain";
 const STEPS: u32 = 4_000_000;
 /// The shortest of so many rounds counts: one may be interrupted by others.
 const ROUNDS: usize = 3;
+/// So many where those are as slow as an interpreter: all of them may have been interrupted.
+const MOST_ROUNDS: usize = 5;
+/// Compiled code takes at most so many times as long as native code.
+const SLOWEST_COMPILED: f64 = 5.0;
+/// After this time no other round begins: an interpreter takes long in each, and who asks waits for five seconds in
+/// all.
+const TIME: Duration = Duration::from_secs(1);
 /// Nobody else is served meanwhile.
 const LIMIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_micros(200);
@@ -26,16 +33,23 @@ pub fn ratio(front: &Front) -> Result<f64, String> {
     let mut work = Duration::MAX;
     let mut start = Duration::MAX;
     let mut in_native_code = Duration::MAX;
-    for _ in 0..ROUNDS {
+    let mut ratio = f64::INFINITY;
+    let asked = Instant::now();
+    for round in 1..=MOST_ROUNDS {
         work = work.min(timed(front, STEPS)?);
         start = start.min(timed(front, 1)?);
         let began = Instant::now();
         black_box(native(black_box(STEPS)));
         in_native_code = in_native_code.min(began.elapsed());
+        // On a busy node the start may vary by more than the work takes: then it is 0, which no interpreter is.
+        let in_runtime = work.saturating_sub(start).as_secs_f64();
+        ratio = in_runtime / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE);
+        let is_compiled = round >= ROUNDS && ratio <= SLOWEST_COMPILED;
+        if is_compiled || asked.elapsed() > TIME {
+            break;
+        }
     }
-    // On a busy node the start may vary by more than the work takes: then it is 0, which no interpreter is.
-    let work = work.saturating_sub(start);
-    Ok(work.as_secs_f64() / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE))
+    Ok(ratio)
 }
 
 fn timed(front: &Front, steps: u32) -> Result<Duration, String> {

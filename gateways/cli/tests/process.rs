@@ -6,7 +6,6 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -23,11 +22,19 @@ struct Gateway {
 }
 
 /// A program of this text, and a module, in a folder of their own.
+///
+/// A shell writes the program. What this process has open for writing is open in the children of its other threads,
+/// too, until they execute something else, and nobody can execute it meanwhile.
 fn files(script: &str) -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let (program, module) = (folder.path().join("runtime"), folder.path().join("module"));
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let written = Command::new("/bin/sh")
+        .args(["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""])
+        .arg(&program)
+        .arg(format!("#!/bin/sh\n{script}\n"))
+        .status()
+        .unwrap();
+    assert!(written.success());
     std::fs::write(&module, "code").unwrap();
     (folder, program, module)
 }
@@ -196,10 +203,10 @@ esac"#;
 
 #[test]
 fn a_runtime_that_hangs_is_answered_504_and_one_that_fails_500() {
-    let arguments = ["--runtime", "wasmtime", "--child-timeout-ms", "200"];
-    let hanging = Gateway::start("exec sleep 60", &arguments);
+    let limited = ["--runtime", "wasmtime", "--child-timeout-ms", "200"];
+    let hanging = Gateway::start("exec sleep 60", &limited);
     assert_eq!(hanging.get("/").0, "504");
-    let failing = Gateway::start("echo no such module >&2; exit 1", &arguments);
+    let failing = Gateway::start("echo no such module >&2; exit 1", &limited[..2]);
     let (status, body) = failing.get("/");
     assert_eq!(status, "500");
     assert!(body.contains("no such module"), "{body}");

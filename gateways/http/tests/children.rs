@@ -8,6 +8,7 @@ mod common;
 use common::{Client, start_with};
 use gateway_http::{ChildCommand, Config, Failed, Transform, Workloads};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Leaves the work to a shell command.
@@ -44,14 +45,58 @@ fn asked(script: &str, target: &str) -> (u16, String) {
     (answer.status, answer.body)
 }
 
-/// Living processes with this word in their command line.
+/// Living children of this process with this word in their command line: those of another run of the same test do
+/// not count.
 fn children_with(word: &str) -> usize {
-    let has_word = |entry: std::io::Result<std::fs::DirEntry>| {
-        let line = std::fs::read(entry.unwrap().path().join("cmdline")).ok()?;
-        String::from_utf8_lossy(&line).contains(word).then_some(())
+    let id = std::process::id().to_string();
+    let is_meant = |entry: std::io::Result<std::fs::DirEntry>| {
+        let process = entry.unwrap().path();
+        let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+        let line = std::fs::read(process.join("cmdline")).ok()?;
+        let has_word = String::from_utf8_lossy(&line).contains(word);
+        (parent == id && has_word).then_some(())
     };
     let all = std::fs::read_dir("/proc").unwrap();
-    all.filter_map(has_word).count()
+    all.filter_map(is_meant).count()
+}
+
+/// Waits for something to happen, but not for ever.
+fn wait_until(expected: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < SECONDS, "not {expected}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A folder for files by which a test and its children wait for each other.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("wasmbench-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+
+    /// A script for a child that leaves the file `mark`, and gives back what it is given when `condition` holds in
+    /// this folder. It does not outlive a test that fails.
+    fn script(&self, mark: &str, condition: &str) -> String {
+        format!(
+            "cd '{}' && : > {mark}; i=0; until {condition}; do \
+             i=$((i+1)); [ $i -lt 2000 ] || exit 1; sleep 0.02; done; exec cat",
+            self.0.display()
+        )
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 #[test]
@@ -130,54 +175,57 @@ fn a_child_that_hangs_is_killed_and_answered_504() {
     assert_eq!((answer.status, waiting.answer().status), (504, 504));
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(Client::connect(address).get("/health").status, 200);
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(children_with("1234.5"), 0);
+    wait_until("killed", || children_with("1234.5") == 0);
 }
 
 #[test]
 fn the_child_of_a_client_that_resets_its_connection_is_killed() {
-    let address = gateway("exec sleep 2345.6", 4, SECONDS);
+    // Its own time is longer than the test waits for its end.
+    let address = gateway("exec sleep 2345.6", 4, 3 * SECONDS);
     let mut client = Client::connect(address);
     // An answer that nobody has read makes the kernel reset the connection when it is closed. A client that
     // only ends its sending may still read, and keeps its child.
     client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    let until = |count| {
-        let began = Instant::now();
-        while children_with("2345.6") != count {
-            assert!(began.elapsed() < SECONDS, "not {count} children");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    until(1);
+    wait_until("one child", || children_with("2345.6") == 1);
     drop(client);
-    until(0);
+    wait_until("killed", || children_with("2345.6") == 0);
 }
 
-#[test]
-fn so_many_run_at_once_and_no_more() {
-    for (at_once, least, most) in [(4, 0.2, 0.75), (1, 0.8, 10.0)] {
-        let address = gateway("sleep 0.2; exec cat", at_once, SECONDS);
-        let began = Instant::now();
-        let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(address)).collect();
-        for client in &mut clients {
-            client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        }
-        for client in &mut clients {
-            assert_eq!(client.answer().body, "hello");
-        }
-        let took = began.elapsed().as_secs_f64();
-        assert!((least..most).contains(&took), "{at_once} at once: {took} s");
+/// Asks four times at once.
+fn ask_four_times(script: &str, at_once: usize) {
+    let address = gateway(script, at_once, SECONDS);
+    let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(address)).collect();
+    for client in &mut clients {
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    for client in &mut clients {
+        assert_eq!(client.answer().body, "hello");
     }
 }
 
 #[test]
+fn so_many_run_at_once_and_no_more() {
+    // Each child ends only when all four have begun: `$$` is its process id.
+    let folder = Folder::new("at-once");
+    ask_four_times(&folder.script("$$", "set -- *; [ $# -ge 4 ]"), 4);
+
+    let began = Instant::now();
+    ask_four_times("sleep 0.2; exec cat", 1);
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(800), "{took:?}");
+}
+
+#[test]
 fn others_are_answered_while_a_child_works() {
-    let address = gateway("sleep 1; exec cat", 1, SECONDS);
+    let folder = Folder::new("others");
+    let (begun, go) = (folder.0.join("begun"), folder.0.join("go"));
+    let address = gateway(&folder.script("begun", "[ -e go ]"), 1, SECONDS);
     let mut slow = Client::connect(address);
     slow.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    let began = Instant::now();
+    wait_until("begun", || begun.exists());
     assert_eq!(Client::connect(address).get("/health").body, "ok");
-    assert!(began.elapsed() < Duration::from_millis(700));
+    // Only now it may end.
+    std::fs::write(go, "").unwrap();
     assert_eq!(slow.answer().body, "hello");
 }
 

@@ -18,6 +18,33 @@ fn quick() -> Config {
     }
 }
 
+/// Whether nothing has come from the server yet.
+fn is_silent(client: &Client) -> bool {
+    client.stream.set_nonblocking(true).unwrap();
+    let seen = client.stream.peek(&mut [0]);
+    client.stream.set_nonblocking(false).unwrap();
+    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// The median time of the answers that `other` gets before anything comes to `slow`. None where there is no such
+/// answer: then others wait for the slow one.
+fn median_beside(slow: &Client, other: &mut Client) -> Option<Duration> {
+    let begin = Instant::now();
+    let mut times = vec![];
+    loop {
+        let asked = Instant::now();
+        assert_eq!(other.get("/").body, "hello");
+        let took = asked.elapsed();
+        if !is_silent(slow) {
+            break;
+        }
+        times.push(took);
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}
+
 #[test]
 fn twelve_hundred_kept_connections_all_make_progress() {
     let address = start(Config::default());
@@ -88,11 +115,12 @@ fn a_slow_head_is_refused_in_time_and_does_not_hold_up_others() {
     }
     let begin = Instant::now();
     let mut other = Client::connect(address);
-    while begin.elapsed() < Duration::from_millis(150) {
-        let asked = Instant::now();
-        assert_eq!(other.get("/").body, "hello");
-        assert!(asked.elapsed() < Duration::from_millis(100));
-    }
+    // A single answer may be late: other tests want the same CPUs.
+    let median = median_beside(slow.last().unwrap(), &mut other);
+    assert!(
+        median.is_some_and(|median| median < Duration::from_millis(100)),
+        "{median:?}"
+    );
     for client in &mut slow {
         assert_eq!(client.answer().status, 408);
     }

@@ -111,31 +111,41 @@ fn exactly_one_line_says_where_it_listens() {
     assert_eq!(rest, "");
 }
 
-#[test]
-fn a_signal_ends_it_at_once_with_code_zero() {
-    for signal in ["TERM", "INT"] {
+/// Ends a gateway that was given this work by a signal, three times. A stall of the machine delays one of the ends;
+/// what the gateway does before it ends delays each.
+fn ends_at_once<T>(signal: &str, work: impl Fn(&Gateway) -> T) {
+    let end = |_| {
         let mut gateway = Gateway::listening();
+        let _kept = work(&gateway);
         gateway.signal(signal);
         let (code, time) = gateway.end();
         assert_eq!(code, Some(0));
-        assert!(time < Duration::from_millis(500), "{time:?}");
+        time
+    };
+    let times: Vec<Duration> = (0..3).map(end).collect();
+    let is_short = |time: &Duration| *time < Duration::from_millis(500);
+    assert!(times.iter().any(is_short), "{times:?}");
+}
+
+#[test]
+fn a_signal_ends_it_at_once_with_code_zero() {
+    for signal in ["TERM", "INT"] {
+        ends_at_once(signal, |_| ());
     }
 }
 
 #[test]
 fn even_a_long_computation_does_not_delay_the_end() {
-    let mut gateway = Gateway::listening();
-    let mut stream = gateway.connect();
-    for _ in 0..20 {
+    ends_at_once("TERM", |gateway| {
+        let mut stream = gateway.connect();
+        for _ in 0..20 {
+            stream
+                .write_all(b"GET /compute?iters=5000000 HTTP/1.1\r\nHost: x\r\n\r\n")
+                .unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(100));
         stream
-            .write_all(b"GET /compute?iters=5000000 HTTP/1.1\r\nHost: x\r\n\r\n")
-            .unwrap();
-    }
-    std::thread::sleep(Duration::from_millis(100));
-    gateway.signal("TERM");
-    let (code, time) = gateway.end();
-    assert_eq!(code, Some(0));
-    assert!(time < Duration::from_millis(500), "{time:?}");
+    });
 }
 
 #[test]

@@ -206,6 +206,7 @@ mod tests {
     use std::net::{SocketAddr, TcpListener};
 
     use super::*;
+    use crate::testing::free_port;
 
     /// Waits for a service on this address.
     fn wait_for(address: SocketAddr) -> Waited {
@@ -227,12 +228,11 @@ mod tests {
 
     #[test]
     fn the_last_refused_attempt_began_before_the_service_listened() {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let began = unix_nanoseconds();
         let service = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(30));
+            // Long enough for an attempt on any machine.
+            std::thread::sleep(Duration::from_millis(500));
             let listener = TcpListener::bind(address).unwrap();
             let listening = unix_nanoseconds();
             answer_once(&listener);

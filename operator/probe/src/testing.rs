@@ -1,6 +1,23 @@
 //! Values that several tests need.
 
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU16, Ordering};
+
 use wasmbench_core::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
+
+/// A port of the loopback where nothing listens yet. It lies below those that the kernel gives to whoever asks for
+/// any: of these, a free one may be somebody else's a moment later.
+pub fn free_port() -> u16 {
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    // The same tests may run twice at a time.
+    let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
+    loop {
+        let port = first + GIVEN.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
 
 /// A document without a failure and without anything else.
 pub fn document() -> LoadDocument {

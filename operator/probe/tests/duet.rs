@@ -13,11 +13,11 @@ mod support;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::cgroup::Pod;
+use support::cgroup::{self, Pod};
 use support::server::{Server, answer};
 use support::{Run, probe_with, request};
 use wasmbench_core::cpu_list::CpuList;
@@ -86,13 +86,12 @@ impl Drop for Subject {
 
 /// One duet at a time: they share the CPUs. Nothing where there are too few, or no cgroups to be made.
 fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
     let cpus = std::thread::available_parallelism().unwrap().get();
-    let possible = nix::unistd::geteuid().is_root() && cpus > 1;
-    if !possible {
-        println!("left out: it takes root, for cgroups, and two CPUs");
+    if cpus < 2 {
+        println!("left out: it takes two CPUs");
+        return None;
     }
-    possible.then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    cgroup::turn()
 }
 
 fn probe(request: &Value) -> Run {
@@ -130,18 +129,51 @@ fn baseline_of(run: &Run) -> LoadDocument {
     run.document.duet.as_ref().unwrap().baseline.clone()
 }
 
+/// Whether a stall kept the halves of this duet from beginning together.
+fn is_apart(run: &Run) -> bool {
+    let failure = run.document.failure.as_ref();
+    failure.is_some_and(|failure| failure.reason == ProbeFailureReason::DuetApart)
+}
+
+/// Whether a half does not know what the other used: a stall made the probe read its counters late, and it
+/// dropped them.
+fn lacks_a_neighbour(run: &Run) -> bool {
+    let used = |half: &LoadDocument| half.timed.as_ref()?.neighbour?.cpu_nanoseconds;
+    let all_told = || used(&run.document).is_some() && used(&baseline_of(run)).is_some();
+    run.exit == Some(0) && !all_told()
+}
+
+/// The first of three duets that was not `disturbed` by the machine, and its variant. Each has fresh subjects,
+/// because those of the one before are pinned; `work` are the microseconds of an answer of both.
+fn undisturbed(
+    number: u32,
+    work: [u32; 2],
+    side: &str,
+    load: &Value,
+    disturbed: fn(&Run) -> bool,
+) -> (Subject, Run) {
+    let mut duets = (0..3).map(|_| {
+        let variant = Subject::start(number, work[0], "hello");
+        let baseline = Subject::start(number + 1, work[1], "hello");
+        let run = probe(&duet(&variant, &baseline, side, load));
+        println!("{}", run.stderr);
+        (variant, run)
+    });
+    let found = duets.find(|(_, run)| !disturbed(run));
+    found.expect("the machine disturbed three duets")
+}
+
 #[test]
 fn both_halves_are_loaded_at_the_same_moment_on_cpus_that_mirror_each_other() {
     let Some(_turn) = turn() else { return };
-    let load = json!({"kind": "duration", "seconds": 2, "warmupSeconds": 2});
+    let load = json!({"kind": "duration", "seconds": 5, "warmupSeconds": 1});
+    let disturbed = |run: &Run| is_apart(run) || lacks_a_neighbour(run);
     let mut lists = vec![];
     for (side, number) in [("left", 10), ("right", 20)] {
-        let variant = Subject::start(number, 200, "hello");
-        let baseline = Subject::start(number + 1, 100, "hello");
-        let run = probe(&duet(&variant, &baseline, side, &load));
+        let (variant, run) = undisturbed(number, [2000, 100], side, &load, disturbed);
         assert_eq!(run.exit, Some(0), "{}", run.stderr);
         let told = run.document.duet.clone().unwrap();
-        assert!(told.overlap.unwrap() > 0.9, "{:?}", told.overlap);
+        assert!(told.overlap.unwrap() >= 0.9, "{:?}", told.overlap);
         let (one, other) = (run.document.clone(), told.baseline);
         let ((subject, generator), (other_subject, other_generator)) =
             (cpus_of(&one), cpus_of(&other));
@@ -180,20 +212,26 @@ fn both_halves_are_loaded_at_the_same_moment_on_cpus_that_mirror_each_other() {
 #[test]
 fn a_number_of_requests_becomes_a_window_in_which_the_slower_half_gets_them() {
     let Some(_turn) = turn() else { return };
-    let (variant, baseline) = (
-        Subject::start(3, 50, "hello"),
-        Subject::start(4, 2000, "hello"),
-    );
-    let load = json!({"kind": "requests", "requests": 600, "warmupRequests": 60});
-    let run = probe(&duet(&variant, &baseline, "left", &load));
+    let load = json!({"kind": "requests", "requests": 600, "warmupRequests": 400});
+    let (_variant, run) = undisturbed(3, [50, 2000], "left", &load, is_apart);
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let baseline = baseline_of(&run);
+    let halves = [&run.document, &baseline];
+    // What follows from the rate at the end of the warm-up; on a crowded machine that of the window is another.
+    let warm = halves.map(|half| half.warmup.unwrap().rps);
+    let planned = (1.1 * 600.0 / warm[0].min(warm[1])).max(1.0);
+    for half in halves {
+        let length = half.timed.as_ref().unwrap().duration_nanoseconds;
+        let seconds = length as f64 / 1e9;
+        // fortio is given whole milliseconds, and the last answer comes after the end.
+        let possible = planned - 0.002..planned + 1.0;
+        assert!(possible.contains(&seconds), "{seconds} of {planned}");
+    }
     let count = |half: &LoadDocument| {
         let fortio = &half.timed.as_ref().unwrap().fortio;
         fortio["DurationHistogram"]["Count"].as_u64().unwrap()
     };
-    let (fast, slow) = (count(&run.document), count(&baseline_of(&run)));
-    // On a crowded machine the rate of the warm-up is not that of the window.
-    assert!((300..1200).contains(&slow), "{slow}");
+    let [fast, slow] = halves.map(count);
     assert!(fast > 2 * slow, "{fast} and {slow}");
 }
 

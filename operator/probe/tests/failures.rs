@@ -17,7 +17,9 @@ use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 #[test]
 fn a_wrong_answer_is_told_after_a_short_grace() {
     let server = Server::start(|_, _| answer(200, "goodbye"));
-    let run = probe(&request(server.address.port()));
+    let mut request = request(server.address.port());
+    request["readyTimeoutSeconds"] = json!(60);
+    let run = probe(&request);
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::WrongAnswer));
     assert!(
         run.message().contains("expected the body 'hello'"),
@@ -25,10 +27,11 @@ fn a_wrong_answer_is_told_after_a_short_grace() {
         run.message()
     );
     assert!(run.message().contains("'goodbye'"), "{}", run.message());
+    // Far from the timeout, however slow the machine is.
+    let readiness = run.document.readiness;
     assert!(
-        (3.0..4.5).contains(&run.took.as_secs_f64()),
-        "{:?}",
-        run.took
+        (3_000_000..20_000_000).contains(&readiness.waited_microseconds),
+        "{readiness:?}"
     );
     assert_eq!(run.document.answer_before.unwrap().excerpt, "goodbye");
     assert!(run.document.timed.is_none() && !run.document.fortio_version.is_empty());
@@ -48,11 +51,11 @@ fn a_port_where_nothing_listens_is_asked_every_millisecond_until_the_timeout() {
     );
     let readiness = run.document.readiness;
     assert!(
-        (1_000_000..1_300_000).contains(&readiness.waited_microseconds),
+        (1_000_000..4_000_000).contains(&readiness.waited_microseconds),
         "{readiness:?}"
     );
-    // A thousand on a free machine.
-    assert!(readiness.attempts > 300, "{readiness:?}");
+    // A thousand and more on a free machine; ten if there were 100 ms between them.
+    assert!(readiness.attempts > 50, "{readiness:?}");
 }
 
 #[test]

@@ -9,39 +9,25 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::json;
+use support::node::Proc;
 use support::server::{Server, answer};
-use support::{Run, probe_with, request};
-
-/// A `/proc` of a node that lost so many hundredths of a second to other machines.
-fn steal(proc: &Path, ticks: u32) {
-    let (new, stat) = (proc.join("new"), proc.join("stat"));
-    std::fs::write(&new, format!("cpu  10 0 10 1000 0 0 0 {ticks} 0 0\n")).unwrap();
-    std::fs::rename(new, stat).unwrap();
-}
+use support::{Run, request};
 
 /// A load at half of the peak of `server`, over two connections; the peak takes a second, after 0.3 s of
 /// warm-up.
-fn at_half(server: &Server, proc: &Path) -> Run {
+fn at_half(server: &Server, node: &Proc) -> Run {
     let mut request = request(server.address.port());
     request["connections"] = json!(2);
     request["load"] = json!({"kind": "openLoop", "percentOfPeak": 50, "peakSeconds": 1,
         "seconds": 1, "warmupSeconds": 0});
-    let run = probe_with(&request, &[("WASMBENCH_PROC_ROOT", proc.to_str().unwrap())]);
+    let run = node.probe(&request);
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     run
-}
-
-fn quiet_proc() -> (tempfile::TempDir, PathBuf) {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("cpuinfo"), "model name : test\n").unwrap();
-    steal(root.path(), 0);
-    let path = root.path().to_path_buf();
-    (root, path)
 }
 
 /// Two connections that wait 20 ms send some 30 requests before the peak, and 100 in it.
@@ -49,18 +35,18 @@ const IN_PEAK: u64 = 60;
 
 #[test]
 fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
-    let (_root, proc) = quiet_proc();
-    let node = proc.clone();
+    let node = Proc::quiet();
+    let robbed = Arc::clone(&node);
     // A neighbour makes the first peak slow, and is gone before the window.
     let server = Server::start(move |number, _| {
         if number == IN_PEAK {
-            steal(&node, 100);
+            robbed.steal();
         }
         let wait = if number > 2 * IN_PEAK { 5 } else { 20 };
         sleep(Duration::from_millis(wait));
         answer(200, "hello")
     });
-    let run = at_half(&server, &proc);
+    let run = at_half(&server, &node);
     let timed = run.document.timed.as_ref().unwrap();
     let found = timed.open_loop.unwrap();
     assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
@@ -73,12 +59,12 @@ fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
 
 #[test]
 fn what_fails_at_the_peak_is_counted_and_no_repeat_hides_it() {
-    let (_root, proc) = quiet_proc();
-    let node = proc.clone();
+    let node = Proc::quiet();
+    let robbed = Arc::clone(&node);
     let server = Server::start(move |number, _| {
         sleep(Duration::from_millis(20));
         if number == IN_PEAK {
-            steal(&node, 100);
+            robbed.steal();
         }
         if (IN_PEAK..IN_PEAK + 10).contains(&number) {
             answer(503, "busy")
@@ -86,7 +72,7 @@ fn what_fails_at_the_peak_is_counted_and_no_repeat_hides_it() {
             answer(200, "hello")
         }
     });
-    let run = at_half(&server, &proc);
+    let run = at_half(&server, &node);
     let timed = run.document.timed.as_ref().unwrap();
     let peak = timed.open_loop.unwrap().peak;
     assert_eq!(peak.failed, Some(10));

@@ -1,11 +1,40 @@
 //! A pod's cgroup as a kubelet would make it, for a process of the test. Needs root.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
 const ROOT: &str = "/sys/fs/cgroup";
+
+/// One test at a time, because each wants the CPUs for itself. Nothing where no pod can be made.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    if !nix::unistd::geteuid().is_root() {
+        println!("left out: only root may make the cgroup that this test reads");
+        return None;
+    }
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    match Pod::create(0).map(drop) {
+        Ok(()) => Some(turn),
+        Err(error) if is_refusal(&error) => {
+            println!("left out: no cgroup can be made below {ROOT}: {error}");
+            None
+        }
+        Err(error) => panic!("could not make a cgroup below {ROOT}: {error}"),
+    }
+}
+
+/// Whether the machine does not let this process make a pod, as in most containers: it may not, or its own cgroup,
+/// which has processes, cannot pass a controller on.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::ResourceBusy
+    )
+}
 
 /// Directories of a pod with one container; removed when dropped.
 pub struct Pod {
@@ -15,7 +44,7 @@ pub struct Pod {
 
 impl Pod {
     /// Makes them: one under cgroup v2, one per controller under v1.
-    pub fn create(number: u32) -> std::io::Result<Self> {
+    pub fn create(number: u32) -> io::Result<Self> {
         let uid = format!(
             "0f3c0a52-7f9e-4f6e-9d0a-{number:04x}{:08x}",
             std::process::id()
@@ -26,17 +55,23 @@ impl Pod {
                 std::process::id()
             ))
         };
-        let containers = if Path::new(ROOT).join("cgroup.controllers").exists() {
+        let is_v2 = Path::new(ROOT).join("cgroup.controllers").exists();
+        let containers = if is_v2 {
             vec![container(ROOT.into())]
         } else {
             let own = fs::read_to_string("/proc/self/cgroup")?;
             let trees = own.lines().filter_map(tree_of_v1);
             trees.map(container).collect()
         };
-        for directory in &containers {
+        // Removes what was made also when it fails halfway.
+        let pod = Self { uid, containers };
+        for directory in &pod.containers {
+            if is_v2 {
+                pass_memory_on(directory)?;
+            }
             fs::create_dir_all(directory)?;
         }
-        Ok(Self { uid, containers })
+        Ok(pod)
     }
 
     /// Moves a process into the container.
@@ -45,6 +80,18 @@ impl Pod {
             fs::write(directory.join("cgroup.procs"), pid.to_string()).unwrap();
         }
     }
+}
+
+/// Makes every cgroup above the container's. Under cgroup v2 each of them has to pass the memory controller on, or the
+/// container's has no counters of it.
+fn pass_memory_on(container: &Path) -> io::Result<()> {
+    let above = container.ancestors().skip(1);
+    let above: Vec<&Path> = above.take_while(|level| level.starts_with(ROOT)).collect();
+    for level in above.into_iter().rev() {
+        fs::create_dir_all(level)?;
+        fs::write(level.join("cgroup.subtree_control"), "+memory")?;
+    }
+    Ok(())
 }
 
 /// Below the cgroup that the test itself is in, so that it stays within its memory limit.

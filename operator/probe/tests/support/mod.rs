@@ -3,10 +3,12 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a helper that fails fails its test"
+    clippy::print_stdout,
+    reason = "a helper that fails fails its test, and may say why it is left out"
 )]
 
 pub mod cgroup;
+pub mod node;
 pub mod server;
 
 use std::path::PathBuf;

@@ -253,13 +253,13 @@ pub(super) fn service() -> u16 {
     port
 }
 
-/// A service that begins to listen on `port` a little later, until it is ended.
+/// A service that begins to listen on `port` a second later, until it is ended.
 fn passing_service(port: &Value) -> (Arc<AtomicBool>, JoinHandle<()>) {
     let port: u16 = port.as_str().unwrap().parse().unwrap();
     let ended = Arc::new(AtomicBool::new(false));
     let until = ended.clone();
     let service = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_secs(1));
         let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
         while !until.load(Ordering::Relaxed) {

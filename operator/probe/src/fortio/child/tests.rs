@@ -50,16 +50,15 @@ fn the_end_of_an_earlier_line_is_not_taken_for_a_beginning() {
 #[test]
 fn a_child_that_does_not_end_is_stopped_and_reaped() {
     let began = Instant::now();
-    let (result, _) = shell(
-        "echo waiting >&2; exec sleep 60",
-        Duration::from_millis(300),
-    );
+    // Time enough for the first words on any machine.
+    let limit = Duration::from_secs(2);
+    let (result, _) = shell("echo waiting >&2; exec sleep 60", limit);
     let message = result.unwrap_err().to_string();
     assert!(
-        message.contains("did not end within 0 s") && message.ends_with("waiting"),
+        message.contains("did not end within 2 s") && message.ends_with("waiting"),
         "{message}"
     );
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
