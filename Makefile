@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e e2e-clis bench selftest generate images cluster-up cluster-down deny clean
+.PHONY: help demo demo-studies test lint unit test-page e2e e2e-wasmer bench selftest generate images cluster-up cluster-down deny clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,8 +33,8 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-e2e-clis: ## The presets whose images are built by name only, on the real cluster; gets their runtimes first
-	@hack/e2e/run --clis
+e2e-wasmer: ## The preset wasmer-cli on the real cluster; compiles Wasmer's library first
+	@hack/e2e/run --wasmer
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench

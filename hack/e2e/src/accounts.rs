@@ -10,6 +10,8 @@ use kube::{Api, Client};
 use tokio::task::JoinHandle;
 use wasmbench_api::labels;
 
+use crate::answered;
+
 /// One line: when, and the CPU time so far of the process and of its ended children, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -31,7 +33,8 @@ pub async fn follow<T>(client: &Client, namespace: &str, run: JoinHandle<T>) -> 
     let mut logs: BTreeMap<String, JoinHandle<String>> = BTreeMap::new();
     while !run.is_finished() {
         let params = ListParams::default().labels(&subjects);
-        for pod in pods.list(&params).await.expect("a list").items {
+        let listed = answered("subjects are listed", || pods.list(&params)).await;
+        for pod in listed.items {
             let running = pod.status.and_then(|status| status.phase);
             let (uid, name) = (pod.metadata.uid.unwrap(), pod.metadata.name.unwrap());
             if running.as_deref() == Some("Running") {

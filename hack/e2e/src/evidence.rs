@@ -7,26 +7,47 @@ use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 use wasmbench_core::build::selector;
 
-use crate::operator_namespace;
+use crate::{answered, operator_namespace};
 
 /// Pods and Jobs of the run with this uid, in any namespace, and claims that it holds.
 pub async fn left_of(client: &Client, run_uid: &str) -> Vec<String> {
+    let objects = objects_of(client, run_uid).await.into_iter();
+    let mut left: Vec<String> = objects.map(|(name, _)| name).collect();
+    left.extend(claims_of(client, run_uid).await);
+    left
+}
+
+/// Those of its pods and Jobs that nobody has deleted yet. What was deleted may still be on its way out.
+pub async fn undeleted_of(client: &Client, run_uid: &str) -> Vec<String> {
+    let objects = objects_of(client, run_uid).await.into_iter();
+    let kept = objects.filter(|(_, is_deleted)| !is_deleted);
+    kept.map(|(name, _)| name).collect()
+}
+
+/// Pods and Jobs of the run, and whether they were deleted.
+async fn objects_of(client: &Client, run_uid: &str) -> Vec<(String, bool)> {
     let params = ListParams::default().labels(&selector(run_uid));
     let pods: Api<Pod> = Api::all(client.clone());
     let jobs: Api<Job> = Api::all(client.clone());
+    let (pods, jobs) = answered("pods and Jobs are listed", || async {
+        futures::try_join!(pods.list(&params), jobs.list(&params))
+    })
+    .await;
+    let pods = pods.items.iter().map(|pod| described("pod", pod));
+    let jobs = jobs.items.iter().map(|job| described("job", job));
+    pods.chain(jobs).collect()
+}
+
+fn described<K: ResourceExt>(kind: &str, object: &K) -> (String, bool) {
+    let is_deleted = object.meta().deletion_timestamp.is_some();
+    (format!("{kind} {}", object.name_any()), is_deleted)
+}
+
+/// Claims on nodes that the run holds.
+async fn claims_of(client: &Client, run_uid: &str) -> Vec<String> {
     let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
     let all = ListParams::default();
-    let (pods, jobs, leases) =
-        futures::try_join!(pods.list(&params), jobs.list(&params), leases.list(&all))
-            .expect("the cluster answers");
-    let pods = pods
-        .items
-        .iter()
-        .map(|pod| format!("pod {}", pod.name_any()));
-    let jobs = jobs
-        .items
-        .iter()
-        .map(|job| format!("job {}", job.name_any()));
+    let leases = answered("claims are listed", || leases.list(&all)).await;
     let held = leases.items.iter().filter(|lease| {
         lease
             .spec
@@ -34,6 +55,6 @@ pub async fn left_of(client: &Client, run_uid: &str) -> Vec<String> {
             .and_then(|spec| spec.holder_identity.as_deref())
             == Some(run_uid)
     });
-    let held = held.map(|lease| format!("lease {}", lease.name_any()));
-    pods.chain(jobs).chain(held).collect()
+    held.map(|lease| format!("lease {}", lease.name_any()))
+        .collect()
 }

@@ -39,6 +39,31 @@ pub async fn client() -> Client {
         .expect("KUBECONFIG names no cluster: run 'make e2e'")
 }
 
+/// For so long the API may refuse to answer, or be out of reach: a machine that is short of CPUs loses
+/// connections, and nothing that is tested depends on them.
+const API_PATIENCE: Duration = Duration::from_mins(1);
+
+/// What the API answers to `ask`, which is asked again while it fails; panics with the last error when that
+/// does not end.
+pub async fn answered<T, E, F, Fut>(what: &str, mut ask: F) -> T
+where
+    E: std::fmt::Display,
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+{
+    let deadline = tokio::time::Instant::now() + API_PATIENCE;
+    loop {
+        match ask().await {
+            Ok(found) => return found,
+            Err(error) => assert!(
+                tokio::time::Instant::now() < deadline,
+                "not within {API_PATIENCE:?}: {what}: {error}"
+            ),
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
 /// Asks again and again until `check` answers; panics after `limit` with what was waited for.
 pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T
 where

@@ -2,6 +2,7 @@
 //! failure its state is printed first.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures::FutureExt;
 use k8s_openapi::api::core::v1::Namespace;
@@ -9,6 +10,8 @@ use kube::api::{DeleteParams, PostParams};
 use kube::{Api, Client};
 use serde_json::json;
 
+use crate::eventually;
+use crate::evidence::left_of;
 use crate::kubectl::kubectl;
 
 /// Runs `test` in a fresh namespace whose name begins with `prefix`.
@@ -40,15 +43,36 @@ where
     api.create(&PostParams::default(), &namespace)
         .await
         .expect("the namespace is created");
-    let result = AssertUnwindSafe(test(client, name.clone()))
+    let result = AssertUnwindSafe(test(client.clone(), name.clone()))
         .catch_unwind()
         .await;
     if result.is_err() {
         dump(&name).await;
+        // What fails here has said so, and hides no failure of the test.
+        let _ = AssertUnwindSafe(remove_runs(&client, &name))
+            .catch_unwind()
+            .await;
     }
     let _ = api.delete(&name, &DeleteParams::background()).await;
     if let Err(panic) = result {
         std::panic::resume_unwind(panic);
+    }
+}
+
+/// Removes the runs of a test that failed, and waits until nothing of them is left: with one that still holds
+/// the node the next tests would fail, too.
+async fn remove_runs(client: &Client, namespace: &str) {
+    let uids = "jsonpath={.items[*].metadata.uid}";
+    let uids = kubectl(&["get", "benchmarkruns", "-n", namespace, "-o", uids]).await;
+    let delete = ["delete", "benchmarkruns", "--all", "--wait=false"];
+    kubectl(&[&delete[..], &["-n", namespace]].concat()).await;
+    for uid in uids.stdout.split_whitespace() {
+        eventually(
+            Duration::from_mins(2),
+            "nothing of the run is left",
+            || async { left_of(client, uid).await.is_empty().then_some(()) },
+        )
+        .await;
     }
 }
 

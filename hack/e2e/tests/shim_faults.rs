@@ -22,6 +22,12 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
 ";
 
+/// Longer than the kubelet takes to see that a container has ended, so that the crash is known when the load is over.
+const LASTING: &str = r"
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [1], durationSeconds: 5, warmupSeconds: 0}}
+";
+
 /// Reason and message of the variant's trial that failed; the others of a broken variant are skipped.
 fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
     let mut mine = records
@@ -58,7 +64,7 @@ async fn crash_with(
 ) {
     let spec = format!(
         "blocks: 1\nsubjectReadyTimeoutSeconds: 20\nvariants:\n- {{name: good, preset: native}}\n\
-         {variants}{SWEEP}"
+         {variants}{LASTING}"
     );
     runs::create(client, namespace, name, &spec).await;
     let run = runs::finished(client, namespace, name, 300).await;
@@ -142,7 +148,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
             };
             let variants: String = classes.iter().map(variant).collect();
             format!(
-                "blocks: 2\nsubjectReadyTimeoutSeconds: 5\nvariants:\n\
+                "blocks: 2\nsubjectReadyTimeoutSeconds: 8\nvariants:\n\
                  - {{name: good, preset: native}}\n{variants}{SWEEP}"
             )
         };

@@ -220,7 +220,10 @@ async fn run_component(
     let mut store = Store::new(engine, Data::new(wasi.build()));
     let command = Command::instantiate_async(&mut store, component, &linker)
         .await
-        .context("the component is no command that this shim can run")?;
+        .context(
+            "the component is no command that this shim can run: build a program, not a library, for \
+             WASI 0.2 (wasm32-wasip2)",
+        )?;
     let ended = command.wasi_cli_run().call_run(&mut store).await?;
     ended.map_err(|()| format_err!("the component's run function reports a failure"))
 }
