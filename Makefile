@@ -12,7 +12,7 @@ help: ## List the targets
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
 
-demo-studies: ## The studies, shortened, and their published figures beside what is found; half an hour
+demo-studies: ## The studies, shortened, and their published figures beside what is found; 40 minutes
 	@hack/studies/run
 
 test: lint unit test-page e2e ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
