@@ -48,13 +48,12 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
     with_namespace("delay", |client, namespace| async move {
         let image = images(&client).await.native;
         let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        let mut reported = vec![];
         for batch in 1..=BATCHES {
             let name = format!("tardiness-{batch}");
             runs::create(&client, &namespace, &name, &delayed(&image, batch)).await;
             let run = runs::finished(&client, &namespace, &name, 480).await;
             let records = runs::records(&client, &run).await;
-            reported.push(the_report_holds_the_delay(&run, &records));
+            the_report_holds_the_delay(&run, &records);
             for record in records {
                 let variant = record.trial.cell.variant.clone();
                 times
@@ -69,14 +68,6 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
                 let said = format!("{found} ms, give or take {half_width}: {times:?}");
                 assert!(half_width <= 5.0, "too wide to tell 5 ms: {said}");
                 assert!((45.0..=55.0).contains(&found), "{said}");
-                // Several runs only where the node is so restless that one says too little.
-                let told = middle(reported);
-                tell(
-                    "the same in the median report",
-                    &format!("{told:.1} ms"),
-                    "50 within 5",
-                );
-                assert!((45.0..=55.0).contains(&told), "{told} ms reported");
                 return;
             }
         }
@@ -85,9 +76,8 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
 }
 
 /// What people read is what the pods say: from create to listening, the median over blocks of each block's median
-/// pod. It scatters by what comes before the service: of a single run the delay must be within both intervals. Back
-/// comes, in milliseconds, by how much more the report says.
-fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) -> f64 {
+/// pod. It scatters by what comes before the service, so that the delay is within both intervals and no nearer.
+fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     let summary = summarize(&RunInput::new(run, 0), records);
     let told = |variant: &str| {
         let mut cells = summary.cold_starts.iter();
@@ -111,7 +101,6 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) -> f64 {
         low <= tardy.high && tardy.low <= high,
         "{prompt:?}, {tardy:?}"
     );
-    apart
 }
 
 /// In microseconds, from the pods themselves.
