@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Client, is_process, start};
+use common::{Client, is_process, median_beside, start};
 use gateway_http::Config;
 use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
@@ -16,33 +16,6 @@ fn quick() -> Config {
         idle_timeout: Duration::from_millis(400),
         ..Config::default()
     }
-}
-
-/// Whether nothing has come from the server yet.
-fn is_silent(client: &Client) -> bool {
-    client.stream.set_nonblocking(true).unwrap();
-    let seen = client.stream.peek(&mut [0]);
-    client.stream.set_nonblocking(false).unwrap();
-    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
-}
-
-/// The median time of the answers that `other` gets before anything comes to `slow`. None where there is no such
-/// answer: then others wait for the slow one.
-fn median_beside(slow: &Client, other: &mut Client) -> Option<Duration> {
-    let begin = Instant::now();
-    let mut times = vec![];
-    loop {
-        let asked = Instant::now();
-        assert_eq!(other.get("/").body, "hello");
-        let took = asked.elapsed();
-        if !is_silent(slow) {
-            break;
-        }
-        times.push(took);
-        assert!(begin.elapsed() < Duration::from_secs(5));
-    }
-    times.sort_unstable();
-    times.get(times.len() / 2).copied()
 }
 
 #[test]

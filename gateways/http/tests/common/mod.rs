@@ -10,7 +10,7 @@ use gateway_http::{Config, Server, Service, Unchanged, Workloads};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const COMMAND: &str = "WASMBENCH_GATEWAY_COMMAND";
 
@@ -168,4 +168,31 @@ pub fn field(head: &str, name: &str) -> Option<String> {
         key.eq_ignore_ascii_case(name)
             .then(|| value.trim().to_owned())
     })
+}
+
+/// Whether nothing has come from the server yet.
+fn is_silent(client: &Client) -> bool {
+    client.stream.set_nonblocking(true).unwrap();
+    let seen = client.stream.peek(&mut [0]);
+    client.stream.set_nonblocking(false).unwrap();
+    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// The median time of the answers that `other` gets before anything comes to `slow`. None where there is no such
+/// answer: then others wait for the slow one.
+pub fn median_beside(slow: &Client, other: &mut Client) -> Option<Duration> {
+    let begin = Instant::now();
+    let mut times = vec![];
+    loop {
+        let asked = Instant::now();
+        assert_eq!(other.get("/").body, "hello");
+        let took = asked.elapsed();
+        if !is_silent(slow) {
+            break;
+        }
+        times.push(took);
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
 }

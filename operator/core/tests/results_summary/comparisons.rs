@@ -6,7 +6,7 @@ use wasmbench_core::results::expectations::Outcome;
 use wasmbench_core::results::judge::Verdict;
 use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::rows::status_rows;
-use wasmbench_core::results::{Summary, Trust, report_files_of, summarize, trust};
+use wasmbench_core::results::{RunInput, Summary, Trust, report_files_of, summarize, trust};
 use wasmbench_core::wire::record::{Outcome as Ended, Point};
 
 use crate::results_support::{all_measured, fortio, measured, record, replace, run, slower};
@@ -214,13 +214,12 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     );
 }
 
-/// A run in which the embedded variant takes so many times as long in each block.
-fn embedded_took(factors: [f64; 5]) -> Summary {
-    let run = run();
-    let mut records = all_measured(&run);
+/// A run in which this variant takes so many times as long in each block.
+fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
+    let mut records = all_measured(run);
     replace(
         &mut records,
-        |t| t.cell.variant == "embedded",
+        |t| t.cell.variant == variant,
         |t, position| {
             let factor = factors[t.block as usize - 1];
             let mut record = measured(t, position);
@@ -229,27 +228,14 @@ fn embedded_took(factors: [f64; 5]) -> Summary {
             record
         },
     );
-    summarize(&run, &records)
+    summarize(run, &records)
 }
 
 #[test]
 fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
     let mut run = run();
     run.spec.variants.truncate(1);
-    let factors = [0.6, 1.0, 0.6, 1.0, 0.6];
-    let mut records = all_measured(&run);
-    replace(
-        &mut records,
-        |_| true,
-        |t, position| {
-            let factor = factors[t.block as usize - 1];
-            let mut record = measured(t, position);
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
-            window.fortio = slower(window.fortio.clone(), factor);
-            record
-        },
-    );
-    let summary = summarize(&run, &records);
+    let summary = scattered(&run, "native", [0.6, 1.0, 0.6, 1.0, 0.6]);
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
     let message = doubt(&summary, Reason::HighVariance).message;
     let place = "native on hello at 50 connections (";
@@ -259,7 +245,7 @@ fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
 
 #[test]
 fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
-    let summary = embedded_took([0.6, 1.0, 0.6, 1.0, 0.6]);
+    let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
     let doubt = doubt(&summary, Reason::HighVariance);
     assert!(!doubt.breaks_trust);
     assert!(
