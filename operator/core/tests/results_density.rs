@@ -13,7 +13,7 @@ use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::{RunInput, Summary, report_files, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
-use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
+use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 
 const MIB: u64 = 1 << 20;
@@ -241,6 +241,23 @@ fn a_step_at_which_the_load_generator_was_at_its_end_is_noted_as_memory_does_not
         !doubt.breaks_trust && doubt.message.contains(place),
         "{doubt:?}"
     );
+}
+
+#[test]
+fn instances_that_fill_the_node_may_make_each_other_wait_for_memory() {
+    let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], |window| {
+        window.duration_nanoseconds = 1_000_000_000;
+        window.node = Some(NodeCpu {
+            memory_pressure_nanoseconds: Some(500_000_000),
+            ..NodeCpu::default()
+        });
+        window.subject.as_mut().unwrap().pressure = Some(Pressure {
+            memory_nanoseconds: Some(0),
+            ..Pressure::default()
+        });
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 0));
 }
 
 #[test]

@@ -115,6 +115,11 @@ fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
     let note = doubts_of(&blind, Reason::CacheClassViolated)[0];
     assert!(!note.0 && note.1.contains("hare on greet"), "{note:?}");
     assert!(!note.1.contains("tortoise"), "{note:?}");
+    let mut of_pulls = input.clone();
+    let sweep = of_pulls.spec.sweeps.cold_start.as_mut().unwrap();
+    sweep.class = ColdStartClass::NodeCold;
+    let pulled = summarize(&of_pulls, &all);
+    assert_eq!(hare(&pulled).compile_cache_unknown, 0, "each compiles");
     for document in hares(&mut all) {
         for sample in &mut document.samples {
             sample.compiled_before = Some(CompileCache::Warm);
