@@ -1,13 +1,6 @@
 //! How fast the gateways with a process per answer are beside what this machine can start of that process at all, and
 //! that beside a program that does nothing. Ratios within rounds, each once per round and in turn the first one, on the loopback; runs by `make bench` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the benchmark"
-)]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,12 +1,5 @@
 //! Kill, delete, suspend, queue, expire: nothing is lost, repeated or left behind.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,13 +1,6 @@
 //! A start delay that is planted must be found again, in the steps of the pods and in what the report says. Runs by
 //! `make selftest` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRun;

@@ -1,12 +1,5 @@
 //! Two runs on the real node: the later names the earlier, and the plugin compares them too.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;

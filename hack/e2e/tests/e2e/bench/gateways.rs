@@ -1,13 +1,6 @@
 //! How fast the gateways are beside each other and beside a server of the field, on the loopback.
 //! Ratios within rounds, each server once per round, in turn the first one; runs by `make bench` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the benchmark"
-)]
-
 use wasmbench_e2e::others::{Gateway, Task};
 use wasmbench_e2e::selftest::at_least;
 

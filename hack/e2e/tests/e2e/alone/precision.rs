@@ -1,12 +1,5 @@
 //! Runs that go on until their intervals are narrow.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use wasmbench_api::status::ReachedPrecision;
 use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_e2e::evidence::left_of;

@@ -1,14 +1,6 @@
 //! The meter checked against the subjects' own accounts of their CPU time. Prints what it found;
 //! wants a quiet node, so that it runs by `make selftest` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a broken fixture must stop the test, and figures are what this is for"
-)]
-
 use wasmbench_core::wire::document::Meter;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::accounts::{self, Entry};

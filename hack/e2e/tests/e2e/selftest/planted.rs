@@ -2,13 +2,6 @@
 //! what is not there must not. Each test prints what it found. They want a quiet node and take
 //! minutes, so that they run by `make selftest` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{LimitRange, Pod};

@@ -1,12 +1,5 @@
 //! Cold starts: what is measured is in order and complete, and nothing is left behind.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::time::Duration;
 
 use kube::Client;

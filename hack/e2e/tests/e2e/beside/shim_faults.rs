@@ -1,13 +1,6 @@
 //! What goes wrong with Wasm in the place of a container is told with what to do about it, and the
 //! other variants are measured.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use kube::Client;
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;

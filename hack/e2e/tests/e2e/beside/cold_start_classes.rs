@@ -1,13 +1,6 @@
 //! Classes of cold starts and containerd's own timeline, at the probe level `node`: what the node has
 //! of an image is as it was asked for, and containerd's events stand where they belong.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
 use wasmbench_core::wire::record::Record;

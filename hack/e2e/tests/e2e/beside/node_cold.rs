@@ -1,13 +1,6 @@
 //! Cold starts of the class `NodeCold` on a real node: the image is pulled from a registry in every
 //! sample, and stays where someone else needs it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;

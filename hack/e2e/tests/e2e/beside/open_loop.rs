@@ -1,14 +1,6 @@
 //! A load on a schedule: the rate that was asked for, latencies from the schedule beside the service
 //! times, and a point for which the subject is too slow.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a broken fixture must stop the test, and figures help"
-)]
-
 use wasmbench_core::wire::record::Point;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;

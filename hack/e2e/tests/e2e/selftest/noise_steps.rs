@@ -3,13 +3,6 @@
 //! docs/methodology.md; runs by `make selftest` alone. A quiet machine has little to gain from a
 //! step, so that only what must hold everywhere is asserted.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use wasmbench_e2e::others::{Gateway, Task};
 use wasmbench_e2e::selftest;
 

@@ -1,13 +1,6 @@
 //! The instruments themselves: what measuring costs, and how sure it is. Each test prints what it
 //! found; they run by `make selftest` alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::audit::{self, Call};

@@ -1,12 +1,5 @@
 //! Wasm in the place of a container: pods that containerd hands to a shim.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use kube::Client;

@@ -1,12 +1,5 @@
 //! The presets that run in ordinary pods: each answers like the native one, and proves its mode.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use kube::Client;

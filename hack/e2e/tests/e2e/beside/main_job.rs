@@ -1,12 +1,5 @@
 //! The main job: apply a run, read the result.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,6 @@
 //! Density: a ladder is climbed and measured, one that the node has no room for ends in good order,
 //! and nothing is left behind.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a broken fixture must stop the test, and figures help"
-)]
-
 use wasmbench_core::wire::density::{DensityDocument, DensityStopReason};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;

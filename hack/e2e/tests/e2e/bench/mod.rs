@@ -1,0 +1,4 @@
+//! Benchmarks: figures with the bounds that they keep.
+
+mod gateways;
+mod processes;

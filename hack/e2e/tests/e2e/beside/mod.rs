@@ -1,0 +1,15 @@
+//! Tests of mechanisms, which run side by side.
+
+mod cold_start;
+mod cold_start_classes;
+mod compare_runs;
+mod density;
+mod faults;
+mod isolation;
+mod lifecycle;
+mod main_job;
+mod node_cold;
+mod open_loop;
+mod presets;
+mod shim_faults;
+mod shims;
