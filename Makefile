@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e e2e-wasmer bench selftest generate images cluster-up cluster-down deny clean
+.PHONY: help demo demo-studies test lint unit test-page e2e test-systems bench selftest generate images cluster-up cluster-down deny clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,8 @@ demo: ## Cluster, images, chart, a sample run, its result
 demo-studies: ## The studies, shortened, and their published figures beside what is found; 40 minutes
 	@hack/studies/run
 
-test: lint unit test-page e2e ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
+test: ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
+	@hack/test/all
 
 lint: ## Formatting, clippy, shellcheck
 	cargo fmt --all --check
@@ -33,8 +34,8 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-e2e-wasmer: ## The preset wasmer-cli on the real cluster; compiles Wasmer's library first
-	@hack/e2e/run --wasmer
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmer-cli
+	@hack/e2e/run --systems
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench

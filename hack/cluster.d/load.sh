@@ -7,22 +7,36 @@
 
 cluster_load() {
   [ $# -gt 0 ] || die 'load needs at least one archive: hack/cluster load ARCHIVE...'
-  local archive node
+  local archive node pid failed='' pids=()
   for archive in "$@"; do
     [ -f "$archive" ] || die "there is no file '$archive'; make one with: buildah push IMAGE oci-archive:$archive:localhost/wasmbench/NAME:TAG"
     archive_images "$archive" >/dev/null
   done
   use_cluster
-  for archive in "$@"; do
-    for node in $(nodes); do
-      if has_images "$node" "$archive"; then
-        echo "${archive##*/}: already on $node"
-      else
-        import_archive "$node" "$archive"
-        echo "${archive##*/}: loaded onto $node"
-      fi
-    done
+  for node in $(nodes); do
+    load_node "$node" "$@" &
+    pids+=($!)
   done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  [ -z "$failed" ] || exit 1
+}
+
+# One line for what is new, and one for what is not.
+load_node() { # NODE ARCHIVE...
+  local node=$1 archive name present loaded='' kept=''
+  shift
+  present=$(docker exec "$node" ctr --namespace k8s.io images list 2>/dev/null | awk '{ print $3, $1 }')
+  for archive in "$@"; do
+    name=${archive##*/}
+    if archive_images "$archive" | grep -qvxFf <(echo "$present"); then
+      import_archive "$node" "$archive"
+      loaded+=" $name"
+    else
+      kept+=" $name"
+    fi
+  done
+  [ -z "$loaded" ] || echo "loaded onto $node:$loaded"
+  [ -z "$kept" ] || echo "already on $node:$kept"
 }
 
 # The images in an archive, one a line: digest and name.
@@ -33,12 +47,6 @@ archive_images() { # ARCHIVE
   jq -er '.manifests[] | [.digest, .annotations["io.containerd.image.name"] // .annotations["org.opencontainers.image.ref.name"] // ""]
     | select(.[1] | test("[/:]")) | join(" ")' <<<"$index" ||
     die "no image in '$1' has a full name; give it one: buildah push IMAGE oci-archive:FILE:localhost/wasmbench/NAME:TAG"
-}
-
-has_images() { # NODE ARCHIVE
-  local present
-  present=$(docker exec "$1" ctr --namespace k8s.io images list 2>/dev/null | awk '{ print $3, $1 }')
-  ! archive_images "$2" | grep -qvxFf <(echo "$present")
 }
 
 import_archive() { # NODE ARCHIVE

@@ -9,11 +9,10 @@ runtime_names=("${shim_names[@]}" wasmbench-broken)
 
 add_shims() {
   local name program node
+  build_shims
   use_cluster
   for node in $(nodes); do add_runtimes "$node"; done
   for name in "${shim_names[@]}"; do
-    [ -e "$("$hack/shims/build" --path "$name")" ] ||
-      step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
     program=$("$hack/shims/build" --path "$name")
     for node in $(nodes); do
       [ ! -d "${program%/*}/lib" ] || copy_to_node "${program%/*}/lib" "$node" "/usr/local/lib/containerd-shim-$name"
@@ -54,6 +53,14 @@ add_runtimes() { # NODE
   [ ${#missing[@]} -gt 0 ] || return 0
   runtimes_of "${missing[@]}" | docker exec --interactive "$1" tee -a /etc/containerd/config.toml >/dev/null
   docker exec "$1" systemctl restart containerd
+}
+
+build_shims() {
+  local name
+  for name in "${shim_names[@]}"; do
+    [ -e "$("$hack/shims/build" --path "$name")" ] ||
+      step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
+  done
 }
 
 build_shim() { "$hack/shims/build" "$1" >/dev/null; }

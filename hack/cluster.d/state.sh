@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where a cluster's state lives and how the steps speak about it.
+# Where a cluster's state lives.
 # Comes in: $cache. Goes out: paths, addresses, and functions that read the state.
 
 cluster_name=wasmbench
@@ -21,16 +21,6 @@ resolver_address=198.18.7.9
 docker_pool=198.18.16.0/20
 service_subnet=198.18.64.0/20
 pod_subnet=198.19.0.0/16
-
-# step TEXT COMMAND...: one line per step, with the time it took. The command
-# runs in this shell, and is silent or writes to a log of its own.
-step() {
-  local text=$1 started=$EPOCHREALTIME
-  shift
-  printf '  %-58s ' "$text"
-  "$@"
-  awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%6.1f s\n", b - a }'
-}
 
 # Only one command at a time changes the cluster. The file descriptor is closed
 # for everything that outlives the command, or the lock would be held for ever.

@@ -36,6 +36,17 @@ cluster_up() {
   echo "The cluster is up. Use it with:  export KUBECONFIG=$kubeconfig"
 }
 
+# What `up` would build, and nothing is started: for a machine that has other things to do meanwhile.
+cluster_prepare() {
+  local nodes='' audit='' shims='' with_registry=''
+  parse_up_flags "$@"
+  preflight
+  build_tools kind kubectl
+  official_image || build_tools kubernetes containerd etcd coredns
+  [ -z "$with_registry" ] || build_tools registry
+  [ -z "$shims" ] || build_shims
+}
+
 parse_up_flags() {
   while [ $# -gt 0 ]; do
     case $1 in

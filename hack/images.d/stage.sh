@@ -17,65 +17,90 @@ declare -A entry_of=(
   [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
   [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
 )
-# What hack/runtime or hack/runtimes calls the runtime whose program is in the image, and the guest that it runs.
+# What hack/runtime or hack/runtimes calls the runtime whose program is in the image, and the guests that it runs.
 declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
-  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]=transform [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
+  [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
   [server]=server [http]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
 )
 
 stage_of() { echo "$store/stage/$1"; }
 
+# Paths of what several images share: modules by guest, folders by runtime, fortio.
+declare -A guests=() runtimes=()
+fortio=
+
+# A line for each step, on standard error: standard output is for the callers of hack/images.
+report() { step "$@" >&2; }
+
 stage() { # NAME...
-  local name context binaries fortio allocator runtime server
-  local -A guests=()
   have cargo || die "cargo is missing: install Rust from https://rustup.rs"
-  for name in "$@"; do
-    [ -z "${guest_of[$name]:-}" ] || guests[$name]=$("$hack/wasm" build "${guest_of[$name]}")
-    [ -z "${runtime_of[$name]:-}" ] || get_runtime "${runtime_of[$name]}" >/dev/null
-    [ "$name" != probe ] || fortio=$("$hack/tool" fortio)
-    [ "$name" != wasmedge-cli ] || server=$("$hack/wasm" build server-wasmedge)
-  done
-  binaries=$store/binaries
-  logged "$cache/log/images-cargo.log" "compile the binaries of the images" compile "$binaries" "$@"
-  for name in "$@"; do
-    context=$(stage_of "$name")
-    rm -rf "$context"
-    mkdir -p "$context"
-    if [ "$name" = server-wasmedge-aot ]; then
-      compile_with_wasmedge "$("$hack/runtime" wasmedge)" "${guests[$name]}" "$context/gateway.wasm"
-      continue
-    fi
-    if is_wasm "$name"; then
-      put 644 "${guests[$name]}" "$context/gateway.wasm"
-      continue
-    fi
-    if [ -n "${runtime_of[$name]:-}" ]; then
-      runtime=$(get_runtime "${runtime_of[$name]}")
-      mkdir "$context/root"
-      cp -a "$runtime/." "$context/root"
-    fi
-    put 755 "$binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
-    case $name in
-      embedded)
-        put 644 "${guests[$name]}" "$context/transform.wasm"
-        for allocator in OnDemand Pooling; do
-          "$context/gateway" precompile "$allocator" "${guests[$name]}" "$context/transform-${allocator,,}.cwasm"
-        done
-        ;;
-      probe) put 755 "$fortio" "$context/fortio" ;;
-      wasmtime-serve) put_component "$runtime" "${guests[$name]}" "$context/root" ;;
-      *-cli | v8)
-        put_modules "${runtime_of[$name]}" "$runtime" "${guests[$name]}" "$context/root"
-        [ "$name" != wasmedge-cli ] || put_server "$runtime" "$server" "$context/root"
-        ;;
-    esac
-  done
+  get_parts "$@"
+  for name in "$@"; do stage_one "$name"; done
 }
 
-# Its folder: of a program that others made, or of one of ours over their library.
+get_parts() { # NAME...
+  local name part
+  for name in "$@"; do
+    for part in ${guest_of[$name]:-}; do
+      [ -n "${guests[$part]:-}" ] || report "Build the Wasm guest $part" get_guest "$part"
+    done
+    part=${runtime_of[$name]:-}
+    [ -z "$part" ] || [ -n "${runtimes[$part]:-}" ] || report "Get the runtime $part" get_runtime "$part"
+    [ "$name" != probe ] || report "Build fortio $FORTIO_VERSION" get_fortio
+  done
+  report "Compile the binaries of the images" \
+    logged "$cache/log/images-cargo.log" "compile the binaries of the images" compile "$store/binaries" "$@"
+}
+
+get_guest() { guests[$1]=$("$hack/wasm" build "$1"); }
+
+get_fortio() { fortio=$("$hack/tool" fortio); }
+
+# Of a program that others made, or of one of ours over their library.
 get_runtime() { # NAME
-  if [ -d "$hack/runtimes/$1" ]; then "$hack/runtimes/build" "$1"; else "$hack/runtime" "$1"; fi
+  if [ -d "$hack/runtimes/$1" ]; then
+    runtimes[$1]=$("$hack/runtimes/build" "$1")
+  else
+    runtimes[$1]=$("$hack/runtime" "$1")
+  fi
+}
+
+# The build context of one image.
+stage_one() { # NAME
+  local name=$1 context allocator guest runtime
+  context=$(stage_of "$name")
+  read -r guest _ <<<"${guest_of[$name]:-}"
+  guest=${guests[${guest:-none}]:-} runtime=${runtimes[${runtime_of[$name]:-none}]:-}
+  rm -rf "$context"
+  mkdir -p "$context"
+  if [ "$name" = server-wasmedge-aot ]; then
+    compile_with_wasmedge "$runtime" "$guest" "$context/gateway.wasm"
+    return
+  fi
+  if is_wasm "$name"; then
+    put 644 "$guest" "$context/gateway.wasm"
+    return
+  fi
+  if [ -n "$runtime" ]; then
+    mkdir "$context/root"
+    cp -a "$runtime/." "$context/root"
+  fi
+  put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
+  case $name in
+    embedded)
+      put 644 "$guest" "$context/transform.wasm"
+      for allocator in OnDemand Pooling; do
+        "$context/gateway" precompile "$allocator" "$guest" "$context/transform-${allocator,,}.cwasm"
+      done
+      ;;
+    probe) put 755 "$fortio" "$context/fortio" ;;
+    wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
+    *-cli | v8)
+      put_modules "${runtime_of[$name]}" "$runtime" "$guest" "$context/root"
+      [ "$name" != wasmedge-cli ] || put_server "$runtime" "${guests[server-wasmedge]}" "$context/root"
+      ;;
+  esac
 }
 
 # The module of the answers and that of /engine, and the code that the runtime makes of them: for any

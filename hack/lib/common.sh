@@ -43,3 +43,13 @@ logged() {
   tail -n 15 "$log" >&2
   die "could not $text; the whole log is $log"
 }
+
+# step TEXT COMMAND...: one line for a step, with the time that it took. The command runs in this
+# shell, and is silent or writes to a log of its own.
+step() {
+  local text=$1 started=$EPOCHREALTIME
+  shift
+  printf '  %-58s ' "$text"
+  "$@"
+  awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%6.1f s\n", b - a }'
+}

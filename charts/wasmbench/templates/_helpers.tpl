@@ -84,6 +84,7 @@ runtimeClasses:
   wasmtime: {{ .Values.runtimeClasses.wasmtime | quote }}
   wasmedge: {{ .Values.runtimeClasses.wasmedge | quote }}
 meter: {{ ternary "none" "cgroup" (eq .Values.meter.level "none") }}
+noise: {{ .Values.noise }}
 limits:
   connections: {{ int .Values.limits.connections }}
   durationSeconds: {{ int .Values.limits.durationSeconds }}

@@ -15,6 +15,7 @@ pub mod engines;
 pub mod evidence;
 pub mod kubectl;
 pub mod namespace;
+pub mod nodes;
 pub mod operator;
 pub mod others;
 pub mod processes;

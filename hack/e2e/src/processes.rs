@@ -1,11 +1,50 @@
-//! Processes of the node, which are visible from the host that the node runs on.
+//! Processes of the nodes, which are visible from the host that the nodes run on.
 
-/// The process whose program has this name, if one runs.
-pub fn process_of(program: &str) -> Option<u32> {
-    let entries = std::fs::read_dir("/proc").ok()?.flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .find(|pid| runs(*pid, program))
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
+use kube::{Api, Client};
+use wasmbench_api::labels;
+use wasmbench_core::build::component_selector;
+
+/// The operator's program.
+pub const OPERATOR: &str = "wasmbench-operator";
+const PROBE: &str = "wasmbench-probe";
+
+/// The operator, if it runs: there is one in the cluster.
+pub fn operator() -> Option<u32> {
+    all(OPERATOR).next()
+}
+
+/// The kubelet of each node.
+pub fn kubelets() -> impl Iterator<Item = u32> {
+    all("usr/bin/kubelet")
+}
+
+/// The probe that measures for the run with this uid, if it runs.
+pub async fn probe_of(client: &Client, run_uid: &str) -> Option<u32> {
+    let pods: Api<Pod> = Api::all(client.clone());
+    let probes =
+        ListParams::default().labels(&component_selector(run_uid, labels::COMPONENT_PROBE));
+    let pods = pods.list(&probes).await.ok()?.items;
+    let uids: Vec<String> = pods
+        .into_iter()
+        .filter_map(|pod| pod.metadata.uid)
+        .collect();
+    all(PROBE).find(|pid| uids.iter().any(|uid| is_in_pod(*pid, uid)))
+}
+
+/// Sends a signal (`STOP`, `KILL`); false when the process is gone.
+pub fn send_signal(signal: &str, pid: u32) -> bool {
+    let sent = std::process::Command::new("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status();
+    sent.is_ok_and(|status| status.success())
+}
+
+fn all(program: &str) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(move |pid| runs(*pid, program))
 }
 
 fn runs(pid: u32, program: &str) -> bool {
@@ -15,12 +54,8 @@ fn runs(pid: u32, program: &str) -> bool {
     first == format!("/{program}").as_bytes()
 }
 
-/// Sends a signal (`STOP`, `KILL`) to the process whose program has this name, and answers with
-/// its id; `None` when there is none.
-pub fn send_signal(signal: &str, program: &str) -> Option<u32> {
-    let pid = process_of(program)?;
-    let sent = std::process::Command::new("kill")
-        .args([format!("-{signal}"), pid.to_string()])
-        .status();
-    sent.ok()?.success().then_some(pid)
+/// By the names of its cgroups, in which systemd's driver writes underscores.
+fn is_in_pod(pid: u32, pod_uid: &str) -> bool {
+    let cgroups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    cgroups.replace('_', "-").contains(pod_uid)
 }

@@ -1,4 +1,4 @@
-//! RuntimeClasses that a test brings, and programs on the node that are their shims.
+//! RuntimeClasses that a test brings, and programs on the nodes that are their shims.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use kube::api::{DeleteParams, PostParams};
 use kube::{Api, Client};
 use serde_json::json;
 
-use crate::processes::process_of;
+use crate::processes::kubelets;
 
 /// Creates a RuntimeClass; one that an earlier test left is as good.
 pub async fn create(client: &Client, name: &str, handler: &str) {
@@ -27,26 +27,33 @@ pub async fn delete(client: &Client, name: &str) {
     let _ = api.delete(name, &DeleteParams::default()).await;
 }
 
-/// A program on the node, where containerd looks for shims; it is removed when this is dropped.
+/// A program on every node, where containerd looks for shims; it is removed when this is dropped.
 #[derive(Debug)]
-pub struct ShimOnNode(PathBuf);
+pub struct ShimOnNodes(Vec<PathBuf>);
 
-impl ShimOnNode {
+impl ShimOnNodes {
     /// Puts a shell script there.
     pub fn script(runtime: &str, text: &str) -> Self {
-        // The node is a container of this machine: its files are visible through its processes.
-        let kubelet = process_of("usr/bin/kubelet").expect("a kubelet runs on this machine");
-        let name = format!("/proc/{kubelet}/root/usr/local/bin/containerd-shim-{runtime}-v1");
-        let path = PathBuf::from(name);
-        std::fs::write(&path, text).expect("the node's files can be written");
-        let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&path, executable).expect("it becomes executable");
-        Self(path)
+        // A node is a container of this machine: its files are visible through its processes.
+        let path = |kubelet| {
+            let name = format!("/proc/{kubelet}/root/usr/local/bin/containerd-shim-{runtime}-v1");
+            PathBuf::from(name)
+        };
+        let paths: Vec<PathBuf> = kubelets().map(path).collect();
+        assert!(!paths.is_empty(), "a kubelet runs on this machine");
+        for path in &paths {
+            std::fs::write(path, text).expect("the node's files can be written");
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(path, executable).expect("it becomes executable");
+        }
+        Self(paths)
     }
 }
 
-impl Drop for ShimOnNode {
+impl Drop for ShimOnNodes {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        for path in &self.0 {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }

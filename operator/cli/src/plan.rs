@@ -11,7 +11,7 @@ use wasmbench_core::results::table::{Align, Table};
 use wasmbench_core::results::{units, words};
 use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
 use wasmbench_core::variants::not_applicable;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 use crate::args::PlanArgs;
 use crate::error::Error;
@@ -166,6 +166,7 @@ fn config() -> OperatorConfig {
         },
         runtime_classes: RuntimeClasses::default(),
         meter: MeterLevel::default(),
+        noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),

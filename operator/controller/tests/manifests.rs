@@ -21,7 +21,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -148,6 +148,7 @@ fn config() -> OperatorConfig {
         },
         runtime_classes: RuntimeClasses::default(),
         meter: MeterLevel::Cgroup,
+        noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::request::MeterLevel;
+use crate::wire::request::{MeterLevel, NoiseRule};
 
 /// The operator's configuration.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -19,6 +19,9 @@ pub struct OperatorConfig {
     /// Where probes read the subject's resources.
     #[serde(default)]
     pub meter: MeterLevel,
+    /// What becomes of trials on a noisy node.
+    #[serde(default)]
+    pub noise: NoiseRule,
     /// Bounds that are lower than those of the CRD.
     #[serde(default)]
     pub limits: Limits,

@@ -232,6 +232,7 @@ mod tests {
 
     use super::*;
     use crate::wire::record::{Point, RECORD_SCHEMA};
+    use crate::wire::request::NoiseRule;
 
     fn trial(connections: u32, block: u32) -> TrialId {
         trial_at(Point::Throughput { connections }, block)
@@ -268,6 +269,7 @@ mod tests {
             },
             operator_version: "0.1.0".into(),
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
+            noise: NoiseRule::Exclude,
             subject: None,
             duet_subject: None,
             document: None,

@@ -15,6 +15,7 @@ use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
 use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
+use wasmbench_core::wire::request::NoiseRule;
 
 const MIB: u64 = 1 << 20;
 const LADDER: [u32; 4] = [1, 2, 5, 10];
@@ -300,6 +301,23 @@ fn two_climbs_in_five_with_a_step_on_a_noisy_node_leave_nothing_to_compare() {
     let status = row.density.as_ref().unwrap();
     assert_eq!((status.trials, status.ratio), (0, None));
     assert_eq!(status.invalid.as_deref(), Some("NodeNoisy"));
+}
+
+#[test]
+fn climbs_on_a_noisy_node_count_where_noise_is_noted_and_are_not_trusted() {
+    let (run, mut records) = records();
+    let is_heavy = |trial: &TrialId| trial.cell.variant == "heavy";
+    windows(&mut records, 2, is_heavy).for_each(noisy);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summarize(&run, &records);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 5));
+    assert!(heavy.versus_baseline.is_some());
+    let noted = doubt(&summary, Reason::NodeNoisy);
+    assert!(noted.breaks_trust, "{noted:?}");
+    assert!(noted.message.contains("in 5 block(s)"), "{noted:?}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub async fn collect(
         let (document, outcome) =
             result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
         let outcome = told_by_node(context, run, trial, outcome).await;
-        let mut record = record(run, trial, outcome, None, None);
+        let mut record = record(context, run, trial, outcome, None, None);
         let pods = document.iter().flat_map(|document| &document.samples);
         let last = pods.flat_map(|sample| &sample.pods).last();
         let last = last.map(|pod| (pod.pod.clone(), pod.image_id.clone()));
@@ -64,7 +64,7 @@ pub async fn collect(
         let (document, outcome) =
             result(&probes, probe_pod, &probe_state, outcome::read_density).await?;
         let outcome = told_by_node(context, run, trial, outcome).await;
-        let mut record = record(run, trial, outcome, None, None);
+        let mut record = record(context, run, trial, outcome, None, None);
         let image = document.as_ref().map(|document| document.image_id.clone());
         let last = image.map(|image| (names::cold_subject(run, trial), image));
         record.subject = cold_subject(context, run, node, trial, last).await?;
@@ -83,7 +83,7 @@ pub async fn collect(
     })
     .await?;
     let facts = own.map(|(facts, _)| facts);
-    let mut record = record(run, trial, outcome, facts, document);
+    let mut record = record(context, run, trial, outcome, facts, document);
     record.duet_subject = partner.map(|(facts, _)| facts);
     store_all(context, run, node, vec![record]).await
 }
@@ -155,7 +155,7 @@ pub async fn failure(
         context,
         run,
         node,
-        vec![record(run, trial, outcome, facts, None)],
+        vec![record(context, run, trial, outcome, facts, None)],
     )
     .await
 }
@@ -170,7 +170,14 @@ pub async fn skipped(
     let mut groups: BTreeMap<(&str, &str), Vec<Record>> = BTreeMap::new();
     for trial in &exclusion.trials {
         let Failure { reason, message } = exclusion.failure.clone();
-        let record = record(run, trial, Outcome::Skipped { reason, message }, None, None);
+        let record = record(
+            context,
+            run,
+            trial,
+            Outcome::Skipped { reason, message },
+            None,
+            None,
+        );
         groups
             .entry((&trial.cell.variant, &trial.cell.workload))
             .or_default()
@@ -183,6 +190,7 @@ pub async fn skipped(
 }
 
 fn record(
+    context: &Context,
     run: &ValidatedRun,
     trial: &TrialId,
     outcome: Outcome,
@@ -200,6 +208,7 @@ fn record(
         outcome,
         operator_version: OPERATOR_VERSION.into(),
         recorded_at: Timestamp::now(),
+        noise: context.config.noise,
         subject,
         duet_subject: None,
         document,

@@ -11,7 +11,7 @@ use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::record::{Point, TrialId};
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 use super::chart::{NAMESPACE, repository};
 
@@ -38,6 +38,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         },
         runtime_classes: RuntimeClasses::default(),
         meter,
+        noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
         cold_start_service_account: Some("wasmbench-cold-start".into()),

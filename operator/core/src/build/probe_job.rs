@@ -64,7 +64,7 @@ pub fn probe_job(
     target: Target<'_>,
     config: &OperatorConfig,
 ) -> Job {
-    let request = request(run, variant, workload, trial, target, config.meter);
+    let request = request(run, variant, workload, trial, target, config);
     let mut meta = meta(run, trial, config);
     let annotations = meta.annotations.get_or_insert_default();
     annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
@@ -112,7 +112,7 @@ fn request(
     workload: &Workload,
     trial: &TrialId,
     target: Target<'_>,
-    meter: MeterLevel,
+    config: &OperatorConfig,
 ) -> LoadRequest {
     let sweeps = &run.spec.sweeps;
     let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
@@ -155,7 +155,8 @@ fn request(
         },
         load,
         ready_timeout_seconds: run.spec.subject_ready_timeout_seconds,
-        meter,
+        meter: config.meter,
+        noise: config.noise,
         calibrate_generator: calibrates(trial),
         engine_path: variant.subject.engine_path.map(str::to_owned),
         duet: duet(run, trial, target),

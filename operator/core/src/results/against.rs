@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::cells::WrongEngines;
 use super::environment::Drift;
 use super::quality::Reason;
+use crate::wire::request::NoiseRule;
 
 /// What the whole run knows against its variants.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,8 @@ pub struct Against<'a> {
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
     pub drift: &'a [Drift],
+    /// What becomes of trials on a noisy node.
+    pub noise: NoiseRule,
 }
 
 impl Against<'_> {

@@ -137,7 +137,7 @@ pub(super) fn trial_of(
         Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
         Ended::Measured => {
             let errors = (seen.metrics.errors > 0).then_some(Reason::ErrorsInLoad);
-            let noise = seen.metrics.noise().is_over_limit();
+            let noise = seen.noise.excludes() && seen.metrics.noise().is_over_limit();
             let noise = noise.then_some(Reason::NodeNoisy);
             let coarse = seen.metrics.clock_too_coarse;
             let coarse = coarse.then_some(Reason::ClockTooCoarse);

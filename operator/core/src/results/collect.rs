@@ -22,6 +22,7 @@ use crate::twin;
 use crate::variants::{engine, not_applicable};
 use crate::wire::document::LoadDocument;
 use crate::wire::record::{Record, TrialId};
+use crate::wire::request::NoiseRule;
 
 /// The run that records belong to.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +79,8 @@ pub struct Collector {
     measured: BenchmarkRunSpec,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
+    /// Of the whole run, should the operator have been told otherwise halfway.
+    noise: NoiseRule,
 }
 
 impl Collector {
@@ -91,6 +94,7 @@ impl Collector {
             },
             observations: BTreeMap::new(),
             facts: vec![],
+            noise: NoiseRule::default(),
         }
     }
 
@@ -112,6 +116,7 @@ impl Collector {
         if is_later || *block > self.run.spec.most_blocks() {
             return;
         }
+        self.noise = self.noise.max(record.noise);
         let status = workload.expect.status;
         let facts = self.index_of(Facts::of(record));
         let mut observation = observe(record, status, facts);
@@ -151,6 +156,7 @@ impl Collector {
             measured,
             observations,
             facts,
+            noise,
         } = self;
         let baseline = run.baseline().to_owned();
         let blocks = precision::blocks(measured, observations);
@@ -172,6 +178,7 @@ impl Collector {
             answers: &wrong,
             engines: &engines,
             drift: &environment.drift,
+            noise: *noise,
         };
         let (cold_starts, density, compared) = self.compared(measured, &cells, against);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
@@ -196,7 +203,7 @@ impl Collector {
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cold_starts));
-        doubts.extend(density::doubts(&density));
+        doubts.extend(density::doubts(&density, *noise));
         let mut trials = TrialCounts::default();
         let cold_counts = cold_starts.iter().map(|cell| cell.counts);
         let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
@@ -258,7 +265,7 @@ impl Collector {
         let mut cold_starts = coldstart::cells(spec, &self.observations, against.answers);
         coldstart::mark(&mut cold_starts, against, minimum_effect);
         let found = coldstart::unjudged(&cold_starts, baseline);
-        let mut density = density::cells(spec, &self.observations, against.answers);
+        let mut density = density::cells(spec, &self.observations, against);
         density::mark(&mut density, against);
         let found_density = density::unjudged(&density, baseline);
         let mut p_values = by_block::p_values(&found);

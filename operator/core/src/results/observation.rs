@@ -12,6 +12,7 @@ use super::period;
 use super::trial::{self, Metrics};
 use crate::wire::document::LoadDocument;
 use crate::wire::record::{Outcome, Point, Record, TrialId};
+use crate::wire::request::NoiseRule;
 
 /// How a trial ended, in the words of its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum Ended {
 /// What a summary needs of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
+    /// What becomes of it if the node was noisy.
+    pub noise: NoiseRule,
     /// Position in the run's order, counted from 0.
     pub position: u32,
     /// When its measurement began, by the node's clock.
@@ -164,6 +167,7 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
         (Outcome::Measured, None) => Ended::Measured,
     };
     Observation {
+        noise: record.noise,
         position: record.position,
         began_at: period::began_at(record),
         recorded_at: record.recorded_at,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cold_start::ColdStartRequest;
 use super::document::{Answer, Environment, ProbeFailure, TimedWindow};
-use super::request::MeterLevel;
+use super::request::{MeterLevel, NoiseRule};
 
 /// Name and version of the document's schema.
 pub const DENSITY_SCHEMA: &str = "wasmbench.dev/density/v1";
@@ -28,6 +28,9 @@ pub struct DensityRequest {
     pub available_memory_percent: u32,
     /// Where memory is read.
     pub meter: MeterLevel,
+    /// Whether a noisy window is measured once more.
+    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
+    pub noise: NoiseRule,
 }
 
 /// The outcome of one climb.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cold_start::ColdStartDocument;
 use super::density::DensityDocument;
 use super::document::LoadDocument;
+use super::request::NoiseRule;
 
 /// Name and version of the record's schema.
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
@@ -202,6 +203,9 @@ pub struct Record {
     pub operator_version: String,
     /// When it was stored.
     pub recorded_at: Timestamp,
+    /// What the operator was told to do about noise.
+    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
+    pub noise: NoiseRule,
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,

@@ -42,6 +42,9 @@ pub struct LoadRequest {
     pub ready_timeout_seconds: u32,
     /// Where the subject's resources are read.
     pub meter: MeterLevel,
+    /// Whether a noisy window is measured once more.
+    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
+    pub noise: NoiseRule,
     /// Whether the load generator's own ceiling is measured first.
     #[serde(default)]
     pub calibrate_generator: bool,
@@ -116,6 +119,29 @@ pub enum MeterLevel {
     /// The node's cgroups, mounted read-only at [`CGROUP_MOUNT`].
     #[default]
     Cgroup,
+}
+
+/// What becomes of a trial during which the node was noisy; the administrator chooses it in the chart.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoiseRule {
+    /// It is measured once more, and left out of its point if the node stays noisy.
+    #[default]
+    Exclude,
+    /// It counts as it is, and the run is not to be trusted.
+    Note,
+}
+
+impl NoiseRule {
+    /// Whether a noisy trial is left out.
+    pub fn excludes(self) -> bool {
+        self == Self::Exclude
+    }
+
+    /// What is not written, because it is the rule without a word.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where the probe finds the node's `/sys/fs/cgroup`.

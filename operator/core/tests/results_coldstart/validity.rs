@@ -12,7 +12,8 @@ use wasmbench_core::results::{report_files, report_files_of, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache, NodeSpan};
 use wasmbench_core::wire::document::NodeCpu;
-use wasmbench_core::wire::record::Point;
+use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::request::NoiseRule;
 
 use crate::results_support::cold_starts::{floor, hares, input, records};
 use crate::support::{doubts_of, hare, summary_of};
@@ -203,6 +204,10 @@ fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
 
 /// The same, where only the first `judged` samples tell of the node.
 fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary {
+    summary_of(&busy_records(judged, samples, busy, stolen))
+}
+
+fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Record> {
     let mut all = records();
     for document in all.iter_mut().flat_map(|record| &mut record.cold_start) {
         let facts = &mut document.environment.facts;
@@ -228,7 +233,22 @@ fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary
             });
         }
     }
-    summary_of(&all)
+    all
+}
+
+#[test]
+fn starts_beside_a_neighbour_that_is_only_noted_are_compared_and_not_trusted() {
+    let mut records = busy_records(15, 4, 1200, 0);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summary_of(&records);
+    assert!(hare(&summary).is_ranked());
+    let time = hare(&summary).create_to_listening.as_ref().unwrap();
+    assert!(time.versus_baseline.is_some());
+    let doubts = doubts_of(&summary, Reason::NodeNoisy);
+    let place = "hare on greet (4 of 15 samples)";
+    assert!(doubts[0].0 && doubts[0].1.contains(place), "{doubts:?}");
 }
 
 #[test]

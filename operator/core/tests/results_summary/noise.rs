@@ -9,9 +9,10 @@ use wasmbench_core::results::{Summary, report_files_of, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::request::NoiseRule;
 
 use crate::results_support::{all_measured, run, run_with};
-use crate::support::{doubt, noisy_in, reasons, with_window};
+use crate::support::{doubt, noisy_in, noisy_records, reasons, with_window};
 
 #[test]
 fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
@@ -87,6 +88,26 @@ fn two_noisy_trials_in_five_make_a_point_invalid() {
     assert_eq!(marks, [None, Some("NodeNoisy")]);
     let report = &report_files_of(&summary).unwrap()["report.md"];
     assert!(report.contains("INVALID: NodeNoisy"));
+}
+
+#[test]
+fn noise_that_is_noted_leaves_nothing_out_and_withholds_trust() {
+    let mut records = noisy_records(&[2, 4]);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summarize(&run(), &records);
+    assert_eq!(summary.trustworthy, Some(false));
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
+    assert_eq!(reasons(&summary), [Reason::NodeNoisy]);
+    let doubt = doubt(&summary, Reason::NodeNoisy);
+    let place = "embedded on hello at 50 connections (2 of 5: 20 % used by others)";
+    assert!(doubt.message.contains(place), "{doubt:?}");
+    assert!(doubt.remedy.contains("noise: Note"), "{doubt:?}");
+    let mut compared = summary.comparisons.iter();
+    let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == Metric::ThroughputRps;
+    assert_eq!(compared.find(of_hello).unwrap().blocks, 5);
+    assert!(summary.cells.iter().all(|cell| cell.ranked));
 }
 
 #[test]

@@ -46,10 +46,13 @@ pub fn with_window(change: impl Fn(&mut Record)) -> Summary {
     summarize(&run, &records)
 }
 
-/// The records of a clean run in which the node was noisy in these blocks of one point.
+/// A clean run in which the node was noisy in these blocks of one point.
 pub fn noisy_in(blocks: &[u32]) -> Summary {
-    let run = run();
-    let mut records = all_measured(&run);
+    summarize(&run(), &noisy_records(blocks))
+}
+
+pub fn noisy_records(blocks: &[u32]) -> Vec<Record> {
+    let mut records = all_measured(&run());
     let at = Point::Throughput { connections: 50 };
     let is_noisy =
         |t: &TrialId| is_embedded_hello(t) && t.cell.point == at && blocks.contains(&t.block);
@@ -57,7 +60,7 @@ pub fn noisy_in(blocks: &[u32]) -> Summary {
         let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
         window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
     }
-    summarize(&run, &records)
+    records
 }
 
 /// The synthetic run with a twin whose rate is off by `factor` in every block.

@@ -92,6 +92,7 @@ fn load(
         generator: None,
         cpus: environment::cpus(settings),
         fills_node: true,
+        noise: request.noise,
         deadline: Instant::now() + Duration::from_secs(LOAD_SECONDS.into()),
     };
     let warm = bench.warm_up(&amounts, PER_REQUEST)?;

@@ -151,6 +151,7 @@ fn bench<'a>(
         generator: None,
         cpus: environment::cpus(settings),
         fills_node: false,
+        noise: request.noise,
         deadline: Instant::now(),
     }
 }

@@ -41,7 +41,7 @@ impl Bench<'_> {
     ) -> Result<(TimedWindow, Answered), ProbeFailure> {
         let first = self.part_of_peak(asked, warm)?;
         let noisy = ask_for_quiet(std::slice::from_ref(&first));
-        if !noisy || !self.has_time_for(&first) {
+        if !noisy || !self.may_repeat(&first) {
             return Ok((first.timed, first.answered));
         }
         let why = first.noise.words();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
+use wasmbench_core::wire::request::NoiseRule;
 
 use super::amounts::{Amounts, limit};
 use super::failure;
@@ -41,6 +42,8 @@ pub struct Bench<'a> {
     pub cpus: Option<u32>,
     /// Whether other instances of the subject fill the node.
     pub fills_node: bool,
+    /// Whether a noisy window is measured once more.
+    pub noise: NoiseRule,
     /// All load has ended by then.
     pub deadline: Instant,
 }
@@ -105,10 +108,11 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Whether a window like this one can be measured once more.
-    pub fn has_time_for(&self, another: &Window) -> bool {
+    /// Whether a noisy window like this one is to be measured once more, and there is time for it.
+    pub fn may_repeat(&self, another: &Window) -> bool {
         let needed = another.length + REQUEST_TIMEOUT;
-        self.deadline.saturating_duration_since(Instant::now()) > needed
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.noise.excludes() && left > needed
     }
 
     /// Runs the timed window once.

@@ -115,7 +115,7 @@ pub fn timed(
             repeats = 1;
         } else if let Some(first) = noisy {
             break quieter(first, windows);
-        } else if ask_for_quiet(&windows) && have_time(benches, &windows) {
+        } else if ask_for_quiet(&windows) && may_repeat(benches, &windows) {
             let why = windows.iter().map(|window| window.noise);
             let why = why.reduce(wasmbench_core::noise::Noise::worst);
             let why = why.unwrap_or_default().words();
@@ -129,9 +129,9 @@ pub fn timed(
     Ok(told.map(|window| (window.timed, window.answered)).collect())
 }
 
-fn have_time(benches: &[Bench<'_>], windows: &[Window]) -> bool {
+fn may_repeat(benches: &[Bench<'_>], windows: &[Window]) -> bool {
     let mut both = benches.iter().zip(windows);
-    both.all(|(bench, window)| bench.has_time_for(window))
+    both.all(|(bench, window)| bench.may_repeat(window))
 }
 
 fn windows(

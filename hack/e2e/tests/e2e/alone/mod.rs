@@ -1,3 +1,6 @@
-//! What stops or changes something that all tests share: the operator, the API server, the CRD.
+//! What stops or changes something that all tests share, and what needs more nodes than one.
 
+mod operator_killed;
+mod parallel;
 mod precision;
+mod undecodable;

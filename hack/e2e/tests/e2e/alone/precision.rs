@@ -5,7 +5,7 @@ use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::processes::send_signal;
+use wasmbench_e2e::processes::{operator, send_signal};
 use wasmbench_e2e::runs;
 
 /// CPU per request and memory of short windows are close to a wide target from the beginning, or not:
@@ -47,7 +47,8 @@ async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_di
     with_namespace("precise", |client, namespace| async move {
         runs::create(&client, &namespace, "narrow", PRECISE).await;
         runs::recorded(&client, &namespace, "narrow", 5).await;
-        send_signal("KILL", "wasmbench-operator").expect("the operator runs");
+        let operator = operator().expect("the operator runs");
+        assert!(send_signal("KILL", operator));
         let run = runs::finished(&client, &namespace, "narrow", 420).await;
         let status = run.status.as_ref().expect("a status");
         let reached = status.precision.as_ref().expect("a precision");

@@ -9,7 +9,7 @@ use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
-use wasmbench_e2e::processes::send_signal;
+use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{eventually, runs};
 
 const BOTH: &str = r"
@@ -267,7 +267,8 @@ sweeps: {coldStart: {samples: 5}}
             },
         )
         .await;
-        assert!(send_signal("KILL", "wasmbench-probe").is_some());
+        let probe = probe_of(&client, &uid).await.expect("the probe runs");
+        assert!(send_signal("KILL", probe));
         let run = runs::finished(&client, &namespace, "victim", 240).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
         let words: Vec<&String> = outcomes.values().collect();

@@ -1,14 +1,15 @@
-//! Two runs on the real node: the later names the earlier, and the plugin compares them too.
+//! Two runs on one node: the later names the earlier, and the plugin compares them too.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, ResourceExt};
+use kube::{Api, Client, ResourceExt};
 use serde_json::Value;
 use wasmbench_api::labels;
 use wasmbench_api::status::VersusRun;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::runs;
 
 const SHORT: &str = r"
@@ -21,69 +22,63 @@ sweeps:
   warmLatency: {requests: 100}
 ";
 
+/// A run that names an earlier one, measured, and what its status says of both.
+async fn versus(
+    (client, namespace, node): (&Client, &str, &str),
+    later: &str,
+    earlier: &str,
+    more: &str,
+) -> VersusRun {
+    let node = placement(node);
+    let spec = format!("{SHORT}{more}\n{node}baselineRunName: {earlier}\n");
+    runs::create(client, namespace, later, &spec).await;
+    let run = runs::finished(client, namespace, later, 180).await;
+    let versus = run.status.and_then(|status| status.versus_run);
+    versus.expect("versusRun is in the status")
+}
+
 #[tokio::test]
 async fn a_run_is_compared_with_the_one_that_it_names() {
     with_namespace("compare", |client, namespace| async move {
-        let versus = |later: &'static str, earlier: &str, more: &str| {
-            let spec = format!("{SHORT}{more}\nbaselineRunName: {earlier}\n");
-            let (client, namespace) = (client.clone(), namespace.clone());
-            async move {
-                let run =
-                    runs::finished_on_quiet_node(&client, &namespace, later, &spec, 180).await;
-                let versus = run
-                    .status
-                    .as_ref()
-                    .and_then(|status| status.versus_run.clone());
-                (run.name_any(), versus.expect("versusRun is in the status"))
-            }
-        };
-        let (first, missing): (String, VersusRun) = versus("first", "nobody", "").await;
-        assert!(!missing.compared, "{missing:?}");
-        assert!(
-            missing
-                .message
-                .contains("there is no BenchmarkRun 'nobody'"),
-            "{missing:?}"
-        );
-        let (second, compared) = versus("second", &first, "").await;
-        assert!(compared.compared, "{compared:?}");
-        // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
-        assert!(compared.message.contains(" number"), "{compared:?}");
-        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
-        let report = maps
-            .get(&format!("{second}-report"))
-            .await
-            .expect("the report");
-        check_documents(&namespace, &second, report.annotations()).await;
-        let files = report.data.expect("files");
-        assert!(
-            files["versus-run.txt"].contains("warm p50 latency"),
-            "{files:?}"
-        );
-        let (third, refused) =
-            versus("third", &first, "resources: {limits: {memory: 256Mi}}").await;
-        assert!(!refused.compared, "{refused:?}");
-        assert!(refused.message.contains("spec.resources"), "{refused:?}");
-        let plugin = |earlier: &str, later: &str| {
-            let names = [earlier, later].map(str::to_owned);
-            let namespace = namespace.clone();
-            async move {
-                let [earlier, later] = names;
-                kubectl(&["wasmbench", "compare", &earlier, &later, "-n", &namespace]).await
-            }
-        };
-        let again = plugin(&first, &second).await;
-        // Three blocks are too few to be trusted.
-        assert_eq!(again.code, Some(3), "{again:?}");
-        assert_eq!(again.stdout, files["versus-run.txt"]);
-        let refused = plugin(&first, &third).await;
-        assert_eq!(refused.code, Some(1), "{refused:?}");
-        assert!(
-            refused.stdout.contains("Not comparable: spec.resources"),
-            "{refused:?}"
-        );
+        with_own_node(&client, async |node| {
+            compare(&client, &namespace, &node).await;
+        })
+        .await;
     })
     .await;
+}
+
+async fn compare(client: &Client, namespace: &str, node: &str) {
+    let place = (client, namespace, node);
+    let missing = versus(place, "first", "nobody", "").await;
+    assert!(!missing.compared, "{missing:?}");
+    let nobody = "there is no BenchmarkRun 'nobody'";
+    assert!(missing.message.contains(nobody), "{missing:?}");
+
+    let compared = versus(place, "second", "first", "").await;
+    assert!(compared.compared, "{compared:?}");
+    // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
+    assert!(compared.message.contains(" number"), "{compared:?}");
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let report = maps.get("second-report").await.expect("the report");
+    check_documents(namespace, "second", report.annotations()).await;
+    let files = report.data.expect("files");
+    let versus_run = &files["versus-run.txt"];
+    assert!(versus_run.contains("warm p50 latency"), "{versus_run}");
+
+    let memory = "resources: {limits: {memory: 256Mi}}";
+    let refused = versus(place, "third", "first", memory).await;
+    assert!(!refused.compared, "{refused:?}");
+    assert!(refused.message.contains("spec.resources"), "{refused:?}");
+
+    let again = kubectl(&["wasmbench", "compare", "first", "second", "-n", namespace]).await;
+    // Three blocks are too few to be trusted.
+    assert_eq!(again.code, Some(3), "{again:?}");
+    assert_eq!(&again.stdout, versus_run);
+    let refused = kubectl(&["wasmbench", "compare", "first", "third", "-n", namespace]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let why = "Not comparable: spec.resources";
+    assert!(refused.stdout.contains(why), "{refused:?}");
 }
 
 /// What programs read of a finished run, and which build wrote its report.

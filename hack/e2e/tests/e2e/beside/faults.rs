@@ -4,7 +4,7 @@ use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
-use wasmbench_e2e::processes::send_signal;
+use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{eventually, runs};
 
 use std::time::Duration;
@@ -172,10 +172,12 @@ variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 ";
-        runs::create(&client, &namespace, "hanging", spec).await;
-        let frozen = eventually(Duration::from_mins(1), "a probe runs", || async {
+        let run = runs::create(&client, &namespace, "hanging", spec).await;
+        let uid = run.metadata.uid.expect("a uid");
+        let frozen = eventually(Duration::from_mins(5), "a probe runs", || async {
+            let probe = probe_of(&client, &uid).await?;
             // As a bug of the kernel or a full disk would.
-            send_signal("STOP", "wasmbench-probe")
+            send_signal("STOP", probe).then_some(probe)
         })
         .await;
         let run = runs::finished(&client, &namespace, "hanging", 300).await;

@@ -1,6 +1,5 @@
-//! Kill, delete, suspend, queue, expire: nothing is lost, repeated or left behind.
+//! Delete, suspend, queue, expire: nothing is lost, repeated or left behind.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kube::api::{DeleteParams, Patch, PatchParams};
@@ -11,8 +10,8 @@ use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::{left_of, undeleted_of};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::processes::{process_of, send_signal};
-use wasmbench_e2e::{eventually, operator_namespace, runs};
+use wasmbench_e2e::nodes::{placement, with_own_node};
+use wasmbench_e2e::{eventually, runs};
 
 const SHORT: &str = r"
 blocks: 5
@@ -32,65 +31,6 @@ async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_js
     api.patch(name, &PatchParams::default(), &patch)
         .await
         .expect("the patch is accepted");
-}
-
-/// SIGKILL, which nothing can catch. The pod goes with it, because the kubelet would wait longer
-/// before each restart of its container.
-async fn kill_the_operator() {
-    // The kubelet may have started the container once more before it saw that the pod goes: then the one
-    // that was met last time is gone too, and the next pod is on its way.
-    let killed = eventually(Duration::from_mins(1), "an operator runs", || async {
-        send_signal("KILL", "wasmbench-operator")
-    })
-    .await;
-    let namespace = operator_namespace();
-    let selector = "app.kubernetes.io/component=operator";
-    let delete = [
-        "delete",
-        "pod",
-        "--wait=false",
-        "-n",
-        &namespace,
-        "-l",
-        selector,
-    ];
-    assert!(kubectl(&delete).await.ok);
-    // The next kill is to meet a living one.
-    eventually(Duration::from_mins(1), "an operator runs again", || async {
-        process_of("wasmbench-operator").filter(|pid| *pid != killed)
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
-    with_namespace("kill", |client, namespace| async move {
-        runs::create(&client, &namespace, "survivor", SHORT).await;
-        // Odd pauses, so that the kills fall into every part of a trial.
-        for pause in [900, 2300, 3700, 1100, 4900, 2900, 600, 5300, 3100, 1700] {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
-            kill_the_operator().await;
-        }
-        let run = runs::finished(&client, &namespace, "survivor", 300).await;
-        let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert_eq!((records.len(), outcomes.len()), (20, 20), "{outcomes:#?}");
-        assert!(
-            outcomes.values().all(|outcome| outcome == "Measured"),
-            "{outcomes:#?}"
-        );
-        let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
-        for record in &records {
-            *blocks.entry(record.trial.block).or_default() += 1;
-        }
-        assert!(
-            blocks.len() == 5 && blocks.values().all(|cells| *cells == 4),
-            "{blocks:?}"
-        );
-        let uid = run.metadata.uid.as_deref().expect("a uid");
-        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
-    })
-    .await;
 }
 
 /// The run stops at once: within ten seconds each of its pods and Jobs is deleted. That they are gone with the
@@ -172,36 +112,36 @@ async fn a_suspended_run_stops_within_ten_seconds_and_goes_on_later() {
 #[tokio::test]
 async fn the_second_run_for_a_node_queues_and_says_so() {
     with_namespace("queue", |client, namespace| async move {
-        let one = SHORT.replace("blocks: 5", "blocks: 1");
-        runs::create(&client, &namespace, "first", &one).await;
-        eventually(Duration::from_mins(1), "the first run measures", || async {
-            let run = runs::get(&client, &namespace, "first").await;
-            (runs::condition(&run, conditions::SUCCEEDED)?.reason == "Measuring").then_some(())
+        with_own_node(&client, async |node| {
+            queue(&client, &namespace, &node).await
         })
         .await;
-        runs::create(&client, &namespace, "second", &one).await;
-        let message = eventually(Duration::from_mins(1), "the second run queues", || async {
-            let run = runs::get(&client, &namespace, "second").await;
-            let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
-            (succeeded.reason == "Queued").then_some(succeeded.message)
-        })
-        .await;
-        assert!(message.contains(&format!("{namespace}/first")), "{message}");
-        assert!(message.contains("number 2 in the queue"), "{message}");
-        let first = runs::finished(&client, &namespace, "first", 90).await;
-        let second = runs::finished(&client, &namespace, "second", 90).await;
-        let end = first
-            .status
-            .expect("status")
-            .completion_time
-            .expect("ended");
-        let start = second.status.expect("status").start_time.expect("started");
-        assert!(
-            start.0 >= end.0,
-            "the second began at {start:?}, before the first ended at {end:?}"
-        );
     })
     .await;
+}
+
+async fn queue(client: &Client, namespace: &str, node: &str) {
+    let one = SHORT.replace("blocks: 5", "blocks: 1") + &placement(node);
+    runs::create(client, namespace, "first", &one).await;
+    runs::measuring(client, namespace, "first", 300).await;
+    runs::create(client, namespace, "second", &one).await;
+    let message = eventually(Duration::from_mins(1), "the second run queues", || async {
+        let run = runs::get(client, namespace, "second").await;
+        let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
+        (succeeded.reason == "Queued").then_some(succeeded.message)
+    })
+    .await;
+    assert!(message.contains(&format!("{namespace}/first")), "{message}");
+    assert!(message.contains("number 2 in the queue"), "{message}");
+    let first = runs::finished(client, namespace, "first", 90).await;
+    let second = runs::finished(client, namespace, "second", 90).await;
+    let end = first.status.expect("status").completion_time;
+    let end = end.expect("ended");
+    let start = second.status.expect("status").start_time.expect("started");
+    assert!(
+        start.0 >= end.0,
+        "the second began at {start:?}, before the first ended at {end:?}"
+    );
 }
 
 #[tokio::test]

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
 use kube::api::{Api, PostParams};
 use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::{answered, eventually, runs};
 
 /// A gateway's image that lies in the local cluster's registry and shares no layer with those on its
@@ -34,13 +36,8 @@ sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}}}
     )
 }
 
-async fn records(
-    namespace: &str,
-    client: &kube::Client,
-    name: &str,
-    concurrency: &str,
-) -> Vec<Record> {
-    runs::create(client, namespace, name, &spec(concurrency)).await;
+async fn records(namespace: &str, client: &Client, name: &str, spec: &str) -> Vec<Record> {
+    runs::create(client, namespace, name, spec).await;
     let run = runs::finished(client, namespace, name, 300).await;
     runs::records(client, &run).await
 }
@@ -48,7 +45,7 @@ async fn records(
 #[tokio::test]
 async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
     with_namespace("nodecold", |client, namespace| async move {
-        let records = records(&namespace, &client, "nodecold", "[1, 2]").await;
+        let records = records(&namespace, &client, "nodecold", &spec("[1, 2]")).await;
         assert_eq!(records.len(), 2);
         for record in &records {
             assert_eq!(record.outcome, Outcome::Measured, "{:#?}", record.outcome);
@@ -120,7 +117,7 @@ fn check_pull(pod: &ColdPod) {
 }
 
 /// A pod of someone else with the image that is to be measured.
-fn other(image: &str) -> Pod {
+fn other(image: &str, node: &str) -> Pod {
     let security = json!({
         "runAsNonRoot": true, "runAsUser": 65532, "allowPrivilegeEscalation": false,
         "capabilities": { "drop": ["ALL"] }, "seccompProfile": { "type": "RuntimeDefault" },
@@ -128,6 +125,7 @@ fn other(image: &str) -> Pod {
     serde_json::from_value(json!({
         "metadata": { "name": "neighbour" },
         "spec": {
+            "nodeName": node,
             "terminationGracePeriodSeconds": 0,
             "containers": [{ "name": "server", "image": image, "securityContext": security }],
         },
@@ -138,36 +136,46 @@ fn other(image: &str) -> Pod {
 #[tokio::test]
 async fn an_image_that_another_pod_runs_stays_and_the_trial_says_whose_it_is() {
     with_namespace("inuse", |client, namespace| async move {
-        let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
-        let neighbour = other(&image());
-        // A namespace that has no service account yet takes no pod.
-        answered("the neighbour is created", || async {
-            pods.create(&PostParams::default(), &neighbour).await
+        with_own_node(&client, async |node| {
+            image_in_use(&client, &namespace, &node).await;
         })
         .await;
-        eventually(Duration::from_mins(1), "the neighbour runs", || async {
-            let pod = pods.get("neighbour").await.ok()?;
-            (pod.status?.phase? == "Running").then_some(())
-        })
-        .await;
-        let records = records(&namespace, &client, "inuse", "[1]").await;
-        let reasons = records.iter().filter_map(|record| match &record.outcome {
-            Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
-            _ => None,
-        });
-        let reasons: Vec<(&str, &str)> = reasons.collect();
-        assert!(!reasons.is_empty(), "{:#?}", runs::outcomes(&records));
-        for (reason, message) in reasons {
-            assert_eq!(reason, "ImageNotRemovable");
-            let whose = format!("pod {namespace}/neighbour");
-            assert!(message.contains(&whose), "{message}");
-        }
-        let neighbour = pods.get("neighbour").await.expect("it is there");
-        let status = neighbour.status.expect("a status");
-        let mut containers = status.container_statuses.into_iter().flatten();
-        let container = containers.next().expect("a container");
-        assert!(container.state.is_some_and(|state| state.running.is_some()));
-        assert_eq!(container.restart_count, 0);
     })
     .await;
+}
+
+async fn image_in_use(client: &Client, namespace: &str, node: &str) {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+    let neighbour = other(&image(), node);
+    // A namespace that has no service account yet takes no pod.
+    answered("the neighbour is created", || async {
+        pods.create(&PostParams::default(), &neighbour).await
+    })
+    .await;
+    eventually(Duration::from_mins(1), "the neighbour runs", || async {
+        let pod = pods.get("neighbour").await.ok()?;
+        (pod.status?.phase? == "Running").then_some(())
+    })
+    .await;
+    let spec = spec("[1]") + &placement(node);
+    let records = records(namespace, client, "inuse", &spec).await;
+    let reasons = records.iter().filter_map(|record| match &record.outcome {
+        Outcome::Failed { reason, message } => Some((reason.as_str(), message.as_str())),
+        Outcome::Measured | Outcome::Skipped { .. } => None,
+    });
+    let reasons: Vec<(&str, &str)> = reasons.collect();
+    assert!(!reasons.is_empty(), "{:#?}", runs::outcomes(&records));
+    for (reason, message) in reasons {
+        assert_eq!(reason, "ImageNotRemovable");
+        let whose = format!("pod {namespace}/neighbour");
+        assert!(message.contains(&whose), "{message}");
+    }
+    let neighbour = pods.get("neighbour").await.expect("it is there");
+    let status = neighbour.status.expect("a status");
+    let mut containers = status.container_statuses.into_iter().flatten();
+    let container = containers.next().expect("a container");
+    assert!(container.state.is_some_and(|state| state.running.is_some()));
+    assert_eq!(container.restart_count, 0);
+    let delete = kube::api::DeleteParams::default();
+    pods.delete("neighbour", &delete).await.expect("deleted");
 }

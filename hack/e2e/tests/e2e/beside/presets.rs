@@ -139,7 +139,7 @@ async fn servers_that_are_guests_do_every_workload_like_the_native_one() {
 }
 
 #[tokio::test]
-#[ignore = "needs Wasmer's library, 8 minutes of compiling: make e2e-wasmer"]
+#[ignore = "needs Wasmer's library, 8 minutes of compiling: make test-systems"]
 async fn the_preset_of_wasmer_answers_like_the_native_one_in_the_mode_it_claims() {
     with_namespace("wasmer", |client, namespace| async move {
         let spec = spec(OF_WASMER, USUAL);

@@ -5,7 +5,7 @@ use kube::Client;
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
-use wasmbench_e2e::runtime_class::{self, ShimOnNode};
+use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
 
 /// A runtime that the local cluster's containerd knows, and whose shim is nowhere.
@@ -181,7 +181,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
         assert_eq!(reason, "StartTimedOut", "{message}");
         assert!(message.contains("install its program on containerd's PATH"), "{message}");
 
-        let shim = ShimOnNode::script(BROKEN, "#!/bin/sh\necho the shim crashes >&2\nexit 1\n");
+        let shim = ShimOnNodes::script(BROKEN, "#!/bin/sh\necho the shim crashes >&2\nexit 1\n");
         let records = measured("crashing", &["e2e-broken"]).await;
         drop(shim);
         let (reason, message) = failure(&records, "e2e-broken");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::against::Against;
-use super::super::doubts::{self, MAX_PLACES, counts, doubt, note};
+use super::super::doubts::{self, MAX_PLACES, NOTED_REMEDY, counts, doubt, note};
 use super::super::invalid::TRIALS_PER_NOISY_ONE;
 use super::super::quality::{Doubt, Reason};
 use super::super::units;
@@ -24,7 +24,10 @@ pub fn mark(cells: &mut [ColdStartCell], against: Against<'_>, minimum_effect: f
         let of_run = against.reasons(&cell.variant, &cell.workload);
         let found = [
             (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
-            (Reason::NodeNoisy, is_noisy(cell)),
+            (
+                Reason::NodeNoisy,
+                against.noise.excludes() && is_noisy(cell),
+            ),
             (
                 Reason::ClockTooCoarse,
                 is_too_coarse(cell, minimum_effect).unwrap_or_default(),
@@ -64,6 +67,7 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         unverified(cells),
         compile_cache_unknown(cells),
         noisy(cells),
+        noted(cells),
         not_judged(cells),
         coarse(cells),
     ];
@@ -120,12 +124,26 @@ fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
     ))
 }
 
+fn noisy_place(cell: &ColdStartCell) -> String {
+    let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
+    format!("{place} ({noisy} of {all} samples)")
+}
+
+fn noted(cells: &[ColdStartCell]) -> Option<Doubt> {
+    let counts = |cell: &&ColdStartCell| !cell.invalid_because.contains(&Reason::NodeNoisy);
+    let noted = cells.iter().filter(counts).filter(|cell| is_noisy(cell));
+    let places = listed(noted.map(noisy_place))?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!(
+            "others used the node while pods started, and these points count all the same: {places}"
+        ),
+        NOTED_REMEDY,
+    ))
+}
+
 fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
-        let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
-        format!("{place} ({noisy} of {all} samples)")
-    };
-    let places = listed(having(cells, Reason::NodeNoisy).map(place))?;
+    let places = listed(having(cells, Reason::NodeNoisy).map(noisy_place))?;
     Some(doubt(
         Reason::NodeNoisy,
         format!(

@@ -1,9 +1,10 @@
 //! Climbs to cells: medians over blocks, and ratios of slopes within them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 
+use super::super::against::Against;
 use super::super::by_block::{counts, measured, round};
 use super::super::observation::Observation;
 use super::super::statistics::Spread;
@@ -18,12 +19,11 @@ use crate::wire::record::{Cell, Point, TrialId};
 pub(super) type Blocks<'a> = BTreeMap<u32, &'a DensityTrial>;
 
 /// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
-/// wrong answers (`mismatched`, with their workload) have no valid trials, and climbs with a step on a
-/// noisy node are none.
+/// wrong answers have no valid trials. Nor are climbs with a step on a noisy node valid, where noise excludes.
 pub fn cells(
     spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
-    mismatched: &BTreeSet<(String, String)>,
+    against: Against<'_>,
 ) -> Vec<DensityCell> {
     let Some(sweep) = &spec.sweeps.density else {
         return vec![];
@@ -40,12 +40,14 @@ pub fn cells(
                 workload: workload.name.clone(),
                 point: Point::Density,
             };
-            let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
+            let answers = (cell.variant.clone(), cell.workload.clone());
+            let wrong = against.answers.contains(&answers);
             let all = measured(&cell, spec.blocks, observations, |seen| {
                 seen.density.as_ref()
             });
             let all: Blocks<'_> = all.collect();
-            let valid = all.iter().filter(|(_, trial)| !wrong && !trial.is_noisy());
+            let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
+            let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));
             let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
             let counts = counts(&cell, spec.blocks, observations, &valid);
             let noisy = all.values().filter(|trial| trial.is_noisy()).count();

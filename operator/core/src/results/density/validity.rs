@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::super::against::Against;
-use super::super::doubts::{MAX_PLACES, counts, doubt, listed, note};
+use super::super::doubts::{MAX_PLACES, NOTED_REMEDY, counts, doubt, listed, note};
 use super::super::invalid::are_too_many;
 use super::super::quality::{Doubt, Reason};
 use super::DensityCell;
 use super::spoilt::words;
+use crate::wire::request::NoiseRule;
 
 /// What stands before places.
 const OF: &str = "density of ";
@@ -20,7 +21,10 @@ pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
         let found = [
             (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
             (Reason::Throttled, has_spoilt(Reason::Throttled)),
-            (Reason::NodeNoisy, are_too_many(cell.noisy_trials, measured)),
+            (
+                Reason::NodeNoisy,
+                against.noise.excludes() && are_too_many(cell.noisy_trials, measured),
+            ),
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
         let found = found.map(|(reason, _)| reason);
@@ -32,7 +36,7 @@ pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
 
 /// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
 /// reached count.
-pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
+pub fn doubts(cells: &[DensityCell], noise: NoiseRule) -> Vec<Doubt> {
     let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
     let found = [
         counts::trials_failed(OF, points()),
@@ -41,7 +45,11 @@ pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
         throttled(cells),
         saturated(cells),
         noisy(cells),
-        left_out(cells),
+        if noise.excludes() {
+            left_out(cells)
+        } else {
+            noted(cells)
+        },
         not_judged(cells),
     ];
     found.into_iter().flatten().collect()
@@ -85,6 +93,15 @@ fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
         format!("steps on a noisy node: {places}"),
         "these are not compared, because the node was not the run's alone: move other pods away \
          (kubectl top pods), or choose a quiet node with spec.placement",
+    ))
+}
+
+fn noted(cells: &[DensityCell]) -> Option<Doubt> {
+    let places = places(cells, Reason::NodeNoisy, |_| true)?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("climbs with a step on a noisy node, which count all the same: {places}"),
+        NOTED_REMEDY,
     ))
 }
 

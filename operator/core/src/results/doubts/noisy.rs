@@ -3,7 +3,7 @@
 use super::super::invalid::noisy_trials;
 use super::super::summary::CellSummary;
 use super::super::trial::{Trial, TrialState};
-use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use super::{Doubt, Evidence, MAX_PLACES, NOTED_REMEDY, Reason, listed, note};
 use crate::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 /// Points that are invalid because too many of their trials were noisy.
@@ -28,6 +28,27 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         ),
         "these points are not compared, because the node was not the run's alone: move other pods \
          away (kubectl top pods), or choose a quiet node, with memory to spare, by spec.placement",
+    ))
+}
+
+/// Trials on a noisy node that count, because the operator was told only to note noise.
+pub fn noted(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let valid = cell
+            .trials
+            .iter()
+            .filter(|trial| trial.state == TrialState::Valid);
+        let noises = valid.map(|trial| trial.metrics.noise());
+        let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
+        let worst = noises.iter().copied().reduce(Noise::worst)?;
+        let (noisy, valid, words) = (noises.len(), cell.counts.valid, worst.words());
+        Some(format!("{} ({noisy} of {valid}: {words})", cell.place()))
+    };
+    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    Some(super::doubt(
+        Reason::NodeNoisy,
+        format!("trials on a noisy node, which count all the same: {places}"),
+        NOTED_REMEDY,
     ))
 }
 

@@ -1,0 +1,82 @@
+//! An operator that dies again and again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::processes::{operator, send_signal};
+use wasmbench_e2e::{eventually, operator_namespace, runs};
+
+const SHORT: &str = r"
+blocks: 5
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps:
+  warmLatency: {requests: 100}
+  throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
+";
+
+/// SIGKILL, which nothing can catch. The pod goes with it, because the kubelet would wait longer
+/// before each restart of its container.
+async fn kill_the_operator() {
+    // The kubelet may have started the container once more before it saw that the pod goes: then the one
+    // that was met last time is gone too, and the next pod is on its way.
+    let killed = eventually(Duration::from_mins(1), "an operator runs", || async {
+        let pid = operator()?;
+        send_signal("KILL", pid).then_some(pid)
+    })
+    .await;
+    let namespace = operator_namespace();
+    let selector = "app.kubernetes.io/component=operator";
+    let delete = [
+        "delete",
+        "pod",
+        "--wait=false",
+        "-n",
+        &namespace,
+        "-l",
+        selector,
+    ];
+    assert!(kubectl(&delete).await.ok);
+    // The next kill is to meet a living one.
+    eventually(Duration::from_mins(1), "an operator runs again", || async {
+        operator().filter(|pid| *pid != killed)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
+    with_namespace("kill", |client, namespace| async move {
+        runs::create(&client, &namespace, "survivor", SHORT).await;
+        // Odd pauses, so that the kills fall into every part of a trial.
+        for pause in [900, 2300, 3700, 1100, 4900, 2900, 600, 5300, 3100, 1700] {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            kill_the_operator().await;
+        }
+        let run = runs::finished(&client, &namespace, "survivor", 300).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!((records.len(), outcomes.len()), (20, 20), "{outcomes:#?}");
+        assert!(
+            outcomes.values().all(|outcome| outcome == "Measured"),
+            "{outcomes:#?}"
+        );
+        let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
+        for record in &records {
+            *blocks.entry(record.trial.block).or_default() += 1;
+        }
+        assert!(
+            blocks.len() == 5 && blocks.values().all(|cells| *cells == 4),
+            "{blocks:?}"
+        );
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
