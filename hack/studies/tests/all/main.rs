@@ -1,0 +1,6 @@
+//! The figures that are in the repository, and those of a summary beside them.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+mod collect;
+mod in_sync;
