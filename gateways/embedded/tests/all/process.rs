@@ -1,7 +1,5 @@
 //! The gateway with the module that is measured.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! The sandbox with small modules that misbehave: nothing outlives an instance, and no module
 //! takes the gateway with it.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use gateway_embedded::{Allocator, Compile, Memory, Mode, Sandbox, SandboxError};
 use gateway_http::Transform;
 

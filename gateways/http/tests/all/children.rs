@@ -1,7 +1,6 @@
 //! Answers that a child process makes: what the child does well, and what it does badly.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use crate::common::{Client, start_with};
 use gateway_http::{ChildCommand, Config, Failed, Transform, Workloads};

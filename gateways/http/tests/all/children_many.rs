@@ -2,7 +2,6 @@
 //! those of the process.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use crate::common::{Client, start_with};
 use gateway_http::{ChildCommand, Config, Failed, Transform, Workloads};

@@ -1,7 +1,5 @@
 //! Many connections, slow ones, hostile ones: none of them disturbs the others.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use crate::common::{Client, is_process, median_beside, start};
 use gateway_http::Config;
 use std::io::{ErrorKind, Read};

@@ -1,7 +1,5 @@
 //! Forwarding to an upstream that is well, slow, strange or missing.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use crate::common::{Client, field, median_beside, start};
 use gateway_http::Config;
 use std::io::{Read, Write};

@@ -1,7 +1,5 @@
 //! The workloads over a real socket.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use crate::common::{Client, field, is_process, start};
 use gateway_http::Config;
 use sha2::{Digest, Sha256};

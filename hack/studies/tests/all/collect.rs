@@ -1,11 +1,5 @@
 //! From the `summary.json` of a run to a table: what the report says is what the table shows.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::path::Path;
 
 use wasmbench_core::results::Summary;

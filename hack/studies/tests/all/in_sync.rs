@@ -2,12 +2,6 @@
 //! what the figures name is in the manifests. With `BLESS=1` in the environment both are written: that is what
 //! `make generate` does.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;

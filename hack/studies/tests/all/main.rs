@@ -2,5 +2,11 @@
 //!
 //! One binary for all of them: linking another takes longer than most tests do.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
+
 mod collect;
 mod in_sync;

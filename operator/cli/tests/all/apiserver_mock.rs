@@ -1,5 +1,4 @@
 //! Answers of an API server, and what they mean for people.
-#![allow(clippy::expect_used, reason = "a broken fixture must stop the test")]
 
 use http::{Request, Response};
 use kube::Client;

@@ -1,7 +1,5 @@
 //! `get --watch` against a small HTTP server that answers as an API server does.
 
-#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};

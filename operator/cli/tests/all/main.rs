@@ -2,6 +2,13 @@
 //!
 //! One binary for all of them: linking another takes longer than most tests do.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
+
 mod apiserver_mock;
 mod follow;
 mod report_from_files;

@@ -1,6 +1,5 @@
 //! `report --records-from`: files that kubectl saved in, the report out, byte for byte the one
 //! that the operator stored.
-#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,5 +1,4 @@
 //! What people see: lists, live frames, plans, and the sentences for what goes wrong.
-#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
 
 use std::process::Command;
 

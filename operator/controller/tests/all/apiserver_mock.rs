@@ -1,13 +1,6 @@
 //! Conversations with an API server that answers what a real one answers rarely: conflicts,
 //! refusals, objects of strangers. Beside the end-to-end tests, which use a real one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::sync::Arc;
 
 use http::{Request, Response};

@@ -1,12 +1,6 @@
 //! The chart, rendered by the real Helm: what it must never hold, and that it fits the operator
 //! that it installs.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::collections::BTreeSet;
 
 use serde_json::Value;

@@ -1,12 +1,6 @@
 //! The rights that the chart grants, in every rendering: exactly what the code needs, and never what
 //! would make the operator someone else.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::collections::BTreeSet;
 
 use crate::support::chart::{of_kind, render, renderings, strings};

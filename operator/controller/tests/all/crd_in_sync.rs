@@ -1,12 +1,6 @@
 //! The CRD in `crds/` and its copy in the chart are what the Rust types say. With `BLESS=1` in the
 //! environment this test writes them instead: that is what `make generate` does.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::path::{Path, PathBuf};
 
 use wasmbench_controller::controller::crd_yaml;

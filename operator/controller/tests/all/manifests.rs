@@ -2,12 +2,6 @@
 //! the reason that its first line names. Checked here without a cluster, over the CRD as it is installed;
 //! the same files and the same expectations serve on a real API server.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! `docs/mistakes.md` names a test for every mistake, and every test that it names exists.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -2,13 +2,6 @@
 //! earlier version found stays in its status. The API server here knows who applied which field,
 //! and takes away what a manager leaves out of its next apply, as a real one does.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};

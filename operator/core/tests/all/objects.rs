@@ -1,13 +1,6 @@
 //! Every object that the operator creates, whole: the snapshots are the documentation of what
 //! appears in a cluster.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;

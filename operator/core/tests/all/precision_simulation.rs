@@ -4,7 +4,6 @@
 
 #![allow(
     clippy::print_stdout,
-    clippy::expect_used,
     reason = "a broken simulation must stop the test, and `make selftest` shows its figures"
 )]
 

@@ -1,12 +1,5 @@
 //! What each preset's pod runs, what it needs, and what it cannot do.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
 use wasmbench_core::build::subject_pod::subject_pod;

@@ -1,12 +1,5 @@
 //! Whose turn it is, and which node fits.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};

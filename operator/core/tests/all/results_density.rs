@@ -1,7 +1,5 @@
 //! Density: climbs in, slopes, verdicts and sentences out.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use serde_json::json;
 use wasmbench_core::results::density::DensityCell;
 use wasmbench_core::results::judge::Verdict;

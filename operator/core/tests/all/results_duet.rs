@@ -1,12 +1,6 @@
 //! Records of duets to results: ratios are those of the two halves, whichever way both went, and the
 //! baseline is what it was beside each variant.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a broken fixture must stop the test"
-)]
-
 use serde_json::json;
 use wasmbench_core::results::across::{Side as RunSide, Weight, across};
 use wasmbench_core::results::compare::Metric;

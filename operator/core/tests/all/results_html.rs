@@ -1,10 +1,5 @@
 //! `report.html`: well-formed, complete, and nothing outside its plots.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a page that does not parse must stop the test"
-)]
-
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;

@@ -1,12 +1,6 @@
 //! Loads on a schedule, from records to what people see: what is void, what is compared, and where the
 //! numbers stand.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "every function of this file belongs to a test"
-)]
-
 use serde_json::{Value, json};
 use wasmbench_core::results::compare::{Comparison, Metric};
 use wasmbench_core::results::expectations::Outcome;

@@ -1,7 +1,5 @@
 //! When a run was measured, as its records say.
 
-#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
-
 use jiff::Timestamp;
 use wasmbench_core::results::period::Period;
 use wasmbench_core::results::{Summary, report_files_of, summarize};

@@ -1,11 +1,5 @@
 //! Records to the decision whether another block is needed, and what reports say of it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a broken fixture must stop the test"
-)]
-
 use serde_json::json;
 use wasmbench_core::results::precision::Outcome;
 use wasmbench_core::results::{RunInput, Summary, report_files_of, summarize};

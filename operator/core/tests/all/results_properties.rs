@@ -1,8 +1,6 @@
 //! What holds for every run: the order of records does not matter, a summary can be read back, and
 //! a report fits a `ConfigMap`.
 
-#![allow(clippy::expect_used, reason = "a broken fixture must stop the test")]
-
 use proptest::prelude::*;
 use serde_json::json;
 use wasmbench_core::results::quality::Reason;

@@ -1,6 +1,5 @@
 //! A number is rounded once: whoever rounds a rounded number again may show another last digit.
 
-#![allow(clippy::unwrap_used, reason = "a broken fixture must stop the test")]
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 
 use wasmbench_core::results::rows::status_rows;

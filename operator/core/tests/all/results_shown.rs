@@ -1,11 +1,5 @@
 //! What people see of points and numbers that do not count, in the terminal, in tables and in plots.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a broken fixture must stop the test"
-)]
-
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::results::html::report_html;

@@ -4,13 +4,6 @@
 //! removed before its record is stored, every trial ends with exactly one record, and the run
 //! terminates.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 use proptest::prelude::*;
 use rand::RngExt;
 use wasmbench_core::observed::{Observed, Standing};

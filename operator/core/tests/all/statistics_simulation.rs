@@ -3,7 +3,6 @@
 //! and from longer runs of the same.
 
 #![allow(
-    clippy::expect_used,
     clippy::print_stdout,
     reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
 )]

@@ -1,11 +1,5 @@
 //! The status of the largest runs that are legal stays below 100 kB.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a broken fixture must stop the test"
-)]
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wasmbench_api::status::{

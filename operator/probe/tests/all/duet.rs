@@ -1,14 +1,6 @@
 //! A duet with real processes: two servers in cgroups of their own, pinned to mirrored CPUs and loaded
 //! at the same moment by the probe as it is.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "every function of this file belongs to a test"
-)]
-
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::MutexGuard;

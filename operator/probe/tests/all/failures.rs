@@ -1,12 +1,5 @@
 //! What the whole probe says when there is no usable measurement.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "every function of this file belongs to a test"
-)]
-
 use serde_json::json;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 

@@ -1,12 +1,5 @@
 //! The whole probe with the real fortio against a server on the loopback.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "every function of this file belongs to a test"
-)]
-
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::{Arc, Mutex};

@@ -1,14 +1,6 @@
 //! Are the subject's counters right? A server in a cgroup of its own notes its own CPU time at
 //! every request; the meter must agree with it over exactly the timed window.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "every function of this file belongs to a test"
-)]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

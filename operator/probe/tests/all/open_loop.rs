@@ -1,12 +1,5 @@
 //! Loads on a schedule with the real fortio, against servers whose answers are known.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "every function of this file belongs to a test"
-)]
-
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

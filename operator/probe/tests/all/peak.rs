@@ -1,12 +1,6 @@
 //! The peak that a load on a schedule is made of, with the real fortio: what happens to it is seen, and
 //! measured again with the window.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "every function of this file belongs to a test"
-)]
-
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;

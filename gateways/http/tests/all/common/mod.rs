@@ -3,8 +3,6 @@
 //! The server is a thread, or a process where `WASMBENCH_GATEWAY_COMMAND` names a program and its
 //! first arguments, separated by blanks: the same tests for another target.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use gateway_http::{Config, Server, Service, Unchanged, Workloads};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

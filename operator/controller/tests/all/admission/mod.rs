@@ -2,12 +2,6 @@
 //! passes, and everything more is refused. The one expression that asks the API server for the
 //! requester's rights (`authorizer`) needs a cluster; here only the question when it is asked.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on panics"
-)]
-
 mod cold_starts;
 mod people;
 mod pods;

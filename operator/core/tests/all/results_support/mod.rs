@@ -1,11 +1,5 @@
 //! A synthetic run for the tests of results: the spec of a realistic comparison, and records whose
 //! windows are real output of fortio, stretched by a factor per variant and block.
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
 
 pub mod climbs;
 pub mod cold_starts;

@@ -1,12 +1,5 @@
 //! What is refused, with which field and remedy, and what an accepted run means.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken fixture must stop the test"
-)]
-
 mod cold_start;
 mod expectations;
 mod names;

@@ -1,10 +1,4 @@
 //! What the tests of the whole probe share: fortio, a server on the loopback, a run of the binary.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a helper that fails fails its test, and may say why it is left out"
-)]
 
 pub mod cgroup;
 pub mod node;
