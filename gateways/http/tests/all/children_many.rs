@@ -1,18 +1,18 @@
-//! Many children, one after the other: none stays behind, and no descriptor. Each test is alone, because it counts
-//! those of the process.
+//! Many children, one after the other: none stays behind, and no descriptor. Each test has a process of its own,
+//! because it counts those of the process.
 
 #![cfg(target_os = "linux")]
 
 use crate::common::{Client, start_with};
 use gateway_http::{ChildCommand, Config, Failed, Transform, Workloads};
-use std::sync::{Mutex, PoisonError};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const AT_ONCE: usize = 4;
 /// Connections that carry them: more than children at once, so that some wait.
 const CONNECTIONS: usize = 6;
-/// Tests in one process take turns.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Set where this program has nothing to do but one of these tests.
+const ALONE: &str = "WASMBENCH_TEST_ALONE";
 
 /// Leaves the work to a program.
 struct InChild {
@@ -76,26 +76,54 @@ fn children() -> usize {
 
 #[test]
 fn after_many_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(5_000, CONNECTIONS, CAT, CATS_ANSWER);
+    alone(
+        "after_many_children_there_is_no_zombie_and_no_leaked_descriptor",
+        || no_trace_after(5_000, CONNECTIONS, CAT, CATS_ANSWER),
+    );
 }
 
 // As many connections as children at once: a request that waited for its turn until its time is over has no child
 // that could stay behind.
 #[test]
 fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(100, AT_ONCE, SLEEP, TOO_LATE);
+    alone(
+        "after_killed_children_there_is_no_zombie_and_no_leaked_descriptor",
+        || no_trace_after(100, AT_ONCE, SLEEP, TOO_LATE),
+    );
 }
 
 #[test]
 #[ignore = "takes a minute: make selftest"]
 fn after_a_hundred_thousand_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(100_000, CONNECTIONS, CAT, CATS_ANSWER);
+    alone(
+        "after_a_hundred_thousand_children_there_is_no_zombie_and_no_leaked_descriptor",
+        || no_trace_after(100_000, CONNECTIONS, CAT, CATS_ANSWER),
+    );
 }
 
 #[test]
 #[ignore = "takes a quarter of a minute: make selftest"]
 fn after_two_thousand_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
-    no_trace_after(2_000, AT_ONCE, SLEEP, TOO_LATE);
+    alone(
+        "after_two_thousand_killed_children_there_is_no_zombie_and_no_leaked_descriptor",
+        || no_trace_after(2_000, AT_ONCE, SLEEP, TOO_LATE),
+    );
+}
+
+/// Does the work of the test of this name in a process that runs nothing else.
+fn alone(test: &str, work: impl FnOnce()) {
+    if std::env::var_os(ALONE).is_some() {
+        return work();
+    }
+    let name = format!("children_many::{test}");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &name, "--include-ignored"])
+        .env(ALONE, "yes")
+        .output()
+        .unwrap();
+    // A name that is no test's would succeed, too.
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(" 1 passed"), "{said}");
 }
 
 fn no_trace_after(
@@ -108,7 +136,6 @@ fn no_trace_after(
         let answer = client.get("/");
         assert_eq!((answer.status, &*answer.body), expected);
     };
-    let _turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let address = start_with(Config::default(), Workloads::new(program));
     is_expected(&mut Client::connect(address));
     std::thread::sleep(Duration::from_millis(200));

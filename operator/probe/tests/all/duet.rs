@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::MutexGuard;
+use std::sync::RwLockWriteGuard;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
 use wasmbench_core::wire::instrument::Side;
 
-use crate::support::cgroup::{self, Pod};
+use crate::support::cgroup::{self, Pod, probe};
 use crate::support::server::{Server, answer};
-use crate::support::{Run, probe_with, request};
+use crate::support::{Run, request};
 
 /// Microseconds that an answer takes, where this program is to be the server.
 const SERVER: &str = "WASMBENCH_TEST_DUET_SERVER";
@@ -81,17 +81,13 @@ impl Drop for Subject {
 }
 
 /// One duet at a time: they share the CPUs. Nothing where there are too few, or no cgroups to be made.
-fn turn() -> Option<MutexGuard<'static, ()>> {
+fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
     let cpus = std::thread::available_parallelism().unwrap().get();
     if cpus < 2 {
         println!("left out: it takes two CPUs");
         return None;
     }
     cgroup::turn()
-}
-
-fn probe(request: &Value) -> Run {
-    probe_with(request, &[("WASMBENCH_CGROUP_ROOT", "/sys/fs/cgroup")])
 }
 
 fn duet(variant: &Subject, baseline: &Subject, side: &str, load: &Value) -> Value {

@@ -12,9 +12,9 @@ use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
-use crate::support::cgroup::{Pod, turn};
+use crate::support::cgroup::{Pod, probe, turn};
 use crate::support::server::{Server, answer};
-use crate::support::{Run, probe_with, request};
+use crate::support::{Run, request};
 
 /// What the meter may differ from the process' own account.
 const TOLERANCE: f64 = 0.02;
@@ -147,7 +147,7 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
     request["meter"] = json!("cgroup");
     request["load"] = load.clone();
     request["connections"] = json!(connections);
-    let run = probe_with(&request, &[("WASMBENCH_CGROUP_ROOT", "/sys/fs/cgroup")]);
+    let run = probe(&request);
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     println!("{}", run.stderr);
     let mut samples = server.samples();

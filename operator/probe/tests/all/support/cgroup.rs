@@ -3,20 +3,23 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLockWriteGuard};
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde_json::Value;
+
+use super::{Run, run};
+
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// One test at a time, because each wants the CPUs for itself. Nothing where no pod can be made.
-pub fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
+/// The CPUs for one test alone. Nothing where no pod can be made.
+pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
     if !nix::unistd::geteuid().is_root() {
         println!("left out: only root may make the cgroup that this test reads");
         return None;
     }
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = super::CPUS.write().unwrap_or_else(PoisonError::into_inner);
     match Pod::create(0).map(drop) {
         Ok(()) => Some(turn),
         Err(error) if is_refusal(&error) => {
@@ -34,6 +37,11 @@ fn is_refusal(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::ResourceBusy
     )
+}
+
+/// Runs the probe on the pods of a test whose turn it is.
+pub fn probe(request: &Value) -> Run {
+    run(request, &[("WASMBENCH_CGROUP_ROOT", ROOT)])
 }
 
 /// Directories of a pod with one container; removed when dropped.
