@@ -1,7 +1,7 @@
 //! A pod's cgroup as a kubelet would make it, for a process of the test. Needs root.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLockWriteGuard};
 use std::thread::sleep;
@@ -13,30 +13,25 @@ use super::{Run, run};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// The CPUs for one test alone. Nothing where no pod can be made.
+/// Set where no test can make a cgroup. Nobody shall take a test that did nothing for one that passed.
+const NO_CGROUPS: &str = "WASMBENCH_NO_CGROUPS";
+
+/// The CPUs for one test alone. Nothing where the machine is said to have no cgroups; one that lacks them
+/// without a word fails the test.
 pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
-    if !nix::unistd::geteuid().is_root() {
-        println!("left out: only root may make the cgroup that this test reads");
+    if std::env::var_os(NO_CGROUPS).is_some_and(|value| !value.is_empty()) {
+        println!("left out: {NO_CGROUPS} says that this machine has no root or cgroups");
         return None;
     }
+    let remedy = format!("set {NO_CGROUPS}=1 to leave this test out");
+    assert!(
+        nix::unistd::geteuid().is_root(),
+        "only root may make the cgroup that this test reads; {remedy}"
+    );
     let turn = super::CPUS.write().unwrap_or_else(PoisonError::into_inner);
-    match Pod::create(0).map(drop) {
-        Ok(()) => Some(turn),
-        Err(error) if is_refusal(&error) => {
-            println!("left out: no cgroup can be made below {ROOT}: {error}");
-            None
-        }
-        Err(error) => panic!("could not make a cgroup below {ROOT}: {error}"),
-    }
-}
-
-/// Whether the machine does not let this process make a pod, as in most containers: it may not, or its own cgroup,
-/// which has processes, cannot pass a controller on.
-fn is_refusal(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::ResourceBusy
-    )
+    let made = Pod::create(0).map(drop);
+    made.unwrap_or_else(|error| panic!("no cgroup can be made below {ROOT}: {error}; {remedy}"));
+    Some(turn)
 }
 
 /// Runs the probe on the pods of a test whose turn it is.
