@@ -44,8 +44,8 @@ selftest: ## Planted differences that must be found again; 50 minutes on a quiet
 	@hack/selftest
 
 generate: ## Write what is generated: the CRD, the API reference, the page of the studies, the README's table
-	BLESS=1 cargo test --quiet -p wasmbench-controller --test crd_in_sync --test api_reference
-	BLESS=1 cargo test --quiet -p wasmbench-studies --test in_sync
+	BLESS=1 cargo test --quiet -p wasmbench-controller --test all -- crd_in_sync:: api_reference::
+	BLESS=1 cargo test --quiet -p wasmbench-studies --test all -- in_sync::
 
 images: ## Build all images as OCI archives
 	@hack/images build

@@ -1,5 +1,5 @@
 //! The objects that the operator creates: one file per kind, each a pure function from a validated
-//! run. The snapshots in `tests/snapshots` show every one of them.
+//! run. The snapshots in `tests/all/snapshots` show every one of them.
 
 pub mod cold_start_job;
 pub mod config_map;

@@ -4,7 +4,7 @@
 //!
 //! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together, and
 //! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of
-//! 5. Hence [`STEADY`]. `core/tests/precision_simulation.rs` has the proof.
+//! 5. Hence [`STEADY`]. `core/tests/all/precision_simulation.rs` has the proof.
 
 mod noisy;
 

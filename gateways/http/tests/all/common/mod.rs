@@ -1,0 +1,195 @@
+//! A server, and a client that reads one answer at a time.
+//!
+//! The server is a thread, or a process where `WASMBENCH_GATEWAY_COMMAND` names a program and its
+//! first arguments, separated by blanks: the same tests for another target.
+
+use gateway_http::{Config, Server, Service, Unchanged, Workloads};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const COMMAND: &str = "WASMBENCH_GATEWAY_COMMAND";
+
+/// True if the server is a process.
+pub fn is_process() -> bool {
+    std::env::var_os(COMMAND).is_some()
+}
+
+/// Starts the workloads with a configuration; it ends with the test.
+pub fn start(config: Config) -> SocketAddr {
+    if let Ok(command) = std::env::var(COMMAND) {
+        return start_process(&command, &config);
+    }
+    start_with(config, Workloads::new(Unchanged))
+}
+
+fn start_process(command: &str, config: &Config) -> SocketAddr {
+    // Ends with this thread, which is the test's.
+    let mut child = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "--"])
+        .args(command.split_whitespace())
+        .args(options(config))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // "... listening on ADDRESS"
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    std::thread::spawn(move || child.wait());
+    line.split_whitespace().last().unwrap().parse().unwrap()
+}
+
+fn options(config: &Config) -> Vec<String> {
+    let milliseconds = |name, time: Duration| format!("--{name}-timeout-ms={}", time.as_millis());
+    let connection = if config.close_connections {
+        "close"
+    } else {
+        "keep-alive"
+    };
+    let mut options = vec![
+        "--listen=127.0.0.1:0".to_owned(),
+        format!("--connection={connection}"),
+        format!("--max-connections={}", config.max_connections),
+        milliseconds("read", config.read_timeout),
+        milliseconds("write", config.write_timeout),
+        milliseconds("idle", config.idle_timeout),
+        milliseconds("upstream", config.upstream_timeout),
+    ];
+    options.extend(config.upstream.iter().map(|to| format!("--upstream={to}")));
+    options
+}
+
+/// The same with another service.
+pub fn start_with(config: Config, service: impl Service + Send + 'static) -> SocketAddr {
+    let config = Config {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        ..config
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let server = Server::bind(config, service).unwrap();
+        sender.send(server.local_addr().unwrap()).unwrap();
+        server.run()
+    });
+    receiver.recv().unwrap()
+}
+
+/// An answer, as it came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// A connection that keeps what it read beyond an answer.
+pub struct Client {
+    pub stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        Self {
+            stream,
+            read: Vec::new(),
+        }
+    }
+
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+        self
+    }
+
+    pub fn get(&mut self, target: &str) -> Answer {
+        self.send(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"))
+            .answer()
+    }
+
+    /// Reads one answer to a request with a body in the answer.
+    pub fn answer(&mut self) -> Answer {
+        let head = self.head();
+        let length = field(&head, "content-length").map_or(0, |value| value.parse().unwrap());
+        while self.read.len() < length {
+            assert!(self.fill() > 0, "the body ends too early: {head}");
+        }
+        let body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
+        Answer {
+            status: head[9..12].parse().unwrap(),
+            head,
+            body,
+        }
+    }
+
+    /// Reads a head only.
+    pub fn head(&mut self) -> String {
+        loop {
+            if let Some(end) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                return String::from_utf8(self.read.drain(..end + 4).collect()).unwrap();
+            }
+            assert!(self.fill() > 0, "the connection ended without an answer");
+        }
+    }
+
+    /// What comes until the server ends the connection.
+    pub fn rest(&mut self) -> Vec<u8> {
+        while self.fill() > 0 {}
+        std::mem::take(&mut self.read)
+    }
+
+    fn fill(&mut self) -> usize {
+        let mut bytes = [0; 16 * 1024];
+        // The end of a child process may interrupt any thread.
+        let count = loop {
+            match self.stream.read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read.unwrap(),
+            }
+        };
+        self.read.extend_from_slice(&bytes[..count]);
+        count
+    }
+}
+
+/// The value of a header field.
+pub fn field(head: &str, name: &str) -> Option<String> {
+    head.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.eq_ignore_ascii_case(name)
+            .then(|| value.trim().to_owned())
+    })
+}
+
+/// Whether nothing has come from the server yet.
+fn is_silent(client: &Client) -> bool {
+    client.stream.set_nonblocking(true).unwrap();
+    let seen = client.stream.peek(&mut [0]);
+    client.stream.set_nonblocking(false).unwrap();
+    seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// The median time of the answers that `other` gets before anything comes to `slow`. None where there is no such
+/// answer: then others wait for the slow one.
+pub fn median_beside(slow: &Client, other: &mut Client) -> Option<Duration> {
+    let begin = Instant::now();
+    let mut times = vec![];
+    loop {
+        let asked = Instant::now();
+        assert_eq!(other.get("/").body, "hello");
+        let took = asked.elapsed();
+        if !is_silent(slow) {
+            break;
+        }
+        times.push(took);
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}

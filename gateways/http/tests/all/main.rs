@@ -1,0 +1,12 @@
+//! The server and the workloads over real sockets.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod children;
+mod children_many;
+mod common;
+mod connections;
+mod forwarding;
+mod workloads;

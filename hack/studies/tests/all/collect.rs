@@ -1,0 +1,134 @@
+//! From the `summary.json` of a run to a table: what the report says is what the table shows.
+
+use std::path::Path;
+
+use wasmbench_core::results::Summary;
+use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::json::pretty;
+use wasmbench_studies::beside::{Value, rows};
+use wasmbench_studies::figure::Figure;
+use wasmbench_studies::measured::{self, Length, Measured};
+use wasmbench_studies::published::{self, Published};
+use wasmbench_studies::{page, terminal};
+
+/// A summary that the core's own tests agree on.
+fn summary(snapshot: &str) -> Summary {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/core/tests/all");
+    let text = std::fs::read_to_string(folder.join(format!("{snapshot}.snap"))).unwrap();
+    let json = text.splitn(3, "---\n").nth(2).unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+fn loads() -> Summary {
+    summary("snapshots/all__results_golden__summary_json_of_a_mixed_run")
+}
+
+fn starts() -> Summary {
+    summary("results_coldstart/snapshots/all__results_coldstart__report__cold-start-summary")
+}
+
+fn measured() -> Measured {
+    measured::of(Length::Short, &[loads(), starts()])
+}
+
+fn published() -> Published {
+    published::parse(
+        "
+schema: wasmbench.dev/published/v1
+studies:
+- name: one
+  title: t
+  setting: s
+  variants: [{name: bare, here: [native]}, {name: wasm, here: [embedded]}, {name: shim, here: [shim]}]
+  tables:
+  - {source: T1, figure: throughput, workload: hello, unit: requestsPerSecond, base: bare, points: [
+      {at: 10, values: {bare: 8, wasm: 4, shim: 2}}, {at: 50, values: {bare: 8, wasm: 1, shim: 2}}]}
+  - {source: T2, figure: coldStart, workload: greet, unit: milliseconds, base: bare,
+     here: {bare: [tortoise], wasm: [hare]}, points: [{at: 4, values: {bare: 1, wasm: 2}}]}
+  why: [{text: 'a <b>reason</b>'}]
+",
+    )
+    .unwrap()
+}
+
+#[test]
+fn the_ratio_of_a_row_is_that_of_the_report() {
+    let (published, measured, loads) = (published(), measured(), loads());
+    let rows = rows(&published.studies[0], Some(&measured));
+    let wanted = loads.comparisons.iter().find(|c| {
+        c.variant == "embedded" && c.workload == "hello" && c.metric == Metric::ThroughputRps
+    });
+    let wanted = wanted.unwrap();
+    let found = rows.iter().find(|row| {
+        row.figure == Figure::Throughput
+            && row.here == Some("embedded")
+            && row.at == Some(wanted.connections)
+    });
+    let Value::Ratio(found) = &found.unwrap().measured else {
+        panic!("no ratio: {rows:#?}")
+    };
+    let close = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 1e-4;
+    assert!(close(found.ratio, wanted.ratio), "{found:?} {wanted:?}");
+    let (low, high) = found.interval.unwrap();
+    assert!(close(low, wanted.low.unwrap()) && close(high, wanted.high.unwrap()));
+}
+
+#[test]
+fn a_cold_start_is_compared_to_its_first_answer() {
+    let (published, measured, starts) = (published(), measured(), starts());
+    let rows = rows(&published.studies[0], Some(&measured));
+    let row = rows.iter().find(|row| row.here == Some("hare")).unwrap();
+    let cells = starts.cold_starts.iter();
+    let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.concurrency == 4);
+    let answer = cells.next().unwrap().create_to_answer.as_ref().unwrap();
+    let wanted = answer.versus_baseline.as_ref().unwrap().ratio.median;
+    let Value::Ratio(found) = &row.measured else {
+        panic!("no ratio: {row:#?}")
+    };
+    assert!(
+        (found.ratio / wanted - 1.0).abs() < 1e-3,
+        "{found:?} {wanted}"
+    );
+}
+
+#[test]
+fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
+    let (published, measured) = (published(), measured());
+    let rows = rows(&published.studies[0], Some(&measured));
+    let at_10 = |variant: &str| {
+        let mut rows = rows.iter();
+        rows.find(|row| row.here == Some(variant) && row.at == Some(10))
+    };
+    assert_eq!(at_10("embedded").unwrap().measured, Value::None);
+    assert_eq!(at_10("shim").unwrap().measured, Value::None);
+    let text = terminal::text(&published.studies[0], Some(&measured));
+    assert!(
+        text.contains("embedded: ErrorsInLoad at embedded on hello at 10"),
+        "{text}"
+    );
+    assert!(
+        text.contains("shim: RuntimeClassNotFound: no such"),
+        "{text}"
+    );
+    assert!(text.contains("not trustworthy: ErrorsInLoad"), "{text}");
+    assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn what_a_run_says_stays_text_on_the_page() {
+    let (published, measured) = (published(), measured());
+    let page = page::markdown(&published, |_| Some(&measured));
+    let told = page
+        .lines()
+        .find(|line| line.contains("RuntimeClassNotFound"));
+    assert!(!told.unwrap().contains("<b>"), "{told:?}");
+}
+
+#[test]
+fn what_is_kept_reads_back_and_stays_small() {
+    let kept = pretty(&measured()).unwrap();
+    assert_eq!(measured::parse(&kept).unwrap(), measured());
+    assert!(kept.len() < 20_000, "{}", kept.len());
+    let old = kept.replace("studies/v1", "studies/v0");
+    assert!(measured::parse(&old).unwrap_err().contains("measure again"));
+}

@@ -1,0 +1,87 @@
+//! Answers of an API server, and what they mean for people.
+
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use kubectl_wasmbench::cluster::Cluster;
+use kubectl_wasmbench::error::Error;
+use serde_json::{Value, json};
+use tower_test::mock;
+
+/// A cluster that gives these answers, one after the other.
+fn cluster(answers: Vec<(u16, Value)>) -> Cluster {
+    let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
+    tokio::spawn(async move {
+        for (code, body) in answers {
+            let (_, send) = handle.next_request().await.expect("a request");
+            let body = Body::from(serde_json::to_vec(&body).expect("an answer"));
+            let response = Response::builder().status(code).body(body);
+            send.send_response(response.expect("a response"));
+        }
+    });
+    Cluster::new(Client::new(service, "default"), "default".into())
+}
+
+fn failure(code: u16, message: &str) -> (u16, Value) {
+    let reason = if code == 404 { "NotFound" } else { "Forbidden" };
+    let body = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure",
+        "code": code, "reason": reason, "message": message,
+    });
+    (code, body)
+}
+
+fn no_runs() -> (u16, Value) {
+    let kind = "BenchmarkRunList";
+    let body = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": kind, "metadata": {}, "items": [],
+    });
+    (200, body)
+}
+
+#[tokio::test]
+async fn a_wrong_name_is_told_from_a_missing_crd() {
+    let missing = failure(404, "benchmarkruns.wasmbench.dev \"fast\" not found");
+    let error = cluster(vec![missing, no_runs()])
+        .run("fast")
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::NoSuchRun { .. }), "{error}");
+    let unknown = failure(404, "the server could not find the requested resource");
+    let error = cluster(vec![unknown.clone(), unknown])
+        .run("fast")
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::NotInstalled), "{error}");
+}
+
+#[tokio::test]
+async fn a_refusal_repeats_what_the_api_server_says() {
+    let message = "user cannot list benchmarkruns";
+    let error = cluster(vec![failure(403, message)])
+        .all_runs(true)
+        .await
+        .unwrap_err();
+    assert!(matches!(&error, Error::Refused { .. }) && error.to_string().contains(message));
+}
+
+#[tokio::test]
+async fn a_report_of_another_run_of_the_name_is_not_taken() {
+    let other = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {
+            "name": "fast-report", "namespace": "default",
+            "labels": {"wasmbench.dev/run-uid": "older"},
+        },
+    });
+    let run = serde_json::from_value(json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+        "metadata": {"name": "fast", "namespace": "default", "uid": "newer"},
+        "spec": {"variants": [], "workloads": [], "sweeps": {}},
+    }));
+    let error = cluster(vec![(200, other)])
+        .report(&run.unwrap())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::NoReport(_)), "{error}");
+}

@@ -1,0 +1,182 @@
+//! `get --watch` against a small HTTP server that answers as an API server does.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// The run in a state, with as many of its 60 trials recorded.
+fn run(state: &str, recorded: u32, trustworthy: &str) -> Value {
+    let finished = if recorded == 60 { "True" } else { "False" };
+    let succeeded = if recorded == 60 { "True" } else { "Unknown" };
+    let condition = |type_: &str, status: &str| {
+        json!({
+            "type": type_, "status": status, "reason": state, "message": "one\ntwo",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {
+            "name": "fast", "namespace": "bench", "uid": "1", "resourceVersion": recorded.to_string(),
+        },
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {"throughput": {"connections": [50]}},
+        },
+        "status": {
+            "conditions": [
+                condition("Finished", finished),
+                condition("Succeeded", succeeded),
+                condition("Trustworthy", trustworthy),
+            ],
+            "progress": {
+                "completedTrials": recorded, "totalTrials": 60, "text": format!("{recorded}/60"),
+                "message": "measuring",
+            },
+            "verdict": "native on hello: 12.2k requests/s",
+        },
+    })
+}
+
+fn event(kind: &str, object: &Value) -> String {
+    json!({"type": kind, "object": object}).to_string() + "\n"
+}
+
+/// Serves `first` to reads and lists, and `events` to watches. Gives the server's address.
+fn api_server(first: Value, events: Vec<String>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (first, events) = (first.clone(), events.clone());
+            thread::spawn(move || serve(&stream.unwrap(), &first, &events));
+        }
+    });
+    address
+}
+
+fn serve(stream: &TcpStream, first: &Value, events: &[String]) {
+    let mut lines = BufReader::new(stream).lines();
+    let request = lines.next().unwrap().unwrap();
+    while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+    let list = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList",
+        "metadata": {"resourceVersion": "1"}, "items": [first],
+    });
+    let body = if request.contains("watch=true") {
+        events.concat()
+    } else if request.contains("/benchmarkruns/fast") {
+        first.to_string()
+    } else {
+        list.to_string()
+    };
+    let mut stream = stream;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+fn follow(address: &str) -> Output {
+    get(address, &["fast", "-w"])
+}
+
+fn get(address: &str, more: &[&str]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": address}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    });
+    std::fs::write(&path, kubeconfig.to_string()).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
+        .args(["get", "-n", "bench", "--kubeconfig"])
+        .arg(&path)
+        .args(more)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn without_a_terminal_every_change_is_a_line_and_doubts_are_an_exit_code() {
+    let events = vec![
+        event("MODIFIED", &run("Measuring", 30, "Unknown")),
+        event("MODIFIED", &run("Completed", 60, "False")),
+    ];
+    let output = follow(&api_server(run("Measuring", 0, "Unknown"), events));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    insta::assert_snapshot!(stdout, @r"
+    Measuring: 0/60
+    Measuring: 30/60
+    bench/fast: native on hello: 12.2k requests/s
+    5 block(s), 60 of 60 trials
+
+    Trustworthy: NO (Completed)
+      one
+      two
+    ");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn a_run_that_has_ended_is_shown_at_once() {
+    let output = follow(&api_server(run("Completed", 60, "True"), vec![]));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .starts_with("bench/fast: native on hello")
+    );
+}
+
+#[test]
+fn a_run_that_is_deleted_ends_the_wait() {
+    let first = run("Measuring", 0, "Unknown");
+    let output = follow(&api_server(first.clone(), vec![event("DELETED", &first)]));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("'fast' was deleted")
+    );
+}
+
+#[test]
+fn for_programs_standard_output_is_one_document_and_progress_goes_elsewhere() {
+    let events = vec![event("MODIFIED", &run("Completed", 60, "False"))];
+    let server = api_server(run("Measuring", 0, "Unknown"), events);
+    let output = get(&server, &["fast", "-w", "-o", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "wasmbench.dev/run/v1");
+    assert_eq!(document["trustworthy"], false);
+    assert_eq!(document["exitCode"], 3);
+    assert_eq!(document["status"]["progress"]["completedTrials"], 60);
+    assert_eq!(output.status.code(), Some(3));
+    let progress = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(progress, "Measuring: 0/60\n");
+}
+
+#[test]
+fn one_run_and_all_runs_are_documents_too() {
+    let server = api_server(run("Measuring", 30, "Unknown"), vec![]);
+    let one = get(&server, &["fast", "-o", "yaml"]);
+    let one: Value = serde_yaml::from_slice(&one.stdout).unwrap();
+    assert_eq!(
+        (&one["name"], &one["state"]),
+        (&json!("fast"), &json!("Measuring"))
+    );
+    assert_eq!(one["finished"], false);
+    // What is open is absent, never false.
+    for open in ["succeeded", "trustworthy", "passed", "exitCode"] {
+        assert!(one.get(open).is_none(), "{open}: {one}");
+    }
+    let all = get(&server, &["-o", "json"]);
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    assert_eq!(all["schema"], "wasmbench.dev/runs/v1");
+    assert_eq!(all["runs"][0], one);
+}

@@ -1,0 +1,22 @@
+//! The plugin before files, and before an API server that a test plays.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
+
+mod apiserver_mock;
+mod follow;
+mod report_from_files;
+#[path = "../../../core/tests/all/results_support/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the core's own tests use all of it"
+)]
+mod results_support;
+mod text;

@@ -1,0 +1,287 @@
+//! What people see: lists, live frames, plans, and the sentences for what goes wrong.
+
+use std::process::Command;
+
+use jiff::Timestamp;
+use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
+use kubectl_wasmbench::{get, live, plan};
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+
+fn now() -> Timestamp {
+    "2026-01-01T01:00:00Z".parse().unwrap()
+}
+
+fn run(conditions: &[(&str, &str, &str)], progress: &Value) -> BenchmarkRun {
+    let condition = |(type_, status, reason): &(&str, &str, &str)| {
+        json!({
+            "type": type_, "status": status, "reason": reason, "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    let conditions: Vec<Value> = conditions.iter().map(condition).collect();
+    serde_json::from_value(json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {
+            "name": "gateway-overhead", "namespace": "default",
+            "creationTimestamp": "2026-01-01T00:30:00Z",
+        },
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {"throughput": {"connections": [50]}},
+        },
+        "status": {
+            "conditions": conditions,
+            "progress": progress,
+            "node": {"name": "bench-1"},
+            "verdict": "native on hello: 12.2k requests/s at 50 connections",
+        },
+    }))
+    .unwrap()
+}
+
+fn measuring() -> BenchmarkRun {
+    let progress = json!({
+        "completedTrials": 24, "totalTrials": 60, "text": "24/60 (~12m left)",
+        "message": "measuring embedded/hello/throughput-c50, block 3",
+        "estimatedCompletionTime": "2026-01-01T01:12:10Z",
+    });
+    run(
+        &[
+            ("Finished", "False", "Measuring"),
+            ("Succeeded", "Unknown", "Measuring"),
+        ],
+        &progress,
+    )
+}
+
+fn finished(succeeded: &str, trustworthy: &str) -> BenchmarkRun {
+    let progress =
+        json!({"completedTrials": 60, "totalTrials": 60, "text": "60/60", "message": "done"});
+    let conditions = [
+        ("Finished", "True", "Completed"),
+        ("Succeeded", succeeded, "Completed"),
+        ("Trustworthy", trustworthy, "Reason"),
+    ];
+    run(&conditions, &progress)
+}
+
+#[test]
+fn a_run_that_goes_on_shows_a_bar_and_an_estimate() {
+    insta::assert_snapshot!(live::frame(&measuring(), now()), @r"
+    default/gateway-overhead: Measuring on bench-1
+    [############..................] 24 of 60 trials, about 12 min left
+    measuring embedded/hello/throughput-c50, block 3
+    ");
+}
+
+#[test]
+fn a_log_line_has_the_operators_estimate() {
+    insta::assert_snapshot!(
+        live::line(&measuring()),
+        @"Measuring: 24/60 (~12m left)"
+    );
+}
+
+#[test]
+fn a_run_that_the_operator_has_not_seen_says_so() {
+    let mut run = measuring();
+    run.status = None;
+    insta::assert_snapshot!(live::frame(&run, now()), @r"
+    default/gateway-overhead: Pending
+    waiting for the operator to see the run
+    ");
+    assert_eq!(live::exit_code(&run), None);
+}
+
+#[test]
+fn the_exit_code_tells_success_failure_and_doubt_apart() {
+    assert_eq!(live::exit_code(&measuring()), None);
+    assert_eq!(live::exit_code(&finished("True", "True")), Some(0));
+    assert_eq!(live::exit_code(&finished("True", "False")), Some(3));
+    assert_eq!(live::exit_code(&finished("False", "False")), Some(1));
+    assert_eq!(live::exit_code(&finished("False", "Unknown")), Some(1));
+}
+
+#[test]
+fn a_run_for_programs_has_its_fields_in_this_order() {
+    let run = finished("True", "True");
+    insta::assert_snapshot!(Format::Yaml.text(&RunDocument::from(&run)).unwrap());
+}
+
+#[test]
+fn no_runs_are_an_empty_list_for_programs() {
+    let text = Format::Json.text(&RunsDocument::from(&[][..])).unwrap();
+    assert_eq!(
+        text,
+        "{\n \"schema\": \"wasmbench.dev/runs/v1\",\n \"runs\": []\n}\n"
+    );
+}
+
+#[test]
+fn a_gate_that_is_closed_or_undecided_has_an_exit_code_of_its_own() {
+    let gated = |passed: &str, trustworthy: &str| {
+        let mut run = finished("True", trustworthy);
+        let conditions = &mut run.status.as_mut().unwrap().conditions;
+        let mut gate = conditions[0].clone();
+        gate.type_ = "Passed".into();
+        gate.status = passed.into();
+        conditions.push(gate);
+        live::exit_code(&run)
+    };
+    assert_eq!(gated("True", "True"), Some(0));
+    assert_eq!(gated("False", "True"), Some(4));
+    assert_eq!(gated("Unknown", "True"), Some(4));
+    assert_eq!(gated("False", "False"), Some(3));
+}
+
+#[test]
+fn a_list_of_runs_is_aligned() {
+    let mut other = finished("True", "True");
+    other.metadata.name = Some("b".into());
+    insta::assert_snapshot!(get::list(&[measuring(), other], true, now()), @r"
+    NAMESPACE  NAME              STATE               PROGRESS  TRUSTWORTHY  PASSED     AGE  VERDICT
+    default    gateway-overhead  Measuring  24/60 (~12m left)                       30 min  native on hello: 12.2k requests/s at 50 connections
+    default    b                 Completed              60/60  True                 30 min  native on hello: 12.2k requests/s at 50 connections
+    ");
+    assert_eq!(get::list(&[], false, now()), "No BenchmarkRuns found.\n");
+}
+
+#[test]
+fn a_plan_shows_the_twin_as_the_noise_floor_and_counts_its_trials() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 5
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {warmLatency: {}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    assert!(text.contains("3 cells x 5 block(s) = 15 trials"), "{text}");
+    let floor = "Noise floor\nbaseline-twin: the baseline measured a second time";
+    assert!(text.contains(floor), "{text}");
+}
+
+#[test]
+fn a_plan_shows_the_least_and_the_most_that_precision_may_take() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 5
+          noiseFloor: false
+          precision: {targetRelativeInterval: 3%, maxBlocks: 30}
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello}]
+          sweeps: {throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 3}}
+        ",
+    )
+    .unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    let first = text.lines().next().unwrap_or_default();
+    assert_eq!(
+        first,
+        "two: 2 cells x 8 to 30 blocks = 16 to 60 trials, about 4 min to 15 min, until the \
+         intervals are within 3%"
+    );
+}
+
+#[test]
+fn a_plan_says_what_a_run_will_do() {
+    let run: BenchmarkRun = serde_yaml::from_str(
+        "
+        apiVersion: wasmbench.dev/v1alpha1
+        kind: BenchmarkRun
+        metadata: {name: two}
+        spec:
+          blocks: 2
+          seed: 7
+          variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+          workloads: [{name: hello, expect: {body: hello}}]
+          sweeps:
+            throughput: {connections: [50], durationSeconds: 10, warmupSeconds: 1}
+        ",
+    )
+    .unwrap();
+    insta::assert_snapshot!(plan::describe(&run, true).unwrap());
+}
+
+#[test]
+fn every_sample_and_every_study_has_a_plan() {
+    let manifests = concat!(env!("CARGO_MANIFEST_DIR"), "/../../manifests");
+    let folders = ["samples", "studies"].map(|folder| format!("{manifests}/{folder}"));
+    let files = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for file in files {
+        let path = file.unwrap().path();
+        // Figures of documents, and no run.
+        if path.ends_with("published.yaml") {
+            continue;
+        }
+        let output = kubectl_wasmbench(&["plan", "-f", path.to_str().unwrap()]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{}: {error}", path.display());
+    }
+}
+
+#[test]
+fn a_plan_for_a_run_that_would_be_refused_says_why() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../manifests/invalid/baseline-unknown.yaml"
+    );
+    let output = kubectl_wasmbench(&["plan", "-f", file]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains("the run would be refused: spec.baseline"),
+        "{error}"
+    );
+}
+
+fn kubectl_wasmbench(arguments: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    // Port 1 of the loopback interface: nothing listens there.
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    });
+    std::fs::write(&path, kubeconfig.to_string()).unwrap();
+    let kubeconfig = path.to_str().unwrap();
+    let output = kubectl_wasmbench(&["get", "fast", "--kubeconfig", kubeconfig]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains("error: the cluster does not answer ("),
+        "{error}"
+    );
+    assert!(error.contains("kubectl config get-contexts"), "{error}");
+    let output = kubectl_wasmbench(&["get", "--kubeconfig", kubeconfig, "--context", "elsewhere"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.contains("no cluster is configured") && error.contains("elsewhere"),
+        "{error}"
+    );
+}

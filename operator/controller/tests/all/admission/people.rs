@@ -1,0 +1,62 @@
+//! What others than the operator do, and whom it asks for rights.
+
+use kube_cel::{AdmissionRequest, VapEvaluator};
+use serde_json::{Value, json};
+
+use crate::support::chart::NAMESPACE;
+use crate::support::policy::{Policy, by};
+
+#[test]
+fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
+    for name in ["pods", "probes"] {
+        let policy = Policy::named(name, &[]);
+        for other in ["admin", "system:serviceaccount:wasmbench-system:default"] {
+            let evaluator = VapEvaluator::builder()
+                .object(json!({}))
+                .request(by(other, NAMESPACE))
+                .build();
+            assert!(
+                !policy.matches(&evaluator),
+                "{name} looks at what {other} does"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
+    let policy = Policy::named("requester", &[]);
+    let asked = |operation: &str, old: Option<Value>, new: Value| {
+        let request = AdmissionRequest {
+            operation: operation.into(),
+            ..by("alice", "team-a")
+        };
+        let mut evaluator = VapEvaluator::builder().object(new).request(request);
+        if let Some(old) = old {
+            evaluator = evaluator.old_object(old);
+        }
+        policy.matches(&evaluator.build())
+    };
+    let running = json!({ "spec": {} });
+    let suspended = json!({ "spec": { "suspend": true } });
+    let resumed = json!({ "spec": { "suspend": false } });
+    assert!(asked("CREATE", None, running.clone()));
+    assert!(asked("CREATE", None, suspended.clone()));
+    assert!(asked("UPDATE", Some(suspended.clone()), resumed));
+    assert!(asked("UPDATE", Some(suspended.clone()), running.clone()));
+    assert!(
+        !asked("UPDATE", Some(running.clone()), suspended),
+        "stopping is free"
+    );
+    assert!(
+        !asked("UPDATE", Some(running.clone()), running),
+        "so are labels and finalizers"
+    );
+    let check = policy.spec["validations"][0]["expression"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        check,
+        "authorizer.group('').resource('pods').namespace(request.namespace).check('create').allowed()"
+    );
+}

@@ -1,0 +1,135 @@
+//! Jobs that measure.
+
+use serde_json::{Value, json};
+use wasmbench_core::wire::request::MeterLevel;
+
+use super::support::{ways_out, with};
+use crate::support::chart::NAMESPACE;
+use crate::support::policy::{COLD_START, Policy};
+use crate::support::runs;
+
+#[test]
+fn probes_that_the_operator_creates_are_admitted() {
+    let cgroup = Policy::named("probes", &[]);
+    let none = Policy::named("probes", &["--set", "meter.level=none"]);
+    for job in runs::jobs(MeterLevel::Cgroup) {
+        assert_eq!(
+            cgroup.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+        let refused = none.refusals(&job, NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains("meter.level is none")),
+            "{refused:#?}"
+        );
+    }
+    for job in runs::jobs(MeterLevel::None) {
+        assert_eq!(
+            none.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+        assert_eq!(
+            cgroup.refusals(&job, NAMESPACE),
+            Vec::<String>::new(),
+            "{job:#}"
+        );
+    }
+}
+
+#[test]
+fn a_job_that_is_more_than_a_probe_is_refused() {
+    let policy = Policy::named("probes", &[]);
+    let job = runs::jobs(MeterLevel::Cgroup).remove(0);
+    let root = json!([{ "name": "root", "hostPath": { "path": "/" } }]);
+    let writable = json!([{ "name": "proc", "mountPath": "/host/proc" }]);
+    let second = json!({ "name": "b", "image": "c" });
+    let mut cases = ways_out();
+    cases.push(("/volumes", root, "only to read"));
+    cases.push(("/containers/0/volumeMounts", writable, "only to read"));
+    cases.push((
+        "/containers/0/image",
+        json!("evil"),
+        "probe image and nothing else",
+    ));
+    cases.push((
+        "/containers/0/command",
+        json!(["sh"]),
+        "probe image and nothing else",
+    ));
+    cases.push(("/containers/1", second, "probe image and nothing else"));
+    cases.push(("/restartPolicy", json!("OnFailure"), "measure once"));
+    for (pointer, value, word) in cases {
+        let pointer = format!("/spec/template/spec{pointer}");
+        let refused = policy.refusals(&with(&job, &pointer, value), NAMESPACE);
+        assert!(
+            refused.iter().any(|m| m.contains(word)),
+            "{pointer}: {refused:#?}"
+        );
+    }
+    let repeated = with(&job, "/spec/backoffLimit", json!(3));
+    assert_eq!(policy.refusals(&repeated, NAMESPACE).len(), 1);
+    let elsewhere = policy.refusals(&job, "team-a");
+    assert!(
+        elsewhere[0].contains("in its own namespace only"),
+        "{elsewhere:#?}"
+    );
+}
+
+#[test]
+fn only_probes_of_loads_share_the_nodes_process_ids_and_only_where_the_chart_allows_duets() {
+    let host_pid = |job: &Value| with(job, "/spec/template/spec/hostPID", json!(true));
+    let job = host_pid(&runs::jobs(MeterLevel::Cgroup).remove(0));
+    let off = Policy::named("probes", &[]).refusals(&job, NAMESPACE);
+    assert!(
+        off.iter().any(|m| m.contains("duet.enabled is false")),
+        "{off:#?}"
+    );
+    let set = ["--set", "duet.enabled=true"];
+    let probes = Policy::named("probes", &set);
+    assert_eq!(probes.refusals(&job, NAMESPACE), Vec::<String>::new());
+    let with_token = "/spec/template/spec/automountServiceAccountToken";
+    let refused = [
+        host_pid(&runs::cold_job()),
+        with(&job, with_token, json!(true)),
+    ];
+    for job in refused {
+        let refused = probes.refusals(&job, NAMESPACE);
+        assert!(
+            refused
+                .iter()
+                .any(|m| m.contains("process ids") || m.contains("token")),
+            "{job:#}: {refused:#?}"
+        );
+    }
+    let pod = with(
+        &runs::cold_subjects().remove(0),
+        "/spec/hostPID",
+        json!(true),
+    );
+    let refused = Policy::named("pods", &set).refusals_of(COLD_START, &pod, "team-a");
+    assert!(refused.iter().any(|m| m.contains("the node's processes")));
+}
+
+#[test]
+fn a_probe_of_density_has_the_token_and_the_views_of_its_level_and_no_more() {
+    let policy = Policy::named("probes", &[]);
+    let none = Policy::named("probes", &["--set", "meter.level=none"]);
+    let job = runs::density_job(MeterLevel::Cgroup);
+    assert_eq!(policy.refusals(&job, NAMESPACE), Vec::<String>::new());
+    let blind = runs::density_job(MeterLevel::None);
+    assert_eq!(none.refusals(&blind, NAMESPACE), Vec::<String>::new());
+    let refused = none.refusals(&job, NAMESPACE);
+    assert!(
+        refused.iter().any(|m| m.contains("meter.level is none")),
+        "{refused:#?}"
+    );
+    let root = json!([{ "name": "root", "hostPath": { "path": "/" } }]);
+    let job = with(&job, "/spec/template/spec/volumes", root);
+    let refused = policy.refusals(&job, NAMESPACE);
+    assert!(
+        refused.iter().any(|m| m.contains("only to read")),
+        "{refused:#?}"
+    );
+}

@@ -1,0 +1,308 @@
+//! Conversations with an API server that answers what a real one answers rarely: conflicts,
+//! refusals, objects of strangers. Beside the end-to-end tests, which use a real one.
+
+use std::sync::Arc;
+
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_controller::act::act;
+use wasmbench_controller::context::Context;
+use wasmbench_controller::error::Error;
+use wasmbench_controller::report;
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::observed::{LeaseSeen, Observed};
+use wasmbench_core::plan::{Plan, Stage, Step, Wake};
+use wasmbench_core::validate::{ValidatedRun, validate};
+
+const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
+
+fn config() -> OperatorConfig {
+    let text = "operatorNamespace: ops\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
+    serde_yaml::from_str(text).unwrap()
+}
+
+fn run() -> BenchmarkRun {
+    let text = format!(
+        r"
+apiVersion: wasmbench.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {{name: gatekeeper, namespace: team-a, uid: {RUN_UID}, generation: 1}}
+spec:
+  blocks: 1
+  variants: [{{name: tortoise, preset: native}}]
+  workloads: [{{name: greet}}]
+  sweeps: {{warmLatency: {{}}}}
+"
+    );
+    serde_yaml::from_str(&text).unwrap()
+}
+
+fn valid() -> ValidatedRun {
+    validate(&run(), &config()).unwrap()
+}
+
+fn plan_of(step: Step) -> Plan {
+    Plan {
+        steps: vec![step],
+        stage: Stage::Summarising,
+        node: Some("bench-1".into()),
+        completed: 0,
+        wake: Wake::Now,
+    }
+}
+
+/// One expected call: method, end of the path, status code and body of the answer.
+type Call = (&'static str, &'static str, u16, Value);
+
+/// A context whose API server expects exactly these calls, in this order, and hands back the
+/// bodies that it was sent.
+fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<Value>>) {
+    let (service, mut handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
+    let server = tokio::spawn(async move {
+        let mut bodies = vec![];
+        for (method, path, code, answer) in calls {
+            let (request, send) = handle.next_request().await.expect("a call is missing");
+            assert_eq!(request.method(), method, "{}", request.uri());
+            assert!(
+                request.uri().path().ends_with(path),
+                "{} is not {path}",
+                request.uri()
+            );
+            let bytes = request.into_body().collect_bytes().await.unwrap();
+            bodies.push(serde_json::from_slice(&bytes).unwrap_or(Value::Null));
+            let body = Body::from(serde_json::to_vec(&answer).unwrap());
+            send.send_response(Response::builder().status(code).body(body).unwrap());
+        }
+        assert!(handle.next_request().await.is_none(), "a call too many");
+        bodies
+    });
+    (
+        Context::new(Client::new(service, "default"), config()),
+        server,
+    )
+}
+
+fn status(code: u16, reason: &str, message: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure",
+        "code": code, "reason": reason, "message": message, "metadata": {},
+    })
+}
+
+fn owned_by(uid: &str) -> Value {
+    let owner =
+        json!({"apiVersion": "x", "kind": "BenchmarkRun", "name": "gatekeeper", "uid": uid});
+    json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {"name": "taken", "ownerReferences": [owner]},
+    })
+}
+
+async fn carry_out(calls: Vec<Call>, step: Step) -> (Result<(), Error>, Vec<Value>) {
+    let (context, server) = conversation(calls);
+    let result = act(&context, &valid(), &Observed::default(), &plan_of(step)).await;
+    drop(context);
+    (result, server.await.unwrap())
+}
+
+fn deploy() -> Step {
+    Step::DeploySubject(valid().order[0].clone())
+}
+
+/// The name of the only subject of [`run`], as the last part of its path.
+fn pod_path() -> &'static str {
+    let name = wasmbench_core::build::names::subject(&valid(), &valid().order[0]);
+    Box::leak(format!("/pods/{name}").into_boxed_str())
+}
+
+#[tokio::test]
+async fn a_subject_that_is_there_already_is_as_good_as_created() {
+    let calls = vec![
+        (
+            "POST",
+            "/team-a/pods",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
+        ("GET", pod_path(), 200, owned_by(RUN_UID)),
+    ];
+    let (result, _) = carry_out(calls, deploy()).await;
+    result.unwrap();
+}
+
+#[tokio::test]
+async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
+    let calls = vec![
+        (
+            "POST",
+            "/team-a/pods",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
+        ("GET", pod_path(), 200, owned_by("somebody-else")),
+    ];
+    let (result, _) = carry_out(calls, deploy()).await;
+    assert!(
+        matches!(result, Err(Error::NameTaken { kind: "pod", .. })),
+        "{result:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
+    let words = "exceeded quota: pods, requested: 1, used: 10, limited: 10";
+    let calls = vec![
+        ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
+        ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            201,
+            json!({"metadata": {"name": "records"}}),
+        ),
+    ];
+    let (result, bodies) = carry_out(calls, deploy()).await;
+    result.unwrap();
+    let map: k8s_openapi::api::core::v1::ConfigMap =
+        serde_json::from_value(bodies[2].clone()).unwrap();
+    let entry = map.binary_data.unwrap().into_values().next().unwrap();
+    let record = wasmbench_core::store::decode(&entry.0).unwrap();
+    let text = serde_json::to_string(&record.outcome).unwrap();
+    assert!(
+        text.contains("PodRejected") && text.contains(words),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_too_new_for_pods_is_tried_again_and_gets_no_record() {
+    let words = "pods is forbidden: error looking up service account team-a/default: \
+                 serviceaccount \"default\" not found";
+    let calls = vec![("POST", "/team-a/pods", 403, status(403, "Forbidden", words))];
+    let (result, _) = carry_out(calls, deploy()).await;
+    assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
+}
+
+#[tokio::test]
+async fn an_api_server_in_trouble_is_an_error_and_no_record() {
+    let calls = vec![(
+        "POST",
+        "/team-a/pods",
+        500,
+        status(500, "InternalError", "etcd is away"),
+    )];
+    let (result, _) = carry_out(calls, deploy()).await;
+    assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_probe_that_is_there_already_is_as_good_as_launched() {
+    let step = Step::LaunchProbe {
+        trial: valid().order[0].clone(),
+        subject_uid: "0a0a".into(),
+        address: "10.0.0.8".parse().unwrap(),
+        partner: None,
+    };
+    let calls = vec![(
+        "POST",
+        "/ops/jobs",
+        409,
+        status(409, "AlreadyExists", "exists"),
+    )];
+    let (result, _) = carry_out(calls, step).await;
+    result.unwrap();
+}
+
+#[tokio::test]
+async fn a_claim_that_another_run_was_faster_with_is_no_error() {
+    let existing = LeaseSeen {
+        node: "bench-1".into(),
+        holder: None,
+        resource_version: Some("41".into()),
+    };
+    let step = Step::ClaimNode {
+        node: "bench-1".into(),
+        existing: Some(existing),
+    };
+    let calls = vec![(
+        "PUT",
+        "/wasmbench-node-bench-1",
+        409,
+        status(409, "Conflict", "modified"),
+    )];
+    let (result, bodies) = carry_out(calls, step).await;
+    result.unwrap();
+    assert_eq!(
+        bodies[0]["metadata"]["resourceVersion"], "41",
+        "the write is not guarded"
+    );
+}
+
+#[tokio::test]
+async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
+    // The first write meets a conflict; the second look finds the trial recorded by the other.
+    let valid = valid();
+    let trial = valid.order[0].clone();
+    let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");
+    let ended = wasmbench_core::store::Ended::Measured;
+    wasmbench_core::store::add(&mut stored, &trial.cell, &trial, ended, b"theirs".to_vec());
+    let failure = wasmbench_core::plan::Failure::new(
+        wasmbench_core::plan::FailureReason::SubjectCrashed,
+        "exit code 1",
+    );
+    let step = Step::RecordFailure {
+        trial,
+        failure,
+        subject_pod: None,
+    };
+    let calls = vec![
+        ("GET", "", 404, status(404, "NotFound", "none")),
+        (
+            "POST",
+            "/team-a/configmaps",
+            409,
+            status(409, "AlreadyExists", "exists"),
+        ),
+        ("GET", "", 200, serde_json::to_value(&stored).unwrap()),
+    ];
+    let (result, _) = carry_out(calls, step).await;
+    result.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_written_when_the_status_says_nothing_new() {
+    let valid = valid();
+    let plan = Plan {
+        steps: vec![],
+        stage: Stage::Queued {
+            message: "waiting".into(),
+        },
+        node: None,
+        completed: 0,
+        wake: Wake::OnChange,
+    };
+    let seen = Observed::default();
+    let answer = json!(run());
+    let calls = vec![("PATCH", "/gatekeeper/status", 200, answer)];
+    let (context, server) = conversation(calls);
+    let mut run = run();
+    report::report(&context, &run, &valid, &seen, &plan)
+        .await
+        .unwrap();
+    let now = jiff::Timestamp::now();
+    run.status = Some(wasmbench_core::status::status_of(
+        &run, &valid, &seen, &plan, None, now,
+    ));
+    report::report(&context, &run, &valid, &seen, &plan)
+        .await
+        .unwrap();
+    drop(context);
+    let bodies = server.await.unwrap();
+    assert_eq!(
+        bodies[0]["metadata"]["uid"], RUN_UID,
+        "a new run of the same name could be hit"
+    );
+}

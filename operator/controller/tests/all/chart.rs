@@ -1,0 +1,299 @@
+//! The chart, rendered by the real Helm: what it must never hold, and that it fits the operator
+//! that it installs.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use wasmbench_core::config::OperatorConfig;
+
+use crate::support::chart::{
+    NAMESPACE, folder, of_kind, render, renderings, repository, run, strings, template,
+    values_files,
+};
+
+#[test]
+fn helm_lint_is_content_with_every_values_file() {
+    for file in values_files() {
+        let result = run(&["lint", ".", "--strict", "--values", &file]);
+        assert!(result.is_ok(), "{file}: {result:?}");
+    }
+}
+
+/// All values of fields named `image`, and the images of the configuration.
+fn images(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field.as_str() {
+                    Some(image) if name == "image" => found.push(image.to_owned()),
+                    _ => images(field, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| images(item, found)),
+        _ => {}
+    }
+}
+
+fn config(objects: &[Value]) -> OperatorConfig {
+    let maps = of_kind(objects, "ConfigMap");
+    assert_eq!(maps.len(), 1);
+    let text = maps[0]["data"]["config.yaml"].as_str().unwrap();
+    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+#[test]
+fn every_image_has_a_version_and_none_is_latest() {
+    for (file, objects) in renderings() {
+        let mut found = vec![];
+        for deployment in of_kind(&objects, "Deployment") {
+            images(deployment, &mut found);
+        }
+        let config = config(&objects).images;
+        found.extend([
+            config.probe,
+            config.native,
+            config.embedded,
+            config.upstream,
+        ]);
+        assert_eq!(found.len(), 5, "{file}");
+        for image in found {
+            let name = image.rsplit('/').next().unwrap();
+            assert!(
+                name.contains(':') || name.contains('@'),
+                "{file}: {image} has no version"
+            );
+            assert!(!name.ends_with(":latest"), "{file}: {image}");
+        }
+    }
+}
+
+#[test]
+fn the_operator_reads_the_configuration_that_the_chart_writes() {
+    for (file, objects) in renderings() {
+        let config = config(&objects);
+        assert_eq!(config.operator_namespace, NAMESPACE, "{file}");
+    }
+    let defaults = config(&render(&[]));
+    assert_eq!(defaults.limits, wasmbench_core::config::Limits::default());
+    assert_eq!(
+        defaults.probe,
+        wasmbench_core::config::ProbeConfig::default()
+    );
+    assert_eq!(defaults.containerd_socket, None);
+    let node = config(&render(&["--set", "meter.level=node"]));
+    let socket = node.containerd_socket.as_deref();
+    assert_eq!(socket, Some("/run/containerd/containerd.sock"));
+    assert_eq!(node.meter, defaults.meter);
+    let file = folder().join("ci/restricted-values.yaml");
+    let restricted = config(&render(&["--values", &file.to_string_lossy()]));
+    assert_eq!(
+        restricted.meter,
+        wasmbench_core::wire::request::MeterLevel::None
+    );
+    assert_eq!(restricted.limits.connections, 200);
+    assert!(!restricted.limits.own_containers);
+}
+
+#[test]
+fn a_changed_configuration_replaces_the_operator_s_pod() {
+    let checksum = |arguments: &[&str]| {
+        let objects = render(arguments);
+        let deployment = of_kind(&objects, "Deployment")[0].clone();
+        deployment["spec"]["template"]["metadata"]["annotations"]["checksum/config"].clone()
+    };
+    assert!(checksum(&[]).is_string());
+    assert_ne!(checksum(&[]), checksum(&["--set", "limits.trials=10"]));
+}
+
+#[test]
+fn the_operator_s_pod_passes_the_restricted_standard() {
+    for (file, objects) in renderings() {
+        let deployment = of_kind(&objects, "Deployment")[0];
+        assert_eq!(deployment["spec"]["replicas"], 1, "{file}");
+        assert_eq!(deployment["spec"]["strategy"]["type"], "Recreate", "{file}");
+        let pod = &deployment["spec"]["template"]["spec"];
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
+        assert!(
+            pod["securityContext"]["runAsUser"].as_i64().unwrap() > 0,
+            "{file}"
+        );
+        assert_eq!(
+            pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault",
+            "{file}"
+        );
+        for container in pod["containers"].as_array().unwrap() {
+            let security = &container["securityContext"];
+            assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
+            assert_eq!(security["readOnlyRootFilesystem"], true, "{file}");
+            assert_eq!(
+                strings(&security["capabilities"]["drop"]),
+                BTreeSet::from(["ALL"])
+            );
+            assert!(
+                container["resources"]["limits"]["memory"].is_string(),
+                "{file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_chart_installs_the_crd_of_the_repository_and_keeps_it() {
+    let path = repository().join("crds/wasmbench.dev_benchmarkruns.yaml");
+    let mut wanted: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let crd = |arguments: &[&str]| {
+        of_kind(&render(arguments), "CustomResourceDefinition")
+            .first()
+            .copied()
+            .cloned()
+    };
+    assert_eq!(crd(&["--set", "crds.keep=false"]), Some(wanted.clone()));
+    wanted["metadata"]["annotations"]["helm.sh/resource-policy"] = "keep".into();
+    assert_eq!(crd(&[]), Some(wanted));
+    assert_eq!(crd(&["--set", "crds.enabled=false"]), None);
+}
+
+#[test]
+fn a_packaged_chart_renders_the_same_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().to_string_lossy().into_owned();
+    run(&["package", ".", "--destination", &target]).unwrap();
+    let package = std::fs::read_dir(folder.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let package = package.to_string_lossy().into_owned();
+    let arguments = ["--namespace", NAMESPACE, "--kube-version", "1.33.0"];
+    let packed = run(&[&["template", "wasmbench", &package], &arguments[..]].concat());
+    assert_eq!(packed.unwrap(), template(&[]).unwrap());
+}
+
+#[test]
+fn impossible_values_are_refused_in_plain_words() {
+    let cases: [(&[&str], &str); 29] = [
+        (&["--set", "imagee.tag=1"], "imagee"),
+        (&["--set", "limits.conections=1"], "conections"),
+        (&["--set", "limits.connections=2001"], "maximum"),
+        (&["--set", "limits.trials=0"], "minimum"),
+        (&["--set", "meter.level=root"], "meter"),
+        (
+            &["--set", "meter.containerdSocket=../containerd.sock"],
+            "meter",
+        ),
+        (&["--set", "image.tag=latest"], "'latest' is refused"),
+        (
+            &["--set", "images.probe=registry.example.com/probe:latest"],
+            "'latest' is refused",
+        ),
+        (
+            &["--set", "images.native=example.com/native"],
+            "without a tag or a digest",
+        ),
+        (
+            &["--set", "serviceAccount.create=false"],
+            "name the ServiceAccount",
+        ),
+        (
+            &["--set", "serviceAccount.name=default"],
+            "choose another name",
+        ),
+        (
+            &[
+                "--set",
+                "serviceMonitor.enabled=true,metrics.service.enabled=false",
+            ],
+            "enable both or neither",
+        ),
+        (&["--set", "limits.coldStartConcurrency=65"], "maximum"),
+        (&["--set", "limits.densityInstances=101"], "maximum"),
+        (
+            &["--set", "coldStart.serviceAccountName=wasmbench"],
+            "choose a ServiceAccount that nothing else uses",
+        ),
+        (
+            &["--namespace", "kube-system"],
+            "choose a namespace of its own",
+        ),
+        (&["--set", "fullnameOverride=A_B"], "/fullnameOverride"),
+        (&["--set", "nameOverride=A_B"], "/nameOverride"),
+        (&["--set", "resources.limts.memory=1Gi"], "limts"),
+        (&["--set", "resources.limits.memry=1Gi"], "memry"),
+        (
+            &["--set", "image.registry=https://registry.example.com"],
+            "/image/registry",
+        ),
+        (&["--set", "image=null"], "missing property 'image'"),
+        (
+            &["--set", "serviceAccount.name=A_B"],
+            "/serviceAccount/name",
+        ),
+        (
+            &["--set", "coldStart.serviceAccountName=A_B"],
+            "/coldStart/serviceAccountName",
+        ),
+        (&["--set", "priorityClassName=A_B"], "/priorityClassName"),
+        (
+            &["--set", "nodeSelector.disk=fast disk"],
+            "/nodeSelector/disk",
+        ),
+        (&["--set", "podLabels.a b=c"], "invalid propertyName 'a b'"),
+        (&["--set", "logLevel=loud"], "/logLevel"),
+        (&["--set", "logLevel=info;debug"], "/logLevel"),
+    ];
+    for (arguments, words) in cases {
+        let error = template(arguments).expect_err(&format!("{arguments:?} is accepted"));
+        assert!(
+            error.contains(words),
+            "{arguments:?} should say '{words}': {error}"
+        );
+    }
+}
+
+#[test]
+fn the_chart_carries_the_version_of_the_operator() {
+    let text = std::fs::read_to_string(folder().join("Chart.yaml")).unwrap();
+    let chart: Value = serde_yaml::from_str(&text).unwrap();
+    assert_eq!(chart["appVersion"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(chart["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn every_value_is_described_by_the_schema_and_by_the_readme() {
+    let read = |name: &str| std::fs::read_to_string(folder().join(name)).unwrap();
+    let values: Value = serde_yaml::from_str(&read("values.yaml")).unwrap();
+    let schema: Value = serde_json::from_str(&read("values.schema.json")).unwrap();
+    let readme = read("README.md");
+    let mut stack = vec![(String::new(), &values, &schema)];
+    while let Some((path, value, schema)) = stack.pop() {
+        let Some(fields) = value
+            .as_object()
+            .filter(|_| schema["properties"].is_object())
+        else {
+            assert!(
+                readme.contains(&format!("`{path}`")),
+                "README.md lacks {path}"
+            );
+            continue;
+        };
+        assert_eq!(
+            schema["additionalProperties"], false,
+            "{path} takes unknown keys"
+        );
+        for (name, field) in fields {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
+            let described = &schema["properties"][name];
+            assert!(
+                described["description"].is_string(),
+                "values.schema.json lacks {path}"
+            );
+            stack.push((path, field, described));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The rights that the chart grants, in every rendering: exactly what the code needs, and never what
+//! would make the operator someone else.
+
+use std::collections::BTreeSet;
+
+use crate::support::chart::{of_kind, render, renderings, strings};
+
+/// Resources that would let the operator, or whoever takes it over, become someone else.
+const FORBIDDEN_RESOURCES: [&str; 14] = [
+    "*",
+    "secrets",
+    "pods/exec",
+    "pods/attach",
+    "pods/portforward",
+    "pods/ephemeralcontainers",
+    "nodes/proxy",
+    "serviceaccounts",
+    "serviceaccounts/token",
+    "roles",
+    "clusterroles",
+    "rolebindings",
+    "clusterrolebindings",
+    "namespaces",
+];
+const FORBIDDEN_VERBS: [&str; 4] = ["*", "escalate", "bind", "impersonate"];
+
+#[test]
+fn no_rule_grants_what_would_make_the_operator_someone_else() {
+    for (file, objects) in renderings() {
+        for kind in ["Role", "ClusterRole"] {
+            for role in of_kind(&objects, kind) {
+                for rule in role["rules"].as_array().unwrap() {
+                    let resources = strings(&rule["resources"]);
+                    let verbs = strings(&rule["verbs"]);
+                    let forbidden = FORBIDDEN_RESOURCES
+                        .iter()
+                        .any(|one| resources.contains(one))
+                        || FORBIDDEN_VERBS.iter().any(|one| verbs.contains(one))
+                        || strings(&rule["apiGroups"]).contains("*")
+                        || !rule["nonResourceURLs"].is_null();
+                    assert!(!forbidden, "{file}: {}: {rule}", role["metadata"]["name"]);
+                }
+            }
+        }
+    }
+}
+
+/// The whole list, so that a new right is seen in review.
+#[test]
+fn the_operator_may_do_what_its_code_does_and_no_more() {
+    let objects = render(&[]);
+    let granted = |kind: &str| {
+        let mut granted = BTreeSet::new();
+        for role in of_kind(&objects, kind) {
+            if role["metadata"]["name"] != "wasmbench" {
+                continue;
+            }
+            for rule in role["rules"].as_array().unwrap() {
+                for resource in strings(&rule["resources"]) {
+                    let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
+                    granted.insert(format!("{resource}: {}", verbs.join(" ")));
+                }
+            }
+        }
+        granted.into_iter().collect::<Vec<_>>()
+    };
+    let everywhere = [
+        "benchmarkruns/status: patch",
+        "benchmarkruns: delete get list watch",
+        "configmaps: create get list update",
+        "events: create list patch",
+        "nodes: get list",
+        "pods: create delete get list watch",
+        "runtimeclasses: get",
+    ];
+    let own_namespace = [
+        "jobs: create delete list watch",
+        "leases: create get list update watch",
+        "pods/log: get",
+    ];
+    assert_eq!(granted("ClusterRole"), everywhere);
+    assert_eq!(granted("Role"), own_namespace);
+}
+
+#[test]
+fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() {
+    let granted = |objects: &[serde_json::Value]| {
+        let roles = of_kind(objects, "ClusterRole").into_iter();
+        let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
+        let all = mine.flat_map(|role| role["rules"].as_array().unwrap().clone());
+        let text = |rule: serde_json::Value| {
+            let verbs: Vec<&str> = strings(&rule["verbs"]).into_iter().collect();
+            let resources: Vec<&str> = strings(&rule["resources"]).into_iter().collect();
+            format!("{}: {}", resources.join(" "), verbs.join(" "))
+        };
+        all.map(text).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        granted(&render(&[])),
+        [
+            "pods: create delete list watch",
+            "pods/log: get",
+            "events: list"
+        ]
+    );
+    let off = render(&["--set", "coldStart.enabled=false"]);
+    assert_eq!(granted(&off), Vec::<String>::new());
+    let accounts = |objects: &[serde_json::Value]| of_kind(objects, "ServiceAccount").len();
+    assert_eq!((accounts(&render(&[])), accounts(&off)), (2, 1));
+}
+
+/// A token is mounted where a pod asks for it, never by default.
+#[test]
+fn no_service_account_mounts_its_token_by_itself() {
+    for account in of_kind(&render(&[]), "ServiceAccount") {
+        assert_eq!(account["automountServiceAccountToken"], false, "{account}");
+    }
+}
+
+#[test]
+fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
+    let objects = render(&[]);
+    for role in of_kind(&objects, "ClusterRole") {
+        let aggregated = role["metadata"]["labels"].as_object().unwrap().keys();
+        if aggregated
+            .clone()
+            .any(|label| label.contains("aggregate-to"))
+        {
+            for rule in role["rules"].as_array().unwrap() {
+                assert_eq!(
+                    strings(&rule["resources"]),
+                    BTreeSet::from(["benchmarkruns"])
+                );
+            }
+        }
+    }
+}

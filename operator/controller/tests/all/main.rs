@@ -1,0 +1,21 @@
+//! The operator before an API server that a test plays, and the files that must fit it.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
+
+mod admission;
+mod api_reference;
+mod apiserver_mock;
+mod chart;
+mod chart_rbac;
+mod crd_in_sync;
+mod manifests;
+mod mistakes;
+mod support;
+mod undecodable;

@@ -1,0 +1,321 @@
+//! Every sample, every study and every example of a page is legal, and every file in `manifests/invalid` is refused for
+//! the reason that its first line names. Checked here without a cluster, over the CRD as it is installed;
+//! the same files and the same expectations serve on a real API server.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kube_cel::{Validator, apply_defaults};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
+use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::validate::validate;
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+
+use crate::support::structural;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn schema() -> Value {
+    let path = repository().join("crds/wasmbench.dev_benchmarkruns.yaml");
+    let crd: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
+}
+
+/// Name and text of every file of a folder.
+fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == extension));
+    files.sort();
+    let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    files
+        .iter()
+        .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+fn manifests(folder: &str) -> Vec<(String, String)> {
+    files(&format!("manifests/{folder}"), "yaml")
+}
+
+/// Every YAML example of the documentation, by page.
+fn examples() -> Vec<(String, Value)> {
+    let mut found = vec![];
+    for (page, text) in files("docs", "md") {
+        for after in text.split("```yaml\n").skip(1) {
+            let example = after.split("```").next().unwrap();
+            found.push((page.clone(), serde_yaml::from_str(example).unwrap()));
+        }
+    }
+    found
+}
+
+/// An example is a run or what a reader puts into one: its spec or fields of that.
+fn completed(example: &Value) -> Value {
+    if example.get("kind").is_some() {
+        return example.clone();
+    }
+    let mut run = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkRun",
+        "metadata": {"name": "example"},
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello", "path": "/"}],
+            "sweeps": {"warmLatency": {"requests": 100}},
+        },
+    });
+    let fields = example.get("spec").unwrap_or(example);
+    for (name, value) in fields.as_object().unwrap() {
+        run["spec"][name] = value.clone();
+    }
+    run
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    serde_yaml::Deserializer::from_str(text)
+        .map(|doc| Value::deserialize(doc).unwrap())
+        .collect()
+}
+
+/// What the API server says of an object, or of the update from `old` to it.
+fn refusals(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<String> {
+    let object = apply_defaults(schema, object);
+    let mut found = structural::violations(schema, &object);
+    // The API server runs CEL rules on objects of the right shape only.
+    if found.is_empty() {
+        let old = old.map(|old| apply_defaults(schema, old));
+        let cel = Validator::new().validate(schema, &object, old.as_ref());
+        found.extend(
+            cel.err()
+                .into_iter()
+                .flat_map(kube_cel::ValidationErrors::into_vec)
+                .map(|e| e.to_string()),
+        );
+    }
+    found
+}
+
+/// Refusals of a file: each document after the first is an update of the one before.
+fn refusals_of_file(schema: &Value, text: &str) -> Vec<String> {
+    let documents = documents(text);
+    let mut found = vec![];
+    for (index, object) in documents.iter().enumerate() {
+        let old = index.checked_sub(1).map(|before| &documents[before]);
+        let refused = refusals(schema, object, old);
+        let last = index + 1 == documents.len();
+        assert!(
+            last || refused.is_empty(),
+            "an earlier document is refused: {refused:#?}"
+        );
+        found = refused;
+    }
+    found
+}
+
+fn config() -> OperatorConfig {
+    OperatorConfig {
+        operator_namespace: "wasmbench-system".into(),
+        images: Images {
+            probe: "registry.example.com/probe:1".into(),
+            native: "registry.example.com/native:1".into(),
+            embedded: "registry.example.com/embedded:1".into(),
+            wasmtime_cli: "registry.example.com/wasmtime-cli:1".into(),
+            wasmedge_cli: "registry.example.com/wasmedge-cli:1".into(),
+            wasmtime_serve: "registry.example.com/wasmtime-serve:1".into(),
+            v8: "registry.example.com/v8:1".into(),
+            wasmer_cli: "registry.example.com/wasmer-cli:1".into(),
+            server: "registry.example.com/server:1".into(),
+            http: "registry.example.com/http:1".into(),
+            server_wasmedge: "registry.example.com/server-wasmedge:1".into(),
+            server_wasmedge_aot: "registry.example.com/server-wasmedge-aot:1".into(),
+            upstream: "registry.example.com/upstream:1".into(),
+            pull_policy: "IfNotPresent".into(),
+        },
+        runtime_classes: RuntimeClasses::default(),
+        meter: MeterLevel::Cgroup,
+        noise: NoiseRule::default(),
+        limits: Limits::default(),
+        probe: ProbeConfig::default(),
+        cold_start_service_account: Some("wasmbench-cold-start".into()),
+        containerd_socket: Some("/run/containerd/containerd.sock".into()),
+        host_network: true,
+        duet: true,
+    }
+}
+
+#[test]
+fn every_sample_passes_the_crd_and_the_operator() {
+    let schema = schema();
+    let samples = manifests("samples");
+    assert!(samples.len() >= 3);
+    for (name, text) in samples {
+        let documents = documents(&text);
+        assert_eq!(documents.len(), 1, "{name}: one run per file");
+        let refused = refusals(&schema, &documents[0], None);
+        assert!(refused.is_empty(), "{name}: {refused:#?}");
+        let run: BenchmarkRun = serde_json::from_value(documents[0].clone()).unwrap();
+        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+        assert_eq!(
+            run.metadata.name.as_deref(),
+            Some(name.as_str()),
+            "named like its file"
+        );
+    }
+}
+
+#[test]
+fn every_example_of_a_page_passes_the_crd_and_the_operator() {
+    let schema = schema();
+    let examples = examples();
+    assert!(examples.len() >= 4);
+    for (page, example) in examples {
+        let example = completed(&example);
+        let refused = refusals(&schema, &example, None);
+        assert!(refused.is_empty(), "{page}: {refused:#?}\n{example:#}");
+        let run: BenchmarkRun = serde_json::from_value(example).unwrap();
+        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{page}: {invalid}"));
+    }
+}
+
+/// The runs of every study, by file; the published figures are no run.
+fn studies() -> Vec<(String, Vec<Value>)> {
+    let files = manifests("studies").into_iter();
+    let files = files.filter(|(name, _)| name != "published");
+    files.map(|(name, text)| (name, documents(&text))).collect()
+}
+
+#[test]
+fn every_study_passes_the_crd_and_the_operator_and_exists_shortened() {
+    let schema = schema();
+    let studies = studies();
+    assert_eq!(studies.len(), 2 * 4);
+    for (name, runs) in &studies {
+        let mut names = vec![];
+        for document in runs {
+            let refused = refusals(&schema, document, None);
+            assert!(refused.is_empty(), "{name}: {refused:#?}");
+            let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
+            validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+            names.extend(run.metadata.name);
+        }
+        assert!(names.contains(name), "{name}: a run has the file's name");
+        let ours = |run: &String| run.starts_with(name.as_str());
+        assert!(
+            names.iter().all(ours),
+            "{name}: names begin with the file's"
+        );
+        let short = format!("{}-short", name.trim_end_matches("-short"));
+        assert!(studies.iter().any(|(name, _)| *name == short), "no {short}");
+    }
+}
+
+/// How long all runs of a file take, in seconds.
+fn expected_seconds(runs: &[Value]) -> u64 {
+    let seconds = runs.iter().map(|document| {
+        let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
+        let valid = validate(&run, &config()).unwrap();
+        let trials = valid.order.iter();
+        let seconds = trials.map(|trial| expected_trial_seconds(&valid, trial));
+        seconds.sum::<u64>()
+    });
+    seconds.sum()
+}
+
+#[test]
+fn a_shortened_study_takes_minutes_and_less_than_the_whole_one() {
+    let seconds: BTreeMap<String, u64> = studies()
+        .into_iter()
+        .map(|(name, runs)| (name, expected_seconds(&runs)))
+        .collect();
+    for (name, short) in &seconds {
+        if let Some(whole) = name.strip_suffix("-short") {
+            let whole = seconds[whole];
+            assert!(*short <= 15 * 60, "{name}: {short} s");
+            assert!(whole > 4 * short, "{name}: {short} s of {whole} s");
+        }
+    }
+}
+
+#[test]
+fn the_quickstart_ends_in_a_few_minutes() {
+    let (_, text) = manifests("samples")
+        .into_iter()
+        .find(|(name, _)| name == "quickstart")
+        .unwrap();
+    let run: BenchmarkRun = serde_yaml::from_str(&text).unwrap();
+    let valid = validate(&run, &config()).unwrap();
+    let seconds: u64 = valid
+        .order
+        .iter()
+        .map(|trial| expected_trial_seconds(&valid, trial))
+        .sum();
+    assert!(seconds <= 4 * 60, "{seconds} s");
+}
+
+#[test]
+fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
+    let schema = schema();
+    let files = manifests("invalid");
+    assert!(files.len() > 30);
+    for (name, text) in files {
+        let first = text.lines().next().unwrap_or_default();
+        let expected = first.strip_prefix("# expect: ").unwrap_or_else(|| {
+            panic!("{name}: the first line must be '# expect: <part of the message>'")
+        });
+        let refused = refusals_of_file(&schema, &text);
+        assert!(
+            !refused.is_empty(),
+            "{name}: accepted, though it should say '{expected}'"
+        );
+        assert!(
+            refused.iter().any(|message| message.contains(expected)),
+            "{name}: refused without '{expected}': {refused:#?}"
+        );
+    }
+}
+
+/// A rule without an invalid manifest is a rule that nobody has seen refuse anything.
+#[test]
+fn every_cel_rule_has_an_invalid_manifest() {
+    let mut rules = vec![];
+    collect_messages(&schema()["properties"]["spec"], &mut rules);
+    assert!(rules.len() >= 9, "{rules:?}");
+    let files = manifests("invalid");
+    for message in rules {
+        let shown = files.iter().any(|(_, text)| {
+            let first = text.lines().next().unwrap_or_default();
+            first
+                .strip_prefix("# expect: ")
+                .is_some_and(|expected| message.contains(expected))
+        });
+        assert!(
+            shown,
+            "add a file to manifests/invalid that is refused with: {message}"
+        );
+    }
+}
+
+fn collect_messages(schema: &Value, messages: &mut Vec<String>) {
+    for rule in schema["x-kubernetes-validations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        messages.push(rule["message"].as_str().unwrap_or_default().to_owned());
+    }
+    let fields = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.values());
+    for inner in fields.chain(schema.get("items")) {
+        collect_messages(inner, messages);
+    }
+}

@@ -1,0 +1,218 @@
+//! Every object that the operator creates, whole: the snapshots are the documentation of what
+//! appears in a cluster.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use wasmbench_core::build::cold_start_job::cold_start_job;
+use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::subject_pod::{partner_pod, subject_pod};
+use wasmbench_core::build::upstream_pod::upstream_pod;
+use wasmbench_core::build::{config_map, lease, names};
+use wasmbench_core::plan::PodAddress;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::cold_start::ColdStartRequest;
+use wasmbench_core::wire::record::{Cell, Point, TrialId};
+
+use crate::common;
+
+fn trial(variant: &str, workload: &str, point: Point) -> TrialId {
+    let cell = Cell {
+        variant: variant.into(),
+        workload: workload.into(),
+        point,
+    };
+    TrialId { cell, block: 2 }
+}
+
+fn subject_of(run: &ValidatedRun, trial: &TrialId, upstream: Option<&str>) -> Pod {
+    subject_pod(run, run.variant(trial).unwrap(), trial, "bench-1", upstream)
+}
+
+#[test]
+fn subjects_of_all_kinds() {
+    let run = common::validated();
+    let native = trial("tortoise", "greet", Point::WarmLatency);
+    let embedded = trial("hare", "relay", Point::Throughput { connections: 50 });
+    let own = trial("mine", "greet", Point::WarmLatency);
+    insta::assert_yaml_snapshot!("subject-native", subject_of(&run, &native, None));
+    let with_upstream = subject_of(&run, &embedded, Some("10.0.0.9:8080"));
+    insta::assert_yaml_snapshot!("subject-embedded-with-upstream", with_upstream);
+    insta::assert_yaml_snapshot!("subject-own-container", subject_of(&run, &own, None));
+}
+
+#[test]
+fn probes_of_both_sweeps() {
+    let (run, config) = (common::validated(), common::config());
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+        partner: None,
+    };
+    let job = |trial: &TrialId| {
+        let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+        probe_job(&run, variant, workload, trial, target, &config)
+    };
+    let warm = trial("hare", "greet", Point::WarmLatency);
+    let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
+    insta::assert_yaml_snapshot!("probe-warm", job(&warm));
+    insta::assert_yaml_snapshot!("probe-throughput", job(&loaded));
+}
+
+#[test]
+fn the_pods_and_the_probe_of_a_duet() {
+    let (run, config) = (common::validated_duet(), common::duet_config());
+    let trial = trial("hare", "greet", Point::WarmLatency);
+    let partner = partner_pod(&run, &trial, "bench-1", None).unwrap();
+    let name = partner.metadata.name.clone();
+    assert_ne!(name, subject_of(&run, &trial, None).metadata.name);
+    insta::assert_yaml_snapshot!("subject-beside-a-variant", partner);
+    let address = PodAddress {
+        uid: "0a0a0a0a-0000-4000-8000-000000000003".into(),
+        address: "10.0.0.9".parse().unwrap(),
+    };
+    let target = Target {
+        node: "bench-1",
+        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
+        address: "10.0.0.8".parse().unwrap(),
+        upstream_uid: None,
+        partner: Some(&address),
+    };
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let job = probe_job(&run, variant, workload, &trial, target, &config);
+    insta::assert_yaml_snapshot!("probe-duet", job);
+}
+
+#[test]
+fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
+    let (run, config) = (common::validated_cold(), common::config());
+    let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let upstream = Some("10.0.0.9:8080");
+    let mut job = cold_start_job(
+        &run, variant, workload, &trial, "bench-1", upstream, &config,
+    );
+    let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
+    let env = spec.containers[0].env.as_mut().unwrap();
+    let text = env[0]
+        .value
+        .replace("(see cold-start-request)".into())
+        .unwrap();
+    // As the kubelet hands it on.
+    let request: ColdStartRequest = serde_json::from_str(&text.replace("$$", "$")).unwrap();
+    let container = &request.pod.spec.as_ref().unwrap().containers[0];
+    assert_eq!(container.args.as_ref().unwrap()[1], "$$(HOSTNAME)");
+    insta::assert_yaml_snapshot!("probe-cold-start", job);
+    insta::assert_yaml_snapshot!("cold-start-request", request);
+}
+
+#[test]
+fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
+    let (run, mut config) = (common::validated_cold(), common::config());
+    config.containerd_socket = Some("/run/containerd/containerd.sock".into());
+    let trial = trial("mine", "relay", Point::ColdStart { concurrency: 4 });
+    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
+    let upstream = Some("10.0.0.9:8080");
+    let job = cold_start_job(
+        &run, variant, workload, &trial, "bench-1", upstream, &config,
+    );
+    let pod = job.spec.unwrap().template.spec.unwrap();
+    let volumes = pod.volumes.unwrap();
+    let socket = volumes[0].host_path.as_ref().unwrap();
+    assert_eq!(
+        (socket.path.as_str(), socket.type_.as_deref(), volumes.len()),
+        ("/run/containerd/containerd.sock", Some("Socket"), 1)
+    );
+    let mounts = pod.containers[0].volume_mounts.as_ref().unwrap();
+    assert_eq!((mounts.len(), mounts[0].read_only), (1, Some(true)));
+    let security = pod.security_context.unwrap();
+    assert_eq!(security.supplemental_groups, Some(vec![0]));
+    assert_eq!(security.run_as_non_root, Some(true));
+    let request = pod.containers[0].env.as_ref().unwrap()[0].value.clone();
+    let request = request.unwrap().replace("$$", "$");
+    let request: ColdStartRequest = serde_json::from_str(&request).unwrap();
+    assert!(request.containerd);
+    // The subject itself gets nothing of it.
+    assert_eq!(request.pod.spec.unwrap().volumes, None);
+}
+
+#[test]
+fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
+    let (run, config) = (common::validated_cold(), common::config());
+    let first = run.spec.workloads[0].name.clone();
+    for trial in &run.order {
+        let Point::ColdStart { concurrency } = trial.cell.point else {
+            continue;
+        };
+        let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
+        let job = cold_start_job(&run, variant, workload, trial, "bench-1", None, &config);
+        let spec = job.spec.unwrap().template.spec.unwrap();
+        let text = spec.containers[0].env.as_ref().unwrap()[0].value.clone();
+        let text = text.unwrap().replace("$$", "$");
+        let request: ColdStartRequest = serde_json::from_str(&text).unwrap();
+        let cell = &trial.cell;
+        let has_floor = cell.variant == run.baseline && cell.workload == first;
+        assert_eq!(request.floor.is_some(), has_floor, "{trial}");
+        let Some(floor) = request.floor else { continue };
+        assert_eq!(floor.concurrency, concurrency);
+        assert_eq!(floor.selector, request.selector);
+        let (pod, measured) = (&floor.pod, &request.pod);
+        assert_ne!(pod.metadata.name, measured.metadata.name);
+        assert_eq!(pod.metadata.labels, measured.metadata.labels);
+        let container = &pod.spec.as_ref().unwrap().containers[0];
+        assert_eq!(container.image.as_ref(), Some(&config.images.probe));
+        assert_eq!(container.args, Some(vec!["listen".to_owned()]));
+    }
+}
+
+#[test]
+fn the_echo_server() {
+    let (run, config) = (common::validated(), common::config());
+    insta::assert_yaml_snapshot!("upstream", upstream_pod(&run, &config.images, "bench-1"));
+}
+
+#[test]
+fn records_report_and_claim() {
+    let run = common::validated();
+    let cell = trial("tortoise", "greet", Point::WarmLatency).cell;
+    insta::assert_yaml_snapshot!("records", config_map::records(&run, &cell, 0, "bench-1"));
+    let files = BTreeMap::from([("report.md".to_owned(), "# gatekeeper\n".to_owned())]);
+    insta::assert_yaml_snapshot!(
+        "report",
+        config_map::report(&run, files, Some("3f2a91c05d7e"))
+    );
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let claim = lease::claim(&run, "bench-1", None, "wasmbench-system", now);
+    insta::assert_yaml_snapshot!("claim", claim);
+}
+
+#[test]
+fn the_names_of_a_run_at_one_glance() {
+    let run = common::validated();
+    let subjects = run.order.iter().map(|trial| names::subject(&run, trial));
+    let probes = run.order.iter().map(|trial| names::probe(&run, trial));
+    let mut all: Vec<String> = subjects.chain(probes).collect();
+    all.push(names::upstream(&run));
+    all.push(names::report(&run.name));
+    all.sort();
+    let mut once = all.clone();
+    once.dedup();
+    assert_eq!(once, all, "two objects share a name");
+    insta::assert_yaml_snapshot!("names", all);
+}
+
+#[test]
+fn a_second_run_of_the_same_name_shares_no_pod_name_with_the_first() {
+    let first = common::validated();
+    let mut second = first.clone();
+    second.uid = "6f0c0e6e-0000-4000-8000-00000000000f".into();
+    for trial in &first.order {
+        assert_ne!(
+            names::subject(&first, trial),
+            names::subject(&second, trial)
+        );
+        assert_ne!(names::probe(&first, trial), names::probe(&second, trial));
+    }
+}

@@ -1,0 +1,190 @@
+//! Whose turn it is, and which node fits.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use wasmbench_core::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
+use wasmbench_core::plan::{Stage, Step, Wake, plan};
+use wasmbench_core::validate::ValidatedRun;
+
+use crate::common;
+
+fn node(name: &str) -> NodeSeen {
+    NodeSeen {
+        name: name.into(),
+        labels: BTreeMap::from([("disk".into(), "quiet".into())]),
+        taints: vec![],
+        ready: true,
+    }
+}
+
+fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
+    RunSeen {
+        uid: uid.into(),
+        name: format!("team-b/{uid}"),
+        created: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds),
+        standing: Standing::Active,
+        placement: run.spec.placement.clone().unwrap_or_default(),
+    }
+}
+
+/// This run was created at second 100.
+fn seen(run: &ValidatedRun, others: Vec<RunSeen>) -> Observed {
+    let mut runs = others;
+    runs.push(other(&run.uid, 100, run));
+    Observed {
+        nodes: vec![node("bench-1")],
+        runs,
+        runtime_classes: ["spin".to_owned()].into(),
+        ..Observed::default()
+    }
+}
+
+fn held_by(holder: &str) -> LeaseSeen {
+    LeaseSeen {
+        node: "bench-1".into(),
+        holder: Some(holder.into()),
+        resource_version: Some("5".into()),
+    }
+}
+
+fn takes(run: &ValidatedRun, seen: &Observed) -> Option<String> {
+    match plan(run, seen, Timestamp::UNIX_EPOCH).steps.as_slice() {
+        [Step::ClaimNode { node, .. }] => Some(node.clone()),
+        _ => None,
+    }
+}
+
+fn message(run: &ValidatedRun, seen: &Observed) -> String {
+    match plan(run, seen, Timestamp::UNIX_EPOCH).stage {
+        Stage::Queued { message } | Stage::NoNode { message } => message,
+        stage => panic!("neither queued nor without a node: {stage:?}"),
+    }
+}
+
+#[test]
+fn a_run_alone_takes_the_node() {
+    let run = common::validated();
+    assert_eq!(takes(&run, &seen(&run, vec![])).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_run_waits_while_another_measures_and_says_its_place() {
+    let run = common::validated();
+    let mut seen = seen(
+        &run,
+        vec![other("early", 1, &run), other("earlier", 2, &run)],
+    );
+    seen.leases = vec![held_by("early")];
+    assert_eq!(takes(&run, &seen), None);
+    let message = message(&run, &seen);
+    assert!(
+        message.contains("team-b/early") && message.contains("number 3"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_older_run_goes_first_even_when_the_node_is_free() {
+    let run = common::validated();
+    assert_eq!(
+        takes(&run, &seen(&run, vec![other("early", 1, &run)])),
+        None
+    );
+}
+
+#[test]
+fn the_claim_of_a_run_that_is_gone_counts_for_nothing() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.leases = vec![held_by("deleted-long-ago")];
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_suspended_run_keeps_its_node_until_it_gives_it_back() {
+    let run = common::validated();
+    let mut paused = other("paused", 1, &run);
+    paused.standing = Standing::Suspended;
+    let mut seen = seen(&run, vec![paused]);
+    seen.leases = vec![held_by("paused")];
+    assert_eq!(takes(&run, &seen), None, "its pods may still be there");
+    assert!(message(&run, &seen).contains("paused"));
+    seen.leases[0].holder = None;
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_finished_run_keeps_no_node() {
+    let run = common::validated();
+    let mut finished = other("finished", 1, &run);
+    finished.standing = Standing::Ended;
+    let mut seen = seen(&run, vec![finished]);
+    seen.leases = vec![held_by("finished")];
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-1"));
+}
+
+#[test]
+fn a_run_looks_again_by_itself_for_a_node_that_is_not_ready() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes[0].ready = false;
+    assert!(message(&run, &seen).contains("bench-1 is not ready"));
+    let plan = plan(&run, &seen, Timestamp::UNIX_EPOCH);
+    assert!(matches!(plan.wake, Wake::At(_)), "{:?}", plan.wake);
+}
+
+#[test]
+fn a_second_node_is_used_while_the_first_is_taken() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![other("early", 1, &run)]);
+    seen.nodes.push(node("bench-2"));
+    seen.leases = vec![held_by("early")];
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_node_on_which_it_began() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes.push(node("bench-2"));
+    seen.recorded_node = Some("bench-2".into());
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
+    seen.nodes.pop();
+    assert!(message(&run, &seen).contains("bench-2"));
+}
+
+#[test]
+fn labels_that_no_node_has_are_named() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes[0].labels.clear();
+    assert!(message(&run, &seen).contains("disk=quiet"));
+}
+
+#[test]
+fn a_taint_keeps_a_run_away_unless_it_is_tolerated() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    let taint = |key: &str| TaintSeen {
+        key: key.into(),
+        value: "yes".into(),
+        effect: "NoSchedule".into(),
+    };
+    seen.nodes[0].taints = vec![taint("bench")];
+    assert_eq!(
+        takes(&run, &seen).as_deref(),
+        Some("bench-1"),
+        "the fixture tolerates bench"
+    );
+    seen.nodes[0].taints = vec![taint("gpu")];
+    assert_eq!(takes(&run, &seen), None);
+}
+
+#[test]
+fn a_node_that_is_not_ready_is_waited_for() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes[0].ready = false;
+    assert!(message(&run, &seen).contains("not ready"));
+}

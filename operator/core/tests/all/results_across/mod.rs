@@ -1,0 +1,9 @@
+//! Two runs compared: which may be, what is listed, and what the numbers come to.
+
+mod differences;
+mod engines;
+mod invalid;
+mod lost;
+mod ratios;
+mod support;
+mod versus;

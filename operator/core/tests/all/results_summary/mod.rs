@@ -1,0 +1,13 @@
+//! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
+//! for everything that goes wrong.
+
+mod all_requests;
+mod answers;
+mod comparisons;
+mod headline;
+mod instruments;
+mod missing;
+mod noise;
+mod of_sweeps;
+mod own_cpus;
+mod support;

@@ -1,0 +1,317 @@
+//! A whole run against a simulated cluster, with everything that goes wrong in a real one: the
+//! operator dies between any two steps, pods crash, vanish, never start, images do not exist, the
+//! user suspends and resumes. Whatever happens: one subject is loaded at a time, nothing is
+//! removed before its record is stored, every trial ends with exactly one record, and the run
+//! terminates.
+
+use proptest::prelude::*;
+use rand::RngExt;
+use wasmbench_core::observed::{Observed, Standing};
+use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::TrialId;
+
+use crate::common;
+use crate::simulated_world::{Hostility, World};
+
+/// Stands for the widths of a run's intervals: decides from the records alone, and differently from
+/// run to run, whether another block is needed.
+fn needs_another_block(run: &ValidatedRun, seen: &Observed, complete: u32) -> bool {
+    let mut measured = seen.records.iter().filter(|(trial, ended)| {
+        assert!(
+            trial.block <= complete,
+            "{trial} was measured before it was decided for"
+        );
+        **ended == Ended::Measured
+    });
+    let enough = 8 + u32::try_from(run.seed % 6).expect("a small number");
+    measured.any(|(trial, _)| trial.block == complete) && complete < enough
+}
+
+/// What the controller does before each plan.
+fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
+    seen.blocks = match blocks(run, seen) {
+        Blocks::Decided(blocks) => blocks,
+        Blocks::Complete(complete) => {
+            complete + u32::from(needs_another_block(run, seen, complete))
+        }
+    };
+}
+
+/// Runs to the end and answers with the number of plans that it took.
+fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
+    for round in 0..20_000 {
+        if world.happens(world.hostility.suspends) {
+            run.spec.suspend = !run.spec.suspend;
+            world.seen.runs[0].standing = if run.spec.suspend {
+                Standing::Suspended
+            } else {
+                Standing::Active
+            };
+        }
+        decide_blocks(run, &mut world.seen);
+        let plan = plan(run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            return round;
+        }
+        // A plan without steps that waits for nothing would hang a real run.
+        let survives = if world.happens(world.hostility.operator_dies) {
+            world.random.random_range(0..=plan.steps.len())
+        } else {
+            plan.steps.len()
+        };
+        for step in &plan.steps[..survives] {
+            world.carry_out(run, step);
+        }
+        world.pass_time();
+    }
+    panic!(
+        "the run does not end: {} of {} trials",
+        world.stored.len(),
+        run.planned(world.seen.blocks).len()
+    );
+}
+
+fn check_end(run: &ValidatedRun, world: &World) {
+    assert_eq!(
+        world.stored.len(),
+        run.planned(world.seen.blocks).len(),
+        "trials without a record"
+    );
+    assert!(
+        world.stored.values().all(|count| *count == 1),
+        "a trial with two records"
+    );
+    assert!(
+        world.seen.subjects.is_empty() && world.seen.probes.is_empty(),
+        "leftovers"
+    );
+    assert!(
+        world.seen.cold_subjects.is_empty(),
+        "pods of cold starts are left"
+    );
+    assert!(world.seen.upstream.is_none(), "the echo server is left");
+    assert!(world.seen.leases.is_empty(), "the node is not given back");
+}
+
+const FRIENDLY: Hostility = Hostility {
+    operator_dies: 0,
+    pod_crashes: 0,
+    pod_vanishes: 0,
+    image_missing: 0,
+    probe_fails: 0,
+    suspends: 0,
+};
+
+#[test]
+fn in_a_friendly_world_every_trial_is_measured() {
+    for mut run in [common::validated(), common::validated_cold()] {
+        let mut world = World::new(&run, 1, FRIENDLY);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+        let mut ended = world.seen.records.values();
+        assert!(ended.all(|ended| *ended == Ended::Measured));
+    }
+}
+
+#[test]
+fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
+    let mut run = common::validated_cold();
+    let hostility = Hostility {
+        probe_fails: 30,
+        pod_vanishes: 40,
+        operator_dies: 30,
+        ..FRIENDLY
+    };
+    for seed in 0..20 {
+        let mut world = World::new(&run, seed, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+    }
+}
+
+#[test]
+fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    for (trial, ended) in &world.seen.records {
+        let expected = if trial.cell.variant == "mine" {
+            Ended::Skipped("RuntimeClassNotFound".into())
+        } else {
+            Ended::Measured
+        };
+        assert_eq!(*ended, expected, "{trial}");
+    }
+}
+
+#[test]
+fn in_a_duet_run_every_trial_of_a_load_has_both_pods_and_the_baseline_has_none_of_its_own() {
+    let mut run = common::validated_duet();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert!(
+        world
+            .seen
+            .records
+            .values()
+            .all(|ended| *ended == Ended::Measured)
+    );
+    let of_baseline = |trial: &&TrialId| trial.cell.variant == run.baseline;
+    let own: Vec<&TrialId> = world.seen.records.keys().filter(of_baseline).collect();
+    assert!(!own.is_empty());
+    assert!(
+        own.iter()
+            .all(|trial| trial.cell.point.probe_creates_pods())
+    );
+}
+
+#[test]
+fn where_the_baselines_runtime_is_missing_no_duet_is_tried() {
+    let mut run = common::validated_duet();
+    run.baseline = "mine".into();
+    run.order.retain(|trial| trial.cell.variant != "mine");
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    for (trial, ended) in &world.seen.records {
+        let skipped = Ended::Skipped("RuntimeClassNotFound".into());
+        let is_duet = !trial.cell.point.probe_creates_pods();
+        assert_eq!(*ended == skipped, is_duet, "{trial}");
+    }
+}
+
+#[test]
+fn a_precise_run_has_the_blocks_that_its_records_ask_for_wherever_the_operator_dies() {
+    let hostility = Hostility {
+        operator_dies: 40,
+        suspends: 2,
+        ..FRIENDLY
+    };
+    for (seed, expected) in [(12, 8), (13, 9), (17, 13)] {
+        for world_seed in 0..4 {
+            let mut run = common::validated_precise(seed, 20);
+            let mut world = World::new(&run, world_seed, hostility);
+            simulate(&mut run, &mut world);
+            check_end(&run, &world);
+            assert_eq!(
+                world.seen.blocks, expected,
+                "seed {seed}, world {world_seed}"
+            );
+            let cells = run.planned(0).len() / 8;
+            assert_eq!(world.stored.len(), cells * expected as usize);
+        }
+    }
+}
+
+#[test]
+fn a_precise_run_ends_with_its_budget() {
+    let mut run = common::validated_precise(17, 10);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert_eq!(world.seen.blocks, 10);
+}
+
+#[test]
+fn what_is_skipped_is_skipped_block_by_block() {
+    let mut run = common::validated_precise(15, 20);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.runtime_classes.clear();
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert_eq!(world.seen.blocks, 11);
+    let skipped = world.seen.records.values();
+    let skipped = skipped.filter(|ended| matches!(ended, Ended::Skipped(_)));
+    assert_eq!(skipped.count(), world.stored.len() / 3);
+}
+
+#[test]
+fn the_contents_of_records_are_asked_for_between_blocks_only() {
+    let mut run = common::validated_precise(17, 20);
+    let mut world = World::new(&run, 1, FRIENDLY);
+    let mut asked = vec![];
+    for _ in 0..20_000 {
+        if let Blocks::Complete(block) = blocks(&run, &world.seen) {
+            assert!(world.seen.subjects.iter().all(|s| s.trial.block <= block));
+            asked.push(block);
+        }
+        decide_blocks(&run, &mut world.seen);
+        let plan = plan(&run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            break;
+        }
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.pass_time();
+    }
+    run.spec.suspend = false;
+    // Once after each block: the first object of the next one says that it was decided for.
+    assert_eq!(asked, [8, 9, 10, 11, 12, 13]);
+}
+
+#[test]
+fn a_plan_that_waits_says_what_for() {
+    for run in [
+        common::validated(),
+        common::validated_cold(),
+        common::validated_duet(),
+    ] {
+        waits_for_something(run);
+    }
+}
+
+fn waits_for_something(mut run: ValidatedRun) {
+    let mut world = World::new(&run, 3, FRIENDLY);
+    for _ in 0..500 {
+        let plan: Plan = plan(&run, &world.seen, world.now);
+        if plan.stage == Stage::Done {
+            return;
+        }
+        if plan.steps.is_empty() && plan.wake == Wake::OnChange {
+            let moving =
+                world.seen.subjects.iter().any(|s| s.pod.deleting) || !world.seen.probes.is_empty();
+            assert!(moving, "waits for nothing: {:?}", plan.stage);
+        }
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.pass_time();
+        run.spec.suspend = false;
+    }
+    panic!("the run does not end");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn whatever_happens_every_trial_gets_exactly_one_record(
+        seed in any::<u64>(),
+        operator_dies in 0u32..60,
+        pod_crashes in 0u32..20,
+        pod_vanishes in 0u32..20,
+        image_missing in 0u32..10,
+        probe_fails in 0u32..40,
+        suspends in 0u32..5,
+        kind in 0..3,
+        precise in proptest::option::weighted(0.2, 8u32..12),
+    ) {
+        let hostility = Hostility {
+            operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
+        };
+        let mut run = match (kind, precise) {
+            (0, _) => common::validated_cold(),
+            (1, _) => common::validated_duet(),
+            (_, None) => common::validated(),
+            (_, Some(most)) => common::validated_precise(i64::from(most), most),
+        };
+        let mut world = World::new(&run, seed, hostility);
+        simulate(&mut run, &mut world);
+        check_end(&run, &world);
+    }
+}

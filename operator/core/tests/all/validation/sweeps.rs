@@ -1,0 +1,136 @@
+//! Loads, density, duets and precision.
+
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::Network;
+use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::validate::validate;
+use wasmbench_core::wire::request::MeterLevel;
+
+use super::cold_refused;
+use crate::common;
+
+#[test]
+fn more_connections_than_the_administrator_allows_are_refused() {
+    let mut config = common::config();
+    config.limits.connections = 20;
+    let invalid = validate(&common::parse(common::RUN), &config).unwrap_err();
+    assert_eq!(invalid.field, "spec.sweeps.throughput.connections");
+    assert!(invalid.message.contains("50 connections") && invalid.message.contains("20"));
+}
+
+#[test]
+fn a_precision_that_cannot_be_reached_is_refused() {
+    let refusal = |change: &dyn Fn(&mut BenchmarkRun)| {
+        let mut run = common::precise(7, 20);
+        change(&mut run);
+        let refused = validate(&run, &common::config()).err();
+        refused.map(|invalid| invalid.field).unwrap_or_default()
+    };
+    let precision = |run: &mut BenchmarkRun, target: &str, most| {
+        let precision = run.spec.precision.as_mut().unwrap();
+        precision.target_relative_interval = target.into();
+        precision.max_blocks = most;
+    };
+    assert_eq!(refusal(&|_| ()), "");
+    let target = "spec.precision.targetRelativeInterval";
+    assert_eq!(refusal(&|run| precision(run, "0.05", 20)), target);
+    assert_eq!(refusal(&|run| precision(run, "60%", 20)), target);
+    let most = "spec.precision.maxBlocks";
+    assert_eq!(refusal(&|run| precision(run, "5%", 7)), most);
+    assert_eq!(refusal(&|run| run.spec.blocks = 21), most);
+    assert_eq!(
+        refusal(&|run| run.spec.variants.truncate(1)),
+        "spec.precision"
+    );
+}
+
+#[test]
+fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+    use wasmbench_api::density::{Density, DensityStop};
+    let wrong = |sweep: Density, limit: u32, account: Option<&str>| {
+        let field = cold_refused(|run, config| {
+            run.spec.sweeps.density = Some(sweep.clone());
+            run.spec.sweeps.cold_start = None;
+            config.limits.density_instances = limit;
+            config.cold_start_service_account = account.map(ToOwned::to_owned);
+        });
+        field.to_string()
+    };
+    let climb = |instances: &[u32]| Density {
+        instances: instances.to_vec(),
+        requests: 10,
+        stop: DensityStop::default(),
+    };
+    let account = Some("cold");
+    assert!(wrong(climb(&[1, 6]), 5, account).contains("6 instances"));
+    assert!(wrong(climb(&[1, 2]), 5, None).contains("coldStart.enabled"));
+    for instances in [&[4][..], &[0, 4], &[4, 4]] {
+        assert!(wrong(climb(instances), 5, account).contains("at least two"));
+    }
+    let mut few = climb(&[1, 2]);
+    few.requests = 9;
+    assert!(wrong(few, 5, account).contains("10 or more"));
+    let mut all = climb(&[1, 2]);
+    all.stop.available_memory_percent = 91;
+    assert!(wrong(all, 5, account).contains("availableMemoryPercent"));
+}
+
+#[test]
+fn density_needs_a_network_of_each_pods_own() {
+    let invalid = cold_refused(|run, config| {
+        run.spec.sweeps.cold_start = None;
+        run.spec.sweeps.density =
+            serde_json::from_value(serde_json::json!({"instances": [1, 2]})).ok();
+        run.spec.placement.get_or_insert_default().network = Network::Host;
+        config.host_network = true;
+    });
+    assert_eq!(invalid.field, "spec.sweeps.density");
+    assert!(invalid.message.contains("set network to Pod"), "{invalid}");
+}
+
+#[test]
+fn a_duet_needs_a_load_a_second_subject_its_own_network_and_the_administrators_leave() {
+    let refused = |change: &dyn Fn(&mut BenchmarkRun, &mut OperatorConfig)| {
+        let (mut run, mut config) = (common::duet(), common::duet_config());
+        change(&mut run, &mut config);
+        let invalid = validate(&run, &config).expect_err("the run is wrong");
+        assert_eq!(invalid.field, "spec.pairing", "{invalid}");
+        invalid.message
+    };
+    assert!(refused(&|run, _| run.spec.sweeps.warm_latency = None).contains("in pairs"));
+    assert!(refused(&|run, _| run.spec.variants.truncate(1)).contains("noiseFloor"));
+    assert!(refused(&|_, config| config.duet = false).contains("duet.enabled"));
+    assert!(refused(&|_, config| config.meter = MeterLevel::None).contains("meter.level"));
+    let on_host = |run: &mut BenchmarkRun, config: &mut OperatorConfig| {
+        let placement = run.spec.placement.as_mut().unwrap();
+        placement.network = Network::Host;
+        config.host_network = true;
+        run.spec.sweeps.cold_start = None;
+    };
+    assert!(refused(&on_host).contains("spec.placement.network"));
+}
+
+#[test]
+fn an_open_loop_is_bounded_by_the_crd_and_lower_by_the_administrator() {
+    use wasmbench_api::open_loop::OpenLoop;
+    let wrong = |change: &dyn Fn(&mut OpenLoop)| {
+        let mut sweep: OpenLoop = serde_json::from_value(serde_json::json!({})).unwrap();
+        change(&mut sweep);
+        let field = cold_refused(|run, config| {
+            run.spec.sweeps.open_loop = Some(sweep.clone());
+            run.spec.sweeps.cold_start = None;
+            config.limits.connections = 60;
+            config.limits.duration_seconds = 20;
+        });
+        field.to_string()
+    };
+    for rates in [&[][..], &[0, 50], &[50, 100]] {
+        let message = wrong(&|sweep| sweep.rates_percent_of_peak = rates.to_vec());
+        assert!(message.contains("from 1 to 99"), "{message}");
+    }
+    assert!(wrong(&|sweep| sweep.rates_percent_of_peak = vec![50, 50]).contains("twice"));
+    assert!(wrong(&|sweep| sweep.connections = 61).contains("allows 60"));
+    assert!(wrong(&|sweep| sweep.connections = 0).contains("1 or more"));
+    assert!(wrong(&|sweep| sweep.duration_seconds = 21).contains("allows 20 s"));
+    assert!(wrong(&|sweep| sweep.peak_seconds = 21).contains("allows 20 s"));
+}

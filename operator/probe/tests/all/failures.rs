@@ -1,0 +1,139 @@
+//! What the whole probe says when there is no usable measurement.
+
+use serde_json::json;
+use wasmbench_core::wire::document::ProbeFailureReason as Reason;
+
+use crate::support::server::{Server, answer};
+use crate::support::{probe, probe_with, request};
+
+#[test]
+fn a_wrong_answer_is_told_after_a_short_grace() {
+    let server = Server::start(|_, _| answer(200, "goodbye"));
+    let mut request = request(server.address.port());
+    request["readyTimeoutSeconds"] = json!(60);
+    let run = probe(&request);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::WrongAnswer));
+    assert!(
+        run.message().contains("expected the body 'hello'"),
+        "{}",
+        run.message()
+    );
+    assert!(run.message().contains("'goodbye'"), "{}", run.message());
+    // Far from the timeout, however slow the machine is.
+    let readiness = run.document.readiness;
+    assert!(
+        (3_000_000..20_000_000).contains(&readiness.waited_microseconds),
+        "{readiness:?}"
+    );
+    assert_eq!(run.document.answer_before.unwrap().excerpt, "goodbye");
+    assert!(run.document.timed.is_none() && !run.document.fortio_version.is_empty());
+}
+
+#[test]
+fn a_port_where_nothing_listens_is_asked_every_millisecond_until_the_timeout() {
+    // A port of the system that nothing uses; a free one could be taken by another test.
+    let mut request = request(1);
+    request["readyTimeoutSeconds"] = json!(1);
+    let run = probe(&request);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::NeverListened));
+    assert!(
+        run.message().contains("no answer within 1 s"),
+        "{}",
+        run.message()
+    );
+    let readiness = run.document.readiness;
+    assert!(
+        (1_000_000..4_000_000).contains(&readiness.waited_microseconds),
+        "{readiness:?}"
+    );
+    // A thousand and more on a free machine; ten if there were 100 ms between them.
+    assert!(readiness.attempts > 50, "{readiness:?}");
+}
+
+#[test]
+fn a_service_that_dies_under_load_has_no_answer_after_it() {
+    let server = Server::start(|number, _| {
+        if number < 80 {
+            answer(200, "hello")
+        } else {
+            None
+        }
+    });
+    let run = probe_with(&request(server.address.port()), &[]);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::AnswerChanged));
+    assert!(
+        run.message().contains("no answer after the load"),
+        "{}",
+        run.message()
+    );
+    let timed = run.document.timed.unwrap();
+    assert!(
+        timed.fortio["RetCodes"]["-1"].as_u64().unwrap() > 0,
+        "the failures are kept"
+    );
+}
+
+#[test]
+fn a_counter_may_count() {
+    let server = Server::start(|number, _| answer(200, &format!("count {number}")));
+    let mut request = request(server.address.port());
+    request["expect"] = json!({"status": 200, "bodyPrefix": "count "});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{:?}", run.document.failure);
+}
+
+#[test]
+fn answers_that_change_although_they_must_not_are_told() {
+    let server =
+        Server::start(|number, _| answer(200, if number < 100 { "hello a" } else { "hello b" }));
+    let mut request = request(server.address.port());
+    request["expect"] = json!({"status": 200, "bodyPrefix": "hello", "sameAcrossVariants": true});
+    let run = probe(&request);
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::AnswerChanged));
+    assert!(
+        run.message()
+            .contains("'hello a' before the load, 'hello b' after")
+    );
+}
+
+#[test]
+fn a_window_in_which_every_request_fails_is_told() {
+    let server = Server::start(|number, _| answer(if number <= 20 { 200 } else { 500 }, "hello"));
+    let run = probe(&request(server.address.port()));
+    assert_eq!(
+        (run.exit, run.failed()),
+        (Some(1), Reason::NoSuccessfulRequest)
+    );
+    assert!(
+        run.message().ends_with("100 with status 500"),
+        "{}",
+        run.message()
+    );
+    assert!(run.document.timed.is_some());
+}
+
+#[test]
+fn a_fortio_that_does_not_work_is_told() {
+    let server = Server::start(|_, _| answer(200, "hello"));
+    for (fortio, expected) in [
+        ("/nowhere/fortio", "could not start fortio"),
+        ("/bin/false", "fortio ended with exit status: 1"),
+        ("/bin/echo", "fortio printed something else than a result"),
+    ] {
+        let run = probe_with(
+            &request(server.address.port()),
+            &[("WASMBENCH_FORTIO", fortio)],
+        );
+        assert_eq!((run.exit, run.failed()), (Some(1), Reason::LoadFailed));
+        assert!(run.message().contains(expected), "{}", run.message());
+    }
+}
+
+#[test]
+fn a_request_of_another_version_is_told() {
+    let run = probe(&json!({"target": "http://example.invalid/"}));
+    assert_eq!((run.exit, run.failed()), (Some(1), Reason::BadRequest));
+    let mut request = request(1);
+    request["path"] = json!("/a b");
+    assert_eq!(probe(&request).failed(), Reason::BadRequest);
+}

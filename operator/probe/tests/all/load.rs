@@ -1,0 +1,353 @@
+//! The whole probe with the real fortio against a server on the loopback.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wasmbench_core::wire::document::LOAD_SCHEMA;
+
+use crate::support::node::{Proc, ticks_stolen_at_once};
+use crate::support::server::{Server, answer};
+use crate::support::{Run, probe, request};
+
+fn hello() -> Server {
+    Server::start(|_, _| answer(200, "hello"))
+}
+
+#[test]
+fn a_correct_service_is_measured_and_told_in_one_line() {
+    let server = hello();
+    let run = probe(&request(server.address.port()));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 1);
+    let document = run.document;
+    assert_eq!(document.schema, LOAD_SCHEMA);
+    assert_eq!(document.failure, None);
+    assert!(
+        document.fortio_version.starts_with("1."),
+        "{}",
+        document.fortio_version
+    );
+    assert_eq!(document.answer_before, document.answer_after);
+    assert_eq!(document.answer_before.unwrap().excerpt, "hello");
+    assert_eq!(document.warmup.unwrap().requests, 20);
+    let timed = document.timed.unwrap();
+    assert_eq!(timed.fortio["RetCodes"], json!({"200": 100}));
+    assert_eq!(timed.subject, None, "no meter was asked for");
+    assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
+    // Counted in ticks of 10 ms, of which a window this short may have none.
+    assert!(timed.node.is_some());
+    assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
+    assert!(timed.start_unix_nanoseconds > 1_700_000_000_000_000_000);
+    assert!(document.environment.facts.contains_key("kernel"));
+    // One request before, 20 to warm up, 100 timed, one after. The window is measured again if its buckets did
+    // not fit, and if this machine was noisy and slow enough for it to be judged.
+    let more = u64::from(timed.repeats) + u64::from(timed.discarded.is_some());
+    assert_eq!(server.count(), 122 + 100 * more);
+}
+
+#[test]
+fn a_known_latency_is_found_over_every_kind_of_connection() {
+    for reuse in ["KeepAlive", "PerRequest"] {
+        // Long enough that a crowded machine adds little to it.
+        let server = Server::start(|_, _| {
+            sleep(Duration::from_millis(100));
+            answer(200, "hello")
+        });
+        let mut request = request(server.address.port());
+        request["connectionReuse"] = json!(reuse);
+        request["connections"] = json!(2);
+        request["load"] = json!({"kind": "requests", "requests": 20, "warmupRequests": 10});
+        let run = Proc::quiet().probe(&request);
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        // A bucket is at most a quarter as wide as what it holds.
+        let p50 = run.percentile(50.0);
+        assert!((0.1..0.14).contains(&p50), "{reuse}: {p50}");
+        let resolution = run.document.timed.unwrap().resolution_seconds;
+        assert!((1e-4..=2.5e-2).contains(&resolution), "{resolution}");
+    }
+}
+
+/// What the probe adds to its waiting, its warm-up and its windows of a second.
+fn added(request: &Value) -> Duration {
+    let run = Proc::quiet().probe(request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let timed = run.document.timed.unwrap();
+    let length = Duration::from_nanos(timed.duration_nanoseconds);
+    assert!((0.99..3.0).contains(&length.as_secs_f64()), "{length:?}");
+    let warmup = run.document.warmup.unwrap();
+    assert!(warmup.rps > 100.0 && warmup.requests > 100, "{warmup:?}");
+    let waited = Duration::from_micros(run.document.readiness.waited_microseconds);
+    let warm = Duration::from_nanos(warmup.duration_nanoseconds);
+    let discarded = timed.discarded.unwrap_or_default().duration_nanoseconds;
+    let windows = length * (1 + timed.repeats) + Duration::from_nanos(discarded);
+    let added = run.took.saturating_sub(waited + warm + windows);
+    println!("outside of waiting, warm-up and windows: {added:?}");
+    added
+}
+
+#[test]
+fn a_window_lasts_as_long_as_asked_for_and_little_is_added() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(4);
+    request["load"] = json!({"kind": "duration", "seconds": 1, "warmupSeconds": 1});
+    // What the probe adds by itself is in every run, what the machine's stalls add is not.
+    let is_little = |_| added(&request) < Duration::from_secs(1);
+    assert!(
+        (0..3).any(is_little),
+        "three runs took longer than they say"
+    );
+}
+
+#[test]
+fn a_warm_up_of_nothing_still_finds_the_buckets() {
+    // So slow that what a crowded machine adds does not make another size of it.
+    let server = Server::start(|_, _| {
+        sleep(Duration::from_millis(5));
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "requests", "requests": 50, "warmupRequests": 0});
+    let run = probe(&request);
+    assert_eq!(run.document.warmup.unwrap().requests, 50);
+    let timed = run.document.timed.as_ref().unwrap();
+    // Fifty requests of a server that just started say little of the next fifty, which may be measured again.
+    let offset = timed.offset_nanoseconds as f64 / 1e9;
+    let (low, high) = (offset, offset + 1000.0 * timed.resolution_seconds);
+    assert!((low..high).contains(&run.percentile(50.0)), "{low} {high}");
+}
+
+#[test]
+fn a_window_with_latencies_of_another_size_is_measured_once_more() {
+    // Fast until the warm-up is over, then a thousand times slower: behind the good buckets also of a warm-up
+    // that a crowded machine slowed down.
+    let server = Server::start(|number, _| {
+        if number > 20 {
+            sleep(Duration::from_millis(300));
+        }
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["load"] = json!({"kind": "requests", "requests": 10, "warmupRequests": 20});
+    let run = Proc::quiet().probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.timed.as_ref().unwrap().repeats, 1);
+    // A bucket is at most a quarter as wide as what it holds.
+    let p50 = run.percentile(50.0);
+    assert!((0.3..0.42).contains(&p50), "{p50}");
+}
+
+/// Measures 100 requests of 10 ms on a node where time is stolen at the requests (from 0) that `steals` names.
+/// Gives the number of requests, too.
+fn measured_once(steals: fn(u64) -> bool) -> (Run, u64) {
+    let node = Proc::quiet();
+    let robbed = Arc::clone(&node);
+    let server = Server::start(move |number, _| {
+        sleep(Duration::from_millis(10));
+        if steals(number) {
+            robbed.steal();
+        }
+        answer(200, "hello")
+    });
+    let run = node.probe(&request(server.address.port()));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    (run, server.count())
+}
+
+/// The first of such runs whose buckets fitted at once: a stall in the warm-up may choose others, and then
+/// there is a window more.
+fn measured(steals: fn(u64) -> bool) -> (Run, u64) {
+    let fitted = |(run, _): &(Run, u64)| {
+        let timed = run.document.timed.as_ref();
+        timed.is_some_and(|timed| timed.repeats == 0)
+    };
+    let mut runs = (0..5).map(|_| measured_once(steals));
+    let found = runs.find(fitted);
+    found.unwrap_or_else(|| panic!("the buckets never fitted"))
+}
+
+/// One request to be ready, 20 to warm up: the 50th is in the middle of the first window.
+#[test]
+fn a_window_on_a_noisy_node_is_measured_once_more_and_the_quiet_one_counts() {
+    let (run, requests) = measured(|number| number == 50);
+    let timed = run.document.timed.unwrap();
+    assert_eq!(timed.node.unwrap().steal_nanoseconds, 0);
+    let discarded = timed.discarded.unwrap();
+    assert!(discarded.start_unix_nanoseconds < timed.start_unix_nanoseconds);
+    assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
+    assert!((20.0..100.0).contains(&discarded.rps), "{discarded:?}");
+    assert_eq!(requests, 1 + 20 + 100 + 100 + 1);
+    assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
+}
+
+#[test]
+fn a_node_that_stays_noisy_costs_one_repeat_and_the_quieter_window_counts() {
+    let (run, requests) = measured(|number| [50, 150, 160, 170].contains(&number));
+    let timed = run.document.timed.unwrap();
+    // The kernel's ticks are 10 ms, and once is less than three times.
+    let stolen = 10_000_000 * ticks_stolen_at_once();
+    assert_eq!(timed.node.unwrap().steal_nanoseconds, stolen);
+    let discarded = timed.discarded.unwrap();
+    assert!(discarded.start_unix_nanoseconds > timed.start_unix_nanoseconds);
+    assert_eq!(requests, 1 + 20 + 100 + 100 + 1);
+}
+
+#[test]
+fn a_quiet_node_is_measured_once() {
+    let (run, requests) = measured(|_| false);
+    assert_eq!(run.document.timed.unwrap().discarded, None);
+    assert_eq!(requests, 1 + 20 + 100 + 1);
+}
+
+#[test]
+fn a_service_that_answers_503_while_it_starts_is_waited_for() {
+    let server = Server::start(|number, _| answer(if number < 50 { 503 } else { 200 }, "hello"));
+    let run = probe(&request(server.address.port()));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.readiness.attempts, 51);
+}
+
+#[test]
+fn the_expected_status_may_be_one_that_fortio_takes_for_an_error() {
+    let server = Server::start(|_, _| answer(404, "hello"));
+    let mut request = request(server.address.port());
+    request["expect"]["status"] = json!(404);
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn chunks_and_a_variants_prefix_are_understood() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+        5\r\nwasm:\r\n5\r\nhello\r\n0\r\n\r\n";
+    let server = Server::start(|_, _| Some(chunked.to_vec()));
+    let mut request = request(server.address.port());
+    request["bodyPrefix"] = json!("wasm:");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(run.document.answer_before.unwrap().body_bytes, 10);
+}
+
+#[test]
+fn probe_and_fortio_ask_for_the_same_path() {
+    let lines = Arc::new(Mutex::new(BTreeSet::new()));
+    let seen = Arc::clone(&lines);
+    let server = Server::start(move |_, line| {
+        seen.lock().unwrap().insert(line.to_owned());
+        answer(200, "hello")
+    });
+    let mut request = request(server.address.port());
+    request["path"] = json!("/a/{uuid}/%2F/\"x\"?q=%zz&r=a+b#c");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let lines: Vec<_> = lines.lock().unwrap().iter().cloned().collect();
+    assert_eq!(
+        lines,
+        ["GET /a/%7Buuid%7D/%2F/%22x%22?q=%25zz&r=a+b%23c HTTP/1.1"]
+    );
+}
+
+#[test]
+fn more_connections_than_requests_come_to_an_end() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(64);
+    request["load"] = json!({"kind": "requests", "requests": 10, "warmupRequests": 3});
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(
+        run.document.timed.unwrap().fortio["RetCodes"],
+        json!({"200": 10})
+    );
+}
+
+#[test]
+fn an_address_of_version_6_is_measured() {
+    let Ok(server) = Server::start_at("[::1]:0", |_, _| answer(200, "hello")) else {
+        println!("left out: this machine has no IPv6");
+        return;
+    };
+    let mut request = request(server.address.port());
+    request["address"] = json!("::1");
+    let run = probe(&request);
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn help_and_version_are_printed() {
+    for (argument, expected) in [
+        ("--help", "load"),
+        (
+            "--version",
+            concat!("wasmbench-probe ", env!("CARGO_PKG_VERSION")),
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wasmbench-probe"))
+            .arg(argument)
+            .output();
+        let output = output.unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stdout).unwrap().contains(expected));
+    }
+}
+
+#[test]
+fn the_load_generators_own_ceiling_is_measured_where_it_is_asked_for_and_not_at_the_subject() {
+    let server = hello();
+    let mut request = request(server.address.port());
+    request["connections"] = json!(2);
+    let without = probe(&request);
+    assert_eq!(without.document.generator_ceiling, None);
+    let before = server.count();
+
+    request["calibrateGenerator"] = json!(true);
+    for reuse in ["KeepAlive", "PerRequest"] {
+        request["connectionReuse"] = json!(reuse);
+        let run = probe(&request);
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        let ceiling = run.document.generator_ceiling.unwrap();
+        assert!(
+            ceiling.rps > 500.0 && ceiling.connections >= 4,
+            "{ceiling:?}"
+        );
+        assert!(ceiling.duration_nanoseconds > 900_000_000, "{ceiling:?}");
+        assert!(
+            ceiling.generator_cpu_nanoseconds > 10_000_000,
+            "{ceiling:?}"
+        );
+        assert!(
+            ceiling.responder_cpu_nanoseconds > 10_000_000,
+            "{ceiling:?}"
+        );
+        assert!(ceiling.cpus >= 1.0, "{ceiling:?}");
+    }
+    // Two trials of 122 requests, in each of which the window may be measured twice more.
+    assert!(server.count() - before <= 2 * 322);
+}
+
+#[test]
+fn a_subject_is_asked_for_its_engine_after_the_load_and_where_it_claims_one() {
+    let server = Server::start(|number, line| match line {
+        "GET /engine HTTP/1.1" => {
+            answer(200, &format!(r#"{{"engine":"wasmtime","asked":{number}}}"#))
+        }
+        _ => answer(200, "hello"),
+    });
+    let mut request = request(server.address.port());
+    assert_eq!(probe(&request).document.engine, None);
+    let before = server.count();
+    request["enginePath"] = json!("/engine");
+    let engine = probe(&request).document.engine.unwrap();
+    assert_eq!(engine["engine"], "wasmtime");
+    let asked: u64 = engine["asked"].parse().unwrap();
+    assert!(asked >= before + 121, "it was asked as request {asked}");
+
+    request["enginePath"] = json!("/");
+    let silent = probe(&request).document;
+    assert!(silent.engine.unwrap().is_empty());
+    assert_eq!(silent.failure, None);
+}

@@ -1,0 +1,19 @@
+//! The whole probe as a process.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test ends at the first surprise, and says what it measured"
+)]
+
+mod duet;
+mod failures;
+mod load;
+mod metering;
+mod open_loop;
+mod peak;
+mod support;

@@ -1,0 +1,131 @@
+//! What the tests of the whole probe share: fortio, a server on the loopback, a run of the binary.
+
+pub mod cgroup;
+pub mod node;
+pub mod server;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
+use wasmbench_core::wire::request::REQUEST_ENV;
+
+/// The pod that requests name.
+pub const UID: &str = "0f3c0a52-7f9e-4f6e-9d0a-2b0f5a3f1c11";
+
+/// The machine's CPUs: shared by the runs of most tests, and for one test alone where it measures them.
+static CPUS: RwLock<()> = RwLock::new(());
+
+/// One run of the probe.
+#[derive(Debug)]
+pub struct Run {
+    pub exit: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub document: LoadDocument,
+    pub took: Duration,
+}
+
+impl Run {
+    pub fn failed(&self) -> ProbeFailureReason {
+        let failure = self.document.failure.as_ref();
+        failure
+            .unwrap_or_else(|| panic!("no failure:\n{}", self.stderr))
+            .reason
+    }
+
+    pub fn message(&self) -> &str {
+        self.document
+            .failure
+            .as_ref()
+            .map_or("", |failure| &failure.message)
+    }
+
+    /// A percentile that fortio gives, in seconds.
+    pub fn percentile(&self, which: f64) -> f64 {
+        let fortio = &self.document.timed.as_ref().unwrap().fortio;
+        let list = fortio["DurationHistogram"]["Percentiles"]
+            .as_array()
+            .unwrap();
+        let found = list
+            .iter()
+            .find(|one| one["Percentile"].as_f64() == Some(which));
+        found.unwrap()["Value"].as_f64().unwrap()
+    }
+}
+
+/// fortio's path: of the environment, or the pinned one of this repository, built if need be.
+pub fn fortio() -> &'static PathBuf {
+    static FORTIO: OnceLock<PathBuf> = OnceLock::new();
+    FORTIO.get_or_init(|| {
+        if let Some(path) = std::env::var_os("WASMBENCH_FORTIO") {
+            return path.into();
+        }
+        let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../hack/tool");
+        let output = Command::new(tool)
+            .arg("fortio")
+            .stderr(Stdio::inherit())
+            .output();
+        let output = output.unwrap_or_else(|error| panic!("could not run {tool}: {error}"));
+        assert!(
+            output.status.success(),
+            "{tool} fortio failed; or set WASMBENCH_FORTIO"
+        );
+        String::from_utf8(output.stdout).unwrap().trim().into()
+    })
+}
+
+/// A request for the load of a server on the loopback that answers `hello`.
+pub fn request(port: u16) -> Value {
+    json!({
+        "address": "127.0.0.1",
+        "port": port,
+        "path": "/",
+        "expect": {"status": 200, "body": "hello"},
+        "podUid": UID,
+        "connections": 1,
+        "connectionReuse": "KeepAlive",
+        "load": {"kind": "requests", "requests": 100, "warmupRequests": 20},
+        "readyTimeoutSeconds": 5,
+        "meter": "none",
+    })
+}
+
+/// Runs the probe.
+pub fn probe(request: &Value) -> Run {
+    probe_with(request, &[])
+}
+
+/// Runs the probe with more in its environment.
+pub fn probe_with(request: &Value, environment: &[(&str, &str)]) -> Run {
+    let _shared = CPUS.read().unwrap_or_else(PoisonError::into_inner);
+    run(request, environment)
+}
+
+fn run(request: &Value, environment: &[(&str, &str)]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wasmbench-probe"));
+    command
+        .arg("load")
+        .env("WASMBENCH_FORTIO", fortio())
+        .env(REQUEST_ENV, request.to_string());
+    command.envs(environment.iter().copied());
+    let began = Instant::now();
+    let output = command.output().unwrap();
+    let took = began.elapsed();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let document = stdout.lines().last().map(serde_json::from_str);
+    let document = document
+        .unwrap_or_else(|| panic!("no document:\n{stderr}"))
+        .unwrap();
+    Run {
+        exit: output.status.code(),
+        stdout,
+        stderr,
+        document,
+        took,
+    }
+}
