@@ -269,7 +269,6 @@ mod tests {
             operator_version: "0.1.0".into(),
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
             subject: None,
-            duet_subject: None,
             document: None,
             cold_start: None,
             density: None,

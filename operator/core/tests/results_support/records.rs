@@ -35,7 +35,6 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         operator_version: "0.1.0".into(),
         recorded_at: recorded_at(position),
         subject: Some(subject),
-        duet_subject: None,
         cold_start: None,
         density: None,
     }
