@@ -102,7 +102,6 @@ containerdSocket: {{ .Values.meter.containerdSocket | quote }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
 {{- end }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
-duet: {{ .Values.duet.enabled }}
 {{- end -}}
 
 {{/*
@@ -134,16 +133,13 @@ variables.spec.serviceAccountName in ['', 'default'])
 variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))
 {{- end -}}
 
-{{/* CEL: the pod does not see the node's processes. */}}
-{{- define "wasmbench.ownProcesses" -}}
-!has(variables.spec.hostPID) || !variables.spec.hostPID
-{{- end -}}
-
 {{/* What every pod of the operator keeps, subjects and probes alike. */}}
 {{- define "wasmbench.podValidations" -}}
-- message: "pods of the wasmbench operator do not share the node's IPC"
+- message: "pods of the wasmbench operator share neither the node's processes nor the node's IPC"
   reason: Forbidden
-  expression: "!has(variables.spec.hostIPC) || !variables.spec.hostIPC"
+  expression: >-
+    (!has(variables.spec.hostPID) || !variables.spec.hostPID) &&
+    (!has(variables.spec.hostIPC) || !variables.spec.hostIPC)
 - message: "pods of the wasmbench operator run as non-root under the seccomp profile RuntimeDefault, without sysctls and SELinux options"
   reason: Forbidden
   expression: >-

@@ -10,7 +10,6 @@ use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::store;
-use wasmbench_core::wire::document::ProbeFailureReason;
 use wasmbench_core::wire::record::{Outcome, Record};
 
 use crate::answered;
@@ -98,8 +97,7 @@ pub async fn finished_on_quiet_node(
         };
         create(client, namespace, &name, spec).await;
         let run = finished(client, namespace, &name, seconds).await;
-        let is_spoilt = is_noisy(&run) || has_lost_a_duet(&records(client, &run).await);
-        if attempt == 3 || !is_spoilt {
+        if attempt == 3 || !is_noisy(&run) {
             return run;
         }
         attempt += 1;
@@ -125,13 +123,6 @@ fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
         loads.chain(cold).chain(open).chain(density)
     });
     points.filter_map(|invalid| invalid.as_deref())
-}
-
-/// Whether the halves of a duet were not under load at the same moment: one of them began late.
-fn has_lost_a_duet(records: &[Record]) -> bool {
-    let apart: &str = ProbeFailureReason::DuetApart.into();
-    let mut outcomes = records.iter().map(|record| &record.outcome);
-    outcomes.any(|outcome| matches!(outcome, Outcome::Failed { reason, .. } if reason == apart))
 }
 
 /// Waits until at least `count` trials have a record.

@@ -26,10 +26,6 @@ pub const BLOCK: &str = "wasmbench.dev/block";
 pub const RUN_NAMESPACE: &str = "wasmbench.dev/run-namespace";
 /// Annotation: the run's full name.
 pub const RUN_NAME: &str = "wasmbench.dev/run-name";
-/// Which half of a duet a subject is: [`DUET_BASELINE`] on the baseline's, absent on all others.
-pub const DUET: &str = "wasmbench.dev/duet";
-/// Value of [`DUET`].
-pub const DUET_BASELINE: &str = "baseline";
 /// Annotation: the trial's full identity, `variant/workload/point/block`.
 pub const TRIAL: &str = "wasmbench.dev/trial";
 /// Annotation: version of the operator that created the object.

@@ -6,7 +6,6 @@
 )]
 
 mod expectation;
-mod pairing;
 mod placement;
 mod precision;
 mod resources;
@@ -18,7 +17,6 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use expectation::{ExpectedMetric, RatioExpectation};
-pub use pairing::Pairing;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
@@ -125,9 +123,6 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::HOST_PORTS_RULE).message(validation::HOST_PORTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::HOST_DENSITY_RULE).message(validation::HOST_DENSITY_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::COLD_IMAGES_RULE).message(validation::COLD_IMAGES_MESSAGE).field_path(".variants"),
-    validation = Rule::new(validation::DUET_SWEEPS_RULE).message(validation::DUET_SWEEPS_MESSAGE).field_path(".pairing"),
-    validation = Rule::new(validation::DUET_PARTNER_RULE).message(validation::DUET_PARTNER_MESSAGE).field_path(".pairing"),
-    validation = Rule::new(validation::DUET_PORTS_RULE).message(validation::DUET_PORTS_MESSAGE).field_path(".pairing"),
     validation = Rule::new(validation::IMMUTABLE_RULE).message(validation::IMMUTABLE_MESSAGE)
 )]
 pub struct BenchmarkRunSpec {
@@ -174,11 +169,6 @@ pub struct BenchmarkRunSpec {
     /// variants or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<bool>,
-
-    /// How the baseline and a variant stand beside each other in a block: one after the other, or
-    /// loaded at the same moment on mirrored halves of the node's CPUs.
-    #[serde(default, skip_serializing_if = "Pairing::is_default")]
-    pub pairing: Pairing,
 
     /// Which node to measure on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -70,8 +70,6 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
-    has(self.pairing) == has(oldSelf.pairing) && \
-    (!has(self.pairing) || self.pairing == oldSelf.pairing) && \
     has(self.placement) == has(oldSelf.placement) && \
     (!has(self.placement) || self.placement == oldSelf.placement) && \
     has(self.resources) == has(oldSelf.resources) && \
@@ -137,22 +135,6 @@ pub const HOST_DENSITY_RULE: &str = "!has(self.placement) || !has(self.placement
     self.placement.network != 'Host' || !has(self.sweeps.density)";
 pub const HOST_DENSITY_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
     that a second instance cannot listen: remove sweeps.density, or set network to Pod";
-
-pub const DUET_SWEEPS_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
-    has(self.sweeps.warmLatency) || has(self.sweeps.throughput)";
-pub const DUET_SWEEPS_MESSAGE: &str = "cold starts and density are not measured in pairs, and \
-    pairing Duet has nothing to do here: add sweeps.warmLatency or sweeps.throughput, or set pairing to \
-    Alternating";
-pub const DUET_PARTNER_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
-    self.variants.size() > 1 || (has(self.noiseFloor) && self.noiseFloor)";
-pub const DUET_PARTNER_MESSAGE: &str = "with pairing Duet each variant is measured beside the baseline, \
-    and there is none but the baseline: add a second variant, or set noiseFloor to true";
-/// Variants choose their port each, but those of presets are one, and so are those of a twin.
-pub const DUET_PORTS_RULE: &str = "!has(self.pairing) || self.pairing != 'Duet' || \
-    !has(self.placement) || !has(self.placement.network) || self.placement.network != 'Host'";
-pub const DUET_PORTS_MESSAGE: &str = "with placement.network Host all pods share the node's ports, so \
-    that two of them cannot serve at the same moment: set placement.network to Pod, or pairing to \
-    Alternating";
 
 pub const PRESET_OR_CONTAINER_RULE: &str = "has(self.preset) != has(self.container)";
 pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or container: set \

@@ -172,6 +172,5 @@ fn config() -> OperatorConfig {
         cold_start_service_account: Some("wasmbench-cold-start".into()),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         host_network: true,
-        duet: true,
     }
 }

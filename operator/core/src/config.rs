@@ -39,9 +39,6 @@ pub struct OperatorConfig {
     /// Whether the administrator allows subjects on the node's network.
     #[serde(default)]
     pub host_network: bool,
-    /// Whether the administrator allows duets, whose probes share the node's process ids.
-    #[serde(default)]
-    pub duet: bool,
 }
 
 /// Images by role.

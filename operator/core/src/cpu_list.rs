@@ -23,22 +23,6 @@ impl CpuList {
         Some(Self::of(ranges?))
     }
 
-    /// These CPUs.
-    pub fn of_cpus(cpus: impl IntoIterator<Item = u32>) -> Self {
-        Self::of(cpus.into_iter().map(|cpu| (cpu, cpu)).collect())
-    }
-
-    /// Its CPUs in rising order.
-    pub fn cpus(&self) -> impl Iterator<Item = u32> + '_ {
-        self.ranges.iter().flat_map(|(first, last)| *first..=*last)
-    }
-
-    /// Whether this CPU is among them.
-    pub fn contains(&self, cpu: u32) -> bool {
-        let holds = |(first, last): &(u32, u32)| (*first..=*last).contains(&cpu);
-        self.ranges.iter().any(holds)
-    }
-
     /// How many CPUs it has.
     pub fn count(&self) -> u32 {
         self.ranges

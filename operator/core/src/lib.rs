@@ -1,17 +1,15 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
-//! Reading order: [`validate`] (what a run means), [`twin`] (what it measures besides), [`duet`] (what is
-//! measured at the same moment), [`observed`] (what was seen of the cluster), [`plan`] (what to do next:
-//! the rules), [`build`] (the objects to create), [`variants`] (one file per way to execute a service),
-//! [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`] (a load on a
-//! schedule), [`status`] (what to answer), [`wire`] (what passes between operator and probe, and what a
-//! record holds), [`store`] (how records are kept), [`results`] (records to numbers, tables and reports)
-//! and [`version`] (which build did it).
+//! Reading order: [`validate`] (what a run means), [`twin`] (what it measures besides), [`observed`]
+//! (what was seen of the cluster), [`plan`] (what to do next: the rules), [`build`] (the objects to create),
+//! [`variants`] (one file per way to execute a service), [`outcome`] (how a trial ended), [`noise`] (whether
+//! the node was quiet), [`open_loop`] (a load on a schedule), [`status`] (what to answer), [`wire`] (what
+//! passes between operator and probe, and what a record holds), [`store`] (how records are kept),
+//! [`results`] (records to numbers, tables and reports) and [`version`] (which build did it).
 
 pub mod build;
 pub mod config;
 pub mod cpu_list;
-pub mod duet;
 pub mod noise;
 pub mod observed;
 pub mod open_loop;

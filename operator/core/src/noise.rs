@@ -23,8 +23,8 @@ const COARSE_NANOSECONDS: u64 = 500_000_000;
 /// How much of the node's CPUs a window did not have. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Used by everything but the subject's pod, its shim, the echo server, the load generator, and the
-    /// same of a duet's other half, as a share (0 to 1) of all CPUs of the node.
+    /// Used by everything but the subject's pod, its shim, the echo server and the load generator, as a
+    /// share (0 to 1) of all CPUs of the node.
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
@@ -136,21 +136,16 @@ fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Opti
     (available > 0.0).then(|| used / available)
 }
 
-/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business, and unknown in
-/// the other half of a duet. Waiting for CPUs is not judged: a load makes tasks wait for them, and
-/// [`Noise::others`] says whose fault it is.
+/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business. Waiting for
+/// CPUs is not judged: a load makes tasks wait for them, and [`Noise::others`] says whose fault it is.
 fn memory_waits(window: &TimedWindow) -> Option<f64> {
-    if window.neighbour.is_some() {
-        return None;
-    }
     let waited = window.node?.memory_pressure_nanoseconds?;
     let own = window.subject.as_ref()?.pressure?.memory_nanoseconds?;
     let waited = waited.saturating_sub(own) as f64;
     Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 
-/// The shim is the variant's doing, the echo server the workload's and the other half the duet's, not
-/// a neighbour's. Nor are interrupts that are charged to nobody: most of them are the load's own packets.
+/// The shim is the variant's doing and the echo server the workload's, not a neighbour's. Nor are interrupts that are charged to nobody: most of them are the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
@@ -158,11 +153,7 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
         .cpu_nanoseconds
         .saturating_add(shim)
         .saturating_add(window.upstream_cpu_nanoseconds.unwrap_or_default())
-        .saturating_add(window.generator_cpu_nanoseconds?)
-        .saturating_add(match window.neighbour {
-            Some(neighbour) => neighbour.cpu_nanoseconds?,
-            None => 0,
-        });
+        .saturating_add(window.generator_cpu_nanoseconds?);
     let node = window.node?;
     let interrupts = node.interrupts_nanoseconds.unwrap_or_default();
     let tasks = node.busy_nanoseconds.saturating_sub(interrupts);
@@ -177,7 +168,7 @@ pub fn cpus(kernel_list: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::document::{Meter, Neighbour, NodeCpu, Outside, Pressure};
+    use crate::wire::document::{Meter, NodeCpu, Outside, Pressure};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -233,19 +224,6 @@ mod tests {
         assert!((others(&window) - 0.25).abs() < 1e-9);
         window.node.as_mut().unwrap().interrupts_nanoseconds = Some(SECOND * 4 / 10);
         assert!((others(&window) - 0.05).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_other_half_of_a_duet_is_no_noise_and_without_its_share_nothing_is_known() {
-        let mut window = window(0.9, 0.0);
-        let half = SECOND * 8 / 10;
-        window.neighbour = Some(Neighbour {
-            cpu_nanoseconds: Some(half),
-        });
-        let noise = Noise::of(&window, 2);
-        assert!((noise.others.unwrap() - 0.0).abs() < 1e-9, "{noise:?}");
-        window.neighbour = Some(Neighbour::default());
-        assert_eq!(Noise::of(&window, 2).others, None);
     }
 
     #[test]
@@ -305,8 +283,6 @@ mod tests {
         assert_eq!(noise(30, None).memory_waits, None, "perhaps the subject");
         assert_eq!(noise(30, Some(29)).words(), "", "a limit of the pod's own");
         assert!(noise(30, Some(20)).is_over_limit());
-        window.neighbour = Some(Neighbour::default());
-        assert_eq!(Noise::of(&window, 2).memory_waits, None, "or its rival");
     }
 
     #[test]

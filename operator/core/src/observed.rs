@@ -21,7 +21,7 @@ pub struct Observed {
     pub runs: Vec<RunSeen>,
     /// Names of the `RuntimeClasses` that exist, of those the run asks for.
     pub runtime_classes: BTreeSet<String>,
-    /// The run's subjects; two of a trial that is a duet.
+    /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a probe of cold starts created and has not removed yet.
     pub cold_subjects: Vec<SubjectSeen>,
@@ -149,8 +149,6 @@ pub struct Waiting {
 pub struct SubjectSeen {
     /// Which trial it serves.
     pub trial: TrialId,
-    /// Whether it is the baseline in a duet.
-    pub is_partner: bool,
     /// Its pod.
     pub pod: PodSeen,
 }
@@ -164,8 +162,6 @@ pub struct ProbeSeen {
     pub job: String,
     /// Uid of the subject's pod that it was told to measure; empty for cold starts.
     pub subject_uid: String,
-    /// The same of the baseline's pod in a duet; empty otherwise.
-    pub partner_uid: String,
     /// Whether the Job is being deleted.
     pub deleting: bool,
     /// How the Job ended by its own conditions: the reason, e.g. `DeadlineExceeded`.

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::observed::PodState;
-use crate::plan::{Failure, FailureReason, of_baseline};
+use crate::plan::{Failure, FailureReason};
 use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
@@ -13,19 +13,15 @@ use crate::wire::record::Outcome;
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;
 
-/// The document at the end of a probe's log, and how the trial ended. `partner` is the baseline's pod
-/// in a duet.
+/// The document at the end of a probe's log, and how the trial ended.
 pub fn read(
     log: &str,
     probe: &PodState,
     subject: Option<&PodState>,
-    partner: Option<&PodState>,
 ) -> (Option<LoadDocument>, Outcome) {
     match last_document::<LoadDocument>(log) {
         Some(document) => {
-            let crash = subject.and_then(crash_of);
-            let of_partner = || partner.and_then(crash_of).map(of_baseline);
-            let outcome = judge(&document, crash.or_else(of_partner));
+            let outcome = judge(&document, subject.and_then(crash_of));
             (Some(document), outcome)
         }
         None => (None, failed(no_document(last_line(log), probe))),
@@ -102,11 +98,9 @@ pub fn failed(failure: Failure) -> Outcome {
 
 fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
     let Some(failure) = &document.failure else {
-        let duet = document.duet.as_ref();
-        let is_whole = duet.is_none_or(|duet| duet.baseline.timed.is_some());
         return match document.timed {
-            Some(_) if is_whole => Outcome::Measured,
-            _ => failed(nothing_said()),
+            Some(_) => Outcome::Measured,
+            None => failed(nothing_said()),
         };
     };
     // A subject that ended explains whatever the probe saw, except its own misunderstanding.
@@ -171,7 +165,7 @@ fn no_document(last: &str, probe: &PodState) -> Failure {
 mod tests {
     use super::*;
     use crate::wire::cold_start::ColdSample;
-    use crate::wire::document::{Duet, LOAD_SCHEMA, TimedWindow};
+    use crate::wire::document::{LOAD_SCHEMA, TimedWindow};
 
     fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
         LoadDocument {
@@ -191,7 +185,7 @@ mod tests {
             generator_ceiling: None,
             engine: None,
             environment: crate::wire::document::Environment::default(),
-            duet: None,
+            is_duet: false,
         }
     }
 
@@ -214,7 +208,7 @@ mod tests {
     fn the_document_is_the_last_line() {
         let failure = Some(ProbeFailureReason::NeverListened);
         let json = serde_json::to_string(&document(failure)).unwrap();
-        let (read, outcome) = read(&format!("waiting\n{json}\n\n"), &ended(1), None, None);
+        let (read, outcome) = read(&format!("waiting\n{json}\n\n"), &ended(1), None);
         assert!(read.is_some());
         assert_eq!(reason_of(&outcome), "NeverListened");
     }
@@ -223,7 +217,7 @@ mod tests {
     fn progress_that_comes_late_into_the_log_does_not_hide_the_document() {
         let json = serde_json::to_string(&document(None)).unwrap();
         assert!(
-            read(&format!("{json}\nsample 5 of 5\n"), &ended(0), None, None)
+            read(&format!("{json}\nsample 5 of 5\n"), &ended(0), None)
                 .0
                 .is_some()
         );
@@ -271,44 +265,23 @@ mod tests {
     fn a_subject_that_crashed_explains_what_the_probe_saw() {
         let failure = Some(ProbeFailureReason::NoSuccessfulRequest);
         let json = serde_json::to_string(&document(failure)).unwrap();
-        let (_, outcome) = read(&json, &ended(1), Some(&ended(139)), None);
+        let (_, outcome) = read(&json, &ended(1), Some(&ended(139)));
         assert_eq!(reason_of(&outcome), "SubjectCrashed");
     }
 
     #[test]
-    fn a_crash_of_the_baseline_in_a_duet_is_told_as_its_own() {
-        let failure = Some(ProbeFailureReason::BaselineFailed);
-        let json = serde_json::to_string(&document(failure)).unwrap();
-        let (_, outcome) = read(&json, &ended(1), None, Some(&ended(139)));
-        assert_eq!(reason_of(&outcome), "SubjectCrashed");
-        let Outcome::Failed { message, .. } = outcome else {
-            panic!("not failed")
+    fn a_document_with_a_window_is_a_measurement() {
+        let measured = LoadDocument {
+            timed: Some(TimedWindow::default()),
+            ..document(None)
         };
-        assert!(message.starts_with("the baseline beside it: "), "{message}");
-    }
-
-    #[test]
-    fn a_duet_with_one_half_is_not_a_measurement() {
-        let mut duet = document(None);
-        duet.timed = Some(TimedWindow::default());
-        let json = |document: &LoadDocument| serde_json::to_string(document).unwrap();
-        let said = |document: &LoadDocument| read(&json(document), &ended(0), None, None).1;
-        assert_eq!(reason_of(&said(&duet)), "Measured");
-        duet.duet = Some(Box::new(Duet {
-            cpus: None,
-            overlap: None,
-            baseline: document(None),
-        }));
-        assert_eq!(reason_of(&said(&duet)), "ProbeFailed");
-        if let Some(duet) = &mut duet.duet {
-            duet.baseline.timed = Some(TimedWindow::default());
-        }
-        assert_eq!(reason_of(&said(&duet)), "Measured");
+        let json = serde_json::to_string(&measured).unwrap();
+        assert_eq!(reason_of(&read(&json, &ended(0), None).1), "Measured");
     }
 
     #[test]
     fn a_log_without_a_document_is_a_failed_probe_and_is_quoted_on_one_line() {
-        let (read, outcome) = read("exec format error\u{7}", &ended(1), None, None);
+        let (read, outcome) = read("exec format error\u{7}", &ended(1), None);
         assert!(read.is_none());
         let Outcome::Failed { reason, message } = outcome else {
             panic!("not failed")
@@ -320,9 +293,6 @@ mod tests {
     #[test]
     fn a_document_with_neither_measurement_nor_failure_is_not_a_measurement() {
         let json = serde_json::to_string(&document(None)).unwrap();
-        assert_eq!(
-            reason_of(&read(&json, &ended(0), None, None).1),
-            "ProbeFailed"
-        );
+        assert_eq!(reason_of(&read(&json, &ended(0), None).1), "ProbeFailed");
     }
 }

@@ -271,7 +271,6 @@ mod tests {
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
             noise: NoiseRule::Exclude,
             subject: None,
-            duet_subject: None,
             document: None,
             cold_start: None,
             density: None,

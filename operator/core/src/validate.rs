@@ -4,7 +4,6 @@
 
 mod cold_start;
 mod density;
-mod duet;
 mod expectations;
 mod names;
 mod objects;
@@ -21,7 +20,6 @@ use wasmbench_api::run::{
 
 pub use self::order::{cells_of, points_of};
 use crate::config::OperatorConfig;
-use crate::duet::is_duet;
 use crate::twin;
 use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;
@@ -74,13 +72,6 @@ impl ValidatedRun {
             .find(|variant| variant.name == trial.cell.variant)
     }
 
-    /// The baseline, where the trial is a duet.
-    pub fn partner(&self, trial: &TrialId) -> Option<&ValidatedVariant> {
-        let mut variants = self.variants.iter();
-        let baseline = variants.find(|variant| variant.name == self.baseline);
-        baseline.filter(|_| is_duet(&self.spec, trial.cell.point))
-    }
-
     /// The workload of a trial of this run.
     pub fn workload(&self, trial: &TrialId) -> Option<&Workload> {
         self.spec
@@ -108,7 +99,6 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     let spec = &twin::with_twin(&run.spec);
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
-    duet::check(spec, config)?;
     check_minimum_effect(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;

@@ -15,45 +15,34 @@ const PAUSE: &str = "pause";
 
 /// Reads both lists; `proc` is the node's. None when neither can be read.
 pub fn read(proc: &Path, pod_uid: &str) -> Option<CpuLists> {
-    let lists = lists(of_pod(proc, pod_uid), own(proc));
-    (lists != CpuLists::default()).then_some(lists)
-}
-
-/// What is told of the CPUs of a subject and of its load generator.
-pub fn lists(subject: Option<CpuList>, generator: Option<CpuList>) -> CpuLists {
+    let subject = of_pod(proc, pod_uid);
+    let generator = status(&proc.join("self")).and_then(|own| list(&own));
     let disjoint = |(a, b): (&CpuList, &CpuList)| a.is_disjoint(b);
-    CpuLists {
+    let lists = CpuLists {
         cpus_disjoint: subject.as_ref().zip(generator.as_ref()).map(disjoint),
         subject: subject.map(|list| list.to_string()),
         generator: generator.map(|list| list.to_string()),
-    }
-}
-
-/// The CPUs that the probe may use.
-pub fn own(proc: &Path) -> Option<CpuList> {
-    list(&status(&proc.join("self"))?)
+    };
+    (lists != CpuLists::default()).then_some(lists)
 }
 
 /// All CPUs on which a process of the pod may run.
-pub fn of_pod(proc: &Path, pod_uid: &str) -> Option<CpuList> {
-    let processes = processes_of_pod(proc, pod_uid);
-    let lists = processes.iter().filter_map(|one| list(&status(one)?));
-    lists.reduce(|all, one| all.union(&one))
-}
-
-/// The processes of the pod without pause, as directories of `proc`.
-pub fn processes_of_pod(proc: &Path, pod_uid: &str) -> Vec<PathBuf> {
-    let in_pod = |process: &PathBuf| {
+fn of_pod(proc: &Path, pod_uid: &str) -> Option<CpuList> {
+    let in_pod = |process: &&PathBuf| {
         let cgroup = fs::read_to_string(process.join("cgroup")).unwrap_or_default();
         cgroup
             .split(['/', '\n'])
             .any(|part| find::is_pod(part, pod_uid))
     };
-    let is_pause =
-        |process: &PathBuf| status(process).is_none_or(|text| field(&text, "Name:") == Some(PAUSE));
-    let mut processes = find::directories(proc);
-    processes.retain(|process| in_pod(process) && !is_pause(process));
-    processes
+    let processes = find::directories(proc);
+    let statuses = processes
+        .iter()
+        .filter(in_pod)
+        .filter_map(|one| status(one));
+    statuses
+        .filter(|text| field(text, "Name:") != Some(PAUSE))
+        .filter_map(|text| list(&text))
+        .reduce(|all, one| all.union(&one))
 }
 
 fn status(process: &Path) -> Option<String> {
@@ -64,8 +53,7 @@ fn list(status: &str) -> Option<CpuList> {
     CpuList::parse(field(status, "Cpus_allowed_list:")?)
 }
 
-/// A value of a `status` file.
-pub fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     let line = status.lines().find_map(|line| line.strip_prefix(key));
     line.map(str::trim)
 }

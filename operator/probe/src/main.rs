@@ -2,7 +2,7 @@
 //!
 //! All commands take a request from the environment and print one JSON document.
 //! Reading order: [`load`] (the course of a trial of load), [`ready`] and [`answer`] (is it the
-//! right subject), [`fortio`] (the load), [`cpus`] and [`pin`] (where subjects and load run), [`meter`] (the resources), [`cold_start`] (the course of a
+//! right subject), [`fortio`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources), [`cold_start`] (the course of a
 //! trial of cold starts), [`listen`] (its floor), [`density`] (more and more instances),
 //! [`environment`] (the node).
 
@@ -24,7 +24,6 @@ mod meter;
 mod node;
 mod output;
 mod pace;
-mod pin;
 mod quota;
 mod ready;
 mod responder;

@@ -71,8 +71,7 @@ fn without_load(document: &LoadDocument, size: usize) -> String {
         reason: ProbeFailureReason::LoadFailed,
         message,
     });
-    let baseline = document.duet.as_mut().map(|duet| &mut duet.baseline.timed);
-    for timed in baseline.into_iter().chain([&mut document.timed]).flatten() {
+    if let Some(timed) = &mut document.timed {
         timed.fortio = Value::Null;
     }
     serde_json::to_string(&document).unwrap_or_default() + "\n"

@@ -35,6 +35,6 @@ pub fn document() -> LoadDocument {
         generator_ceiling: None,
         engine: None,
         environment: Environment::default(),
-        duet: None,
+        is_duet: false,
     }
 }

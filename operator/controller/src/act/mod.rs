@@ -16,14 +16,12 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::{partner_pod, subject_pod};
+use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::duet::side_of_variant;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Failure, FailureReason, Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::variants::GATEWAY_PORT;
-use wasmbench_core::wire::instrument::Side;
 use wasmbench_core::wire::record::{Point, TrialId};
 
 use crate::context::Context;
@@ -77,22 +75,17 @@ async fn one(
             let pod = upstream_pod(run, &context.config.images, node);
             create_pod(context, run, &pod).await.map(drop)
         }
-        // Two pods make a large future.
-        Step::DeploySubject(trial) => {
-            Box::pin(deploy_subject(context, run, seen, node, trial)).await
-        }
+        Step::DeploySubject(trial) => deploy_subject(context, run, seen, node, trial).await,
         Step::LaunchProbe {
             trial,
             subject_uid,
             address,
-            partner,
         } => {
             let target = Target {
                 node,
                 subject_uid,
                 address: *address,
                 upstream_uid: upstream_uid(run, seen, trial),
-                partner: partner.as_ref(),
             };
             keep_quiet(context, run, trial).await;
             launch_probe(context, run, trial, target).await
@@ -105,10 +98,9 @@ async fn one(
             trial,
             probe_pod,
             subject_pod,
-            partner_pod,
         } => {
-            let pods = [subject_pod, partner_pod].map(Option::as_deref);
-            record::collect(context, run, node, trial, probe_pod, pods).await
+            let subject_pod = subject_pod.as_deref();
+            record::collect(context, run, node, trial, probe_pod, subject_pod).await
         }
         Step::RecordFailure {
             trial,
@@ -194,26 +186,16 @@ async fn deploy_subject(
         return Ok(());
     };
     let address = upstream_address(run, seen, trial);
-    let subject = subject_pod(run, variant, trial, node, address.as_deref());
-    let partner = partner_pod(run, trial, node, address.as_deref());
-    let mut pods = [(Some(subject), ""), (partner, "the baseline beside it: ")];
-    // Where the kubelet gives out CPUs, the first to come gets the first ones.
-    if side_of_variant(run.seed, trial) == Side::Right {
-        pods.reverse();
-    }
-    for (pod, whose) in pods {
-        let Some(pod) = pod else { continue };
-        let Some(message) = create_pod(context, run, &pod).await? else {
-            continue;
-        };
-        let message = format!(
-            "{whose}the API server refuses the pod: {message}: change spec.resources or placement, or \
-             the namespace's quota and limits"
-        );
-        let failure = Failure::new(FailureReason::PodRejected, message);
-        return record::failure(context, run, node, trial, &failure, None).await;
-    }
-    Ok(())
+    let pod = subject_pod(run, variant, trial, node, address.as_deref());
+    let Some(message) = create_pod(context, run, &pod).await? else {
+        return Ok(());
+    };
+    let message = format!(
+        "the API server refuses the pod: {message}: change spec.resources or placement, or the \
+         namespace's quota and limits"
+    );
+    let failure = Failure::new(FailureReason::PodRejected, message);
+    record::failure(context, run, node, trial, &failure, None).await
 }
 
 /// Address and port of the echo server, where the workload of `trial` asks for one.

@@ -14,7 +14,7 @@ use wasmbench_core::observed::PodState;
 use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended};
-use wasmbench_core::validate::{ValidatedRun, ValidatedVariant};
+use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
@@ -34,14 +34,14 @@ const LOG_PAUSES: [Duration; 3] = [
 /// Two writers that meet try again so many times.
 const ATTEMPTS: usize = 5;
 
-/// Stores what the probe of `trial` printed. The pods are the variant's and, in a duet, the baseline's.
+/// Stores what the probe of `trial` printed.
 pub async fn collect(
     context: &Context,
     run: &ValidatedRun,
     node: &str,
     trial: &TrialId,
     probe_pod: &str,
-    [subject_pod, partner_pod]: [Option<&str>; 2],
+    subject_pod: Option<&str>,
 ) -> Result<(), Error> {
     let probes: Api<Pod> =
         Api::namespaced(context.client.clone(), &context.config.operator_namespace);
@@ -71,20 +71,13 @@ pub async fn collect(
         record.density = document;
         return store_all(context, run, node, vec![record]).await;
     }
-    let own = subject(context, run, node, run.variant(trial), subject_pod).await?;
-    let partner = subject(context, run, node, run.partner(trial), partner_pod).await?;
-    let state = |found: &Option<(SubjectFacts, PodState)>| {
-        let state = found.as_ref().map(|(_, state)| state);
-        state.cloned()
-    };
-    let states = [state(&own), state(&partner)];
+    let subject = subject(context, run, node, trial, subject_pod).await?;
+    let (facts, state) = subject.unzip();
     let (document, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
-        outcome::read(log, probe, states[0].as_ref(), states[1].as_ref())
+        outcome::read(log, probe, state.as_ref())
     })
     .await?;
-    let facts = own.map(|(facts, _)| facts);
-    let mut record = record(context, run, trial, outcome, facts, document);
-    record.duet_subject = partner.map(|(facts, _)| facts);
+    let record = record(context, run, trial, outcome, facts, document);
     store_all(context, run, node, vec![record]).await
 }
 
@@ -143,7 +136,7 @@ pub async fn failure(
     failure: &Failure,
     subject_pod: Option<&str>,
 ) -> Result<(), Error> {
-    let subject = subject(context, run, node, run.variant(trial), subject_pod).await?;
+    let subject = subject(context, run, node, trial, subject_pod).await?;
     let failure = failure.clone();
     let failure = match subject_pod {
         Some(pod) => with_event(context, &run.namespace, pod, failure).await,
@@ -210,7 +203,6 @@ fn record(
         recorded_at: Timestamp::now(),
         noise: context.config.noise,
         subject,
-        duet_subject: None,
         document,
         cold_start: None,
         density: None,
@@ -251,7 +243,7 @@ async fn subject(
     context: &Context,
     run: &ValidatedRun,
     node: &str,
-    variant: Option<&ValidatedVariant>,
+    trial: &TrialId,
     pod: Option<&str>,
 ) -> Result<Option<(SubjectFacts, PodState)>, Error> {
     let Some(name) = pod else { return Ok(None) };
@@ -270,6 +262,7 @@ async fn subject(
     let image_id = statuses
         .and_then(|all| all.first())
         .map(|c| c.image_id.clone());
+    let variant = run.variant(trial);
     let facts = SubjectFacts {
         pod: seen.name,
         pod_uid: seen.uid,

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::labels;
-use wasmbench_core::build::probe_job::{PARTNER_UID, SUBJECT_UID};
+use wasmbench_core::build::probe_job::SUBJECT_UID;
 use wasmbench_core::observed::{
     LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
 };
@@ -55,8 +55,6 @@ pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
 fn subject_seen(pod: &Pod) -> Option<SubjectSeen> {
     Some(SubjectSeen {
         trial: trial_of(&pod.metadata)?,
-        is_partner: pod.labels().get(labels::DUET).map(String::as_str)
-            == Some(labels::DUET_BASELINE),
         pod: pod_seen(pod)?,
     })
 }
@@ -86,11 +84,13 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
     let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
     let from_job = |job: &Job| {
         let name = job.name_any();
-        let annotation = |key| job.annotations().get(key).cloned().unwrap_or_default();
         Some(ProbeSeen {
             trial: trial_of(&job.metadata)?,
-            subject_uid: annotation(SUBJECT_UID),
-            partner_uid: annotation(PARTNER_UID),
+            subject_uid: job
+                .annotations()
+                .get(SUBJECT_UID)
+                .cloned()
+                .unwrap_or_default(),
             deleting: job.metadata.deletion_timestamp.is_some(),
             failed: failure_of(job),
             pod: pods
@@ -111,7 +111,6 @@ pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
             trial,
             job,
             subject_uid,
-            partner_uid: String::new(),
             deleting: true,
             failed,
             pod: pod_seen(pod),

@@ -204,7 +204,6 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
         trial: valid().order[0].clone(),
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
-        partner: None,
     };
     let calls = vec![(
         "POST",

@@ -28,15 +28,6 @@ pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
     )
 }
 
-/// Name of the baseline's pod in a trial that is a duet.
-pub fn partner(run: &ValidatedRun, trial: &TrialId) -> String {
-    fit(
-        &format!("beside-{}", trial_words(run, trial)),
-        POD,
-        &format!("{}/{trial}/baseline", run.uid),
-    )
-}
-
 /// What the names of a trial's cold subjects begin with.
 pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
     fit(

@@ -15,18 +15,12 @@ use wasmbench_api::run::{CpuAndMemory, Sweeps, Workload};
 
 use super::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
-use crate::duet::side_of_variant;
-use crate::plan::PodAddress;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::wire::record::{Point, TrialId};
-use crate::wire::request::{
-    CGROUP_MOUNT, DuetRequest, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV,
-};
+use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
 
 /// Annotation of the Job: uid of the pod that it measures.
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
-/// Annotation of the Job: uid of the baseline's pod in a duet.
-pub const PARTNER_UID: &str = "wasmbench.dev/partner-uid";
 /// The probe's command for loads.
 const LOAD_COMMAND: &str = "load";
 /// The probe's command for cold starts; the admission policies give a token to this one and the next only.
@@ -51,8 +45,6 @@ pub struct Target<'a> {
     pub address: IpAddr,
     /// Uid of the echo server's pod, where the workload has one.
     pub upstream_uid: Option<&'a str>,
-    /// The baseline's pod, where the trial is a duet.
-    pub partner: Option<&'a PodAddress>,
 }
 
 /// The probe Job of `trial`.
@@ -68,9 +60,6 @@ pub fn probe_job(
     let mut meta = meta(run, trial, config);
     let annotations = meta.annotations.get_or_insert_default();
     annotations.insert(SUBJECT_UID.into(), target.subject_uid.to_owned());
-    if let Some(partner) = target.partner {
-        annotations.insert(PARTNER_UID.into(), partner.uid.clone());
-    }
     let spec = pod_spec(run, target.node, &request, config);
     job(meta, deadline(&request), spec)
 }
@@ -159,21 +148,7 @@ fn request(
         noise: config.noise,
         calibrate_generator: calibrates(trial),
         engine_path: variant.subject.engine_path.map(str::to_owned),
-        duet: duet(run, trial, target),
     }
-}
-
-/// The other half, where the trial is a duet.
-fn duet(run: &ValidatedRun, trial: &TrialId, target: Target<'_>) -> Option<DuetRequest> {
-    let (baseline, pod) = (run.partner(trial)?, target.partner?);
-    Some(DuetRequest {
-        side: side_of_variant(run.seed, trial),
-        address: pod.address,
-        port: baseline.subject.port,
-        body_prefix: baseline.subject.body_prefix.to_owned(),
-        pod_uid: pod.uid.clone(),
-        engine_path: baseline.subject.engine_path.map(str::to_owned),
-    })
 }
 
 /// The ceiling is the node's and not the variant's: the first block tells it often enough, and the
@@ -241,8 +216,6 @@ fn pod_spec(
             ..container(LOAD_COMMAND, &text, config)
         }],
         volumes,
-        // Without it the probe could read of the subjects' processes, but not name them to the kernel.
-        host_pid: request.duet.is_some().then_some(true),
         ..pod::restricted(node, &placement)
     }
 }

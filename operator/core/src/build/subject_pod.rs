@@ -38,22 +38,6 @@ pub fn subject_pod(
     }
 }
 
-/// The baseline's pod in `trial`, which is a duet; nothing in others.
-pub fn partner_pod(
-    run: &ValidatedRun,
-    trial: &TrialId,
-    node: &str,
-    upstream: Option<&str>,
-) -> Option<Pod> {
-    let baseline = run.partner(trial)?;
-    let mut pod = subject_pod(run, baseline, trial, node, upstream);
-    pod.metadata.name = Some(names::partner(run, trial));
-    let own = pod.metadata.labels.get_or_insert_default();
-    own.insert(labels::VARIANT.into(), baseline.name.clone());
-    own.insert(labels::DUET.into(), labels::DUET_BASELINE.into());
-    Some(pod)
-}
-
 /// A variant may ask for the node's network for itself; the run may ask for it for all.
 fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
     placement.network == Network::Host || variant.subject.host_network

@@ -3,7 +3,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pods::Pods;
 use super::trial::{Next, ended_probe, later, others_work, probe_running};
 use super::{Step, Wake};
 use crate::observed::{Observed, ProbeSeen};
@@ -70,7 +69,7 @@ pub fn current(
             format!("waiting for an earlier probe of {trial} to go"),
             Wake::OnChange,
         ),
-        Some(probe) => ended_probe(trial, Pods::default(), probe)
+        Some(probe) => ended_probe(trial, None, probe)
             .unwrap_or_else(|| probe_running(trial, None, probe, now)),
     }
 }

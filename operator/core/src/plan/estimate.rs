@@ -15,9 +15,6 @@ use crate::wire::record::{Point, TrialId};
 const OVERHEAD_SECONDS: u64 = 2;
 /// A warm-latency window is over before one looks; services slower than 1 ms take longer.
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
-
-/// What a duet takes besides: a second pod, and a warm-latency window of a second or more.
-const DUET_SECONDS: u64 = 2;
 /// A pod of a cold start comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
 /// A step of density: pods that come up together, and a short load; each pod adds a second in all.
@@ -66,12 +63,7 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             u64::from(sweep.duration_seconds + sweep.warmup_seconds + sweep.peak_seconds)
         }),
     };
-    let duet = if run.partner(trial).is_some() {
-        DUET_SECONDS
-    } else {
-        0
-    };
-    load + duet + OVERHEAD_SECONDS
+    load + OVERHEAD_SECONDS
 }
 
 /// Seconds for which the operator opens no watch after it started the probe of `trial`: until the

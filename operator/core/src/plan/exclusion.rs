@@ -30,7 +30,6 @@ pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     not_allowed(run, seen)
         .or_else(|| missing_runtime_class(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
-        .or_else(|| by_scope(run, seen, Scope::Duets))
         .or_else(|| by_scope(run, seen, Scope::Variant))
         .or_else(|| by_strikes(run, seen))
 }
@@ -63,9 +62,7 @@ fn whole_variant(
     variant: &str,
     failure: Failure,
 ) -> Option<Exclusion> {
-    // A duet has two variants.
-    let partner = |trial: &TrialId| run.partner(trial).is_some_and(|one| one.name == variant);
-    let belongs = |trial: &TrialId| trial.cell.variant == variant || partner(trial);
+    let belongs = |trial: &TrialId| trial.cell.variant == variant;
     exclusion(run, seen, format!("variant {variant}"), failure, belongs)
 }
 
@@ -76,13 +73,11 @@ fn by_scope(run: &ValidatedRun, seen: &Observed, wanted: Scope) -> Option<Exclus
             let variant = &trial.cell.variant;
             let what = match wanted {
                 Scope::Run => "the rest of the run".to_owned(),
-                Scope::Duets => "all duets".to_owned(),
                 Scope::Variant | Scope::Trial => format!("variant {variant}"),
             };
             let failure = because(trial, reason);
             exclusion(run, seen, what, failure, |other| match wanted {
                 Scope::Run => true,
-                Scope::Duets => run.partner(other).is_some(),
                 Scope::Variant | Scope::Trial => other.cell.variant == *variant,
             })
         })

@@ -1,8 +1,6 @@
 //! Why a trial has no measurement, in the operator's words. The probe has words of its own
 //! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
 
-use crate::wire::document::ProbeFailureReason;
-
 /// Why a trial has no measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -46,8 +44,6 @@ pub enum FailureReason {
 pub enum Scope {
     /// The whole run: no trial can work.
     Run,
-    /// All duets of the run: the node is too small for any.
-    Duets,
     /// The variant: its pod cannot work under any workload.
     Variant,
     /// The trial, and after a second failure its variant under this workload.
@@ -67,9 +63,6 @@ impl Failure {
 /// How far a failure with this reason reaches.
 pub fn scope(reason: &str) -> Scope {
     use FailureReason as R;
-    if reason.parse() == Ok(ProbeFailureReason::TooFewCpus) {
-        return Scope::Duets;
-    }
     match reason.parse::<FailureReason>() {
         Ok(R::ProbeNotStarted) => Scope::Run,
         Ok(

@@ -19,7 +19,6 @@ mod exclusion;
 mod failure;
 mod node;
 mod node_event;
-mod pods;
 mod trial;
 
 use jiff::{SignedDuration, Timestamp};
@@ -32,7 +31,6 @@ pub use estimate::{
 pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason};
 pub use node_event::{SANDBOX_FAILED, explained, wants_event};
-pub use pods::of_baseline;
 
 use crate::observed::{LeaseSeen, Observed};
 use crate::validate::ValidatedRun;
@@ -43,15 +41,6 @@ use crate::wire::record::TrialId;
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How often a run that waits for others looks by itself. Rarely: they are measuring.
 const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
-
-/// A running pod that a probe is pointed at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PodAddress {
-    /// Its uid.
-    pub uid: String,
-    /// Its address.
-    pub address: std::net::IpAddr,
-}
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
 #[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -75,7 +64,7 @@ pub enum Step {
         /// Name of its pod.
         pod: String,
     },
-    /// Create a trial's subject, and in a duet the baseline's beside it, as far as they are missing.
+    /// Create a trial's subject.
     DeploySubject(TrialId),
     /// Create a trial's probe Job, pointed at the running subject.
     LaunchProbe {
@@ -85,8 +74,6 @@ pub enum Step {
         subject_uid: String,
         /// Its address.
         address: std::net::IpAddr,
-        /// The baseline's pod in a duet.
-        partner: Option<PodAddress>,
     },
     /// Create the Job of a trial of cold starts, which creates its pods itself.
     LaunchColdStart(TrialId),
@@ -98,8 +85,6 @@ pub enum Step {
         probe_pod: String,
         /// Name of the subject's pod, where it is still there.
         subject_pod: Option<String>,
-        /// Name of the baseline's pod in a duet, where it is still there.
-        partner_pod: Option<String>,
     },
     /// Store a record that says why there is no measurement.
     RecordFailure {

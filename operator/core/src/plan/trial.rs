@@ -4,8 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Failure, FailureReason};
-use super::pods::{Pods, of_baseline, of_half};
-use super::{PodAddress, Stage, Step, Wake, cold_start};
+use super::{Stage, Step, Wake, cold_start};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
@@ -122,81 +121,56 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     if trial.cell.point.probe_creates_pods() {
         return cold_start::current(seen, trial, probe, now);
     }
-    let pods = Pods::of(seen, trial);
-    if let Some(probe) = probe {
-        return under_probe(trial, pods, probe, now);
-    }
-    if pods.all().any(|subject| subject.pod.deleting) {
-        let message = format!("waiting for an earlier pod of {trial} to go");
-        return (None, message, Wake::OnChange);
-    }
-    match (pods.subject, pods.partner, run.partner(trial)) {
-        (None, ..) | (_, None, Some(_)) => (
+    match (subject_of(seen, trial), probe) {
+        (None, None) => (
             Some(Step::DeploySubject(trial.clone())),
             format!("preparing {trial}"),
             Wake::At(later(now, ready_timeout(run))),
         ),
-        (Some(subject), ..) => before_probe(run, seen, (trial, subject, pods), now),
+        (subject, Some(probe)) => under_probe(trial, subject, probe, now),
+        (Some(subject), None) if subject.pod.deleting => {
+            let message = format!("waiting for an earlier pod of {trial} to go");
+            (None, message, Wake::OnChange)
+        }
+        (Some(subject), None) => before_probe(run, seen, trial, subject, now),
     }
 }
 
 fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
-    Pods::of(seen, trial).subject
+    seen.subjects.iter().find(|subject| subject.trial == *trial)
 }
 
-/// The subject or subjects are there and nothing measures them yet.
+/// The subject is there and nothing measures it yet.
 fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
-    (trial, subject, pods): (&TrialId, &SubjectSeen, Pods<'_>),
-    now: Timestamp,
-) -> Next {
-    let address = |subject: &SubjectSeen| match (&subject.pod.state, subject.pod.ip) {
-        (PodState::Running, Some(address)) => Some(PodAddress {
-            uid: subject.pod.uid.clone(),
-            address,
-        }),
-        _ => None,
-    };
-    if let Some(late) = pods.all().find(|subject| address(subject).is_none()) {
-        return not_yet(run, trial, pods, late, now);
-    }
-    if others_work(seen, trial) {
-        let wake = cold_start::wake(seen, now);
-        return (None, format!("preparing {trial}"), wake);
-    }
-    let Some(PodAddress { uid, address: ip }) = address(subject) else {
-        return not_yet(run, trial, pods, subject, now);
-    };
-    let step = Step::LaunchProbe {
-        trial: trial.clone(),
-        subject_uid: uid,
-        address: ip,
-        partner: pods.partner.and_then(address),
-    };
-    (Some(step), format!("measuring {trial}"), Wake::OnChange)
-}
-
-/// One of the trial's pods does not run: is it on its way, or will it never?
-fn not_yet(
-    run: &ValidatedRun,
     trial: &TrialId,
-    pods: Pods<'_>,
-    late: &SubjectSeen,
+    subject: &SubjectSeen,
     now: Timestamp,
 ) -> Next {
-    let pod = &late.pod;
+    let pod = &subject.pod;
     let deadline = since(pod.created, ready_timeout(run));
-    let fail = |failure| fail(trial, of_half(late, failure), pods.subject);
-    match &pod.state {
-        PodState::Ended { .. } => fail(crashed(&pod.state)),
-        PodState::Pending(Some(waiting)) => match hopeless(waiting, pod.created, now) {
-            Some(Verdict::Fail(failure)) => fail(failure),
+    match (&pod.state, pod.ip) {
+        (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
+        (PodState::Running, Some(_)) if others_work(seen, trial) => {
+            let wake = cold_start::wake(seen, now);
+            (None, format!("preparing {trial}"), wake)
+        }
+        (PodState::Running, Some(address)) => {
+            let step = Step::LaunchProbe {
+                trial: trial.clone(),
+                subject_uid: pod.uid.clone(),
+                address,
+            };
+            (Some(step), format!("measuring {trial}"), Wake::OnChange)
+        }
+        (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
+            Some(Verdict::Fail(failure)) => fail(trial, failure, Some(subject)),
             Some(Verdict::At(time)) => (None, format!("preparing {trial}"), Wake::At(time)),
-            None => until_deadline(trial, pods, late, deadline, now),
+            None => until_deadline(trial, subject, deadline, now),
         },
-        PodState::Pending(None) | PodState::Running => {
-            until_deadline(trial, pods, late, deadline, now)
+        (PodState::Pending(None) | PodState::Running, _) => {
+            until_deadline(trial, subject, deadline, now)
         }
     }
 }
@@ -216,26 +190,26 @@ fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
 
 fn until_deadline(
     trial: &TrialId,
-    pods: Pods<'_>,
-    late: &SubjectSeen,
+    subject: &SubjectSeen,
     deadline: Timestamp,
     now: Timestamp,
 ) -> Next {
     if now < deadline {
         return (None, format!("preparing {trial}"), Wake::At(deadline));
     }
-    let fail = |failure| fail(trial, of_half(late, failure), pods.subject);
-    if let PodState::Pending(Some(Waiting { reason, message })) = &late.pod.state
+    let state = &subject.pod.state;
+    if let PodState::Pending(Some(Waiting { reason, message })) = state
         && reason == "ErrImagePull"
     {
-        return fail(no_image(reason, message));
+        return fail(trial, no_image(reason, message), Some(subject));
     }
     let message = format!(
         "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
          and whether the node's container runtime knows the RuntimeClass",
-        because(&late.pod.state)
+        because(state)
     );
-    fail(Failure::new(FailureReason::SubjectNotStarted, message))
+    let failure = Failure::new(FailureReason::SubjectNotStarted, message);
+    fail(trial, failure, Some(subject))
 }
 
 enum Verdict {
@@ -280,7 +254,12 @@ fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Ver
 }
 
 /// A probe is there: it has the word as long as it can.
-fn under_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen, now: Timestamp) -> Next {
+fn under_probe(
+    trial: &TrialId,
+    subject: Option<&SubjectSeen>,
+    probe: &ProbeSeen,
+    now: Timestamp,
+) -> Next {
     if probe.deleting {
         return (
             None,
@@ -288,17 +267,12 @@ fn under_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen, now: Timestam
             Wake::OnChange,
         );
     }
-    if let Some(next) = ended_probe(trial, pods, probe) {
+    if let Some(next) = ended_probe(trial, subject, probe) {
         return next;
     }
-    let variant = gone(pods.subject, &probe.subject_uid);
-    let baseline = || match probe.partner_uid.as_str() {
-        "" => None,
-        uid => gone(pods.partner, uid).map(of_baseline),
-    };
-    match variant.or_else(baseline) {
-        Some(failure) => fail(trial, failure, pods.subject),
-        None => probe_running(trial, pods.subject, probe, now),
+    match gone(subject, &probe.subject_uid) {
+        Some(failure) => fail(trial, failure, subject),
+        None => probe_running(trial, subject, probe, now),
     }
 }
 
@@ -317,15 +291,17 @@ fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
 }
 
 /// What follows from a probe that has ended: a record.
-pub(super) fn ended_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen) -> Option<Next> {
+pub(super) fn ended_probe(
+    trial: &TrialId,
+    subject: Option<&SubjectSeen>,
+    probe: &ProbeSeen,
+) -> Option<Next> {
     let stopped = probe.failed.as_deref() == Some(DEADLINE);
     if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
-        let name = |subject: &SubjectSeen| subject.pod.name.clone();
         let step = Step::CollectRecord {
             trial: trial.clone(),
             probe_pod: pod.name.clone(),
-            subject_pod: pods.subject.map(name),
-            partner_pod: pods.partner.map(name),
+            subject_pod: subject.map(|subject| subject.pod.name.clone()),
         };
         return Some((Some(step), format!("recording {trial}"), Wake::Now));
     }
@@ -337,7 +313,7 @@ pub(super) fn ended_probe(trial: &TrialId, pods: Pods<'_>, probe: &ProbeSeen) ->
         let message = format!("the probe's Job failed ({reason}) and its pod is gone");
         Failure::new(FailureReason::ProbeFailed, message)
     };
-    Some(fail(trial, failure, pods.subject))
+    Some(fail(trial, failure, subject))
 }
 
 pub(super) fn probe_running(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::observation::{Observation, halves};
+use super::observation::Observation;
 use crate::wire::document::{Answer, LoadDocument};
 use crate::wire::record::TrialId;
 
@@ -81,13 +81,12 @@ fn answers_of(
     workload: &str,
     observations: &BTreeMap<TrialId, Observation>,
 ) -> Bodies {
-    let of_both = |(name, trial, seen): &(&str, &TrialId, &Observation)| {
-        *name == variant && trial.cell.workload == workload && seen.is_measured()
+    let of_both = |(trial, seen): &(&TrialId, &Observation)| {
+        let cell = &trial.cell;
+        cell.variant == variant && cell.workload == workload && seen.is_measured()
     };
-    let measured = halves(observations).filter(of_both);
-    measured
-        .flat_map(|(.., seen)| seen.bodies.clone())
-        .collect()
+    let measured = observations.iter().filter(of_both);
+    measured.flat_map(|(_, seen)| seen.bodies.clone()).collect()
 }
 
 fn contradiction(

@@ -6,14 +6,12 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::all_requests;
 use super::ceiling;
-use super::duet;
-use super::observation::{Ended, Observation, halves};
+use super::observation::{Ended, Observation};
 use super::open_loop;
 use super::quality::Reason;
-use super::statistics::{Spread, median, round_significant};
+use super::statistics::{Spread, round_significant};
 use super::summary::{CellSummary, Sweep, TrialCounts};
 use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
-use crate::duet::is_in_others;
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -47,9 +45,9 @@ pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One trial in a wrong mode is enough: the others had the same pod.
 pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
-    let wrong = halves(observations).filter_map(|(variant, _, seen)| {
+    let wrong = observations.iter().filter_map(|(trial, seen)| {
         let contradiction = seen.engine_contradiction.as_deref()?;
-        Some((variant, contradiction))
+        Some((trial.cell.variant.as_str(), contradiction))
     });
     let mut found = WrongEngines::new();
     for (variant, contradiction) in wrong {
@@ -66,9 +64,6 @@ pub fn cells(
     engines: &WrongEngines<'_>,
 ) -> Vec<CellSummary> {
     let ceilings = ceiling::ceilings(observations);
-    let first = spec.variants.first().map(|variant| &variant.name);
-    let baseline = spec.baseline.as_ref().or(first);
-    let baseline = baseline.map(String::as_str).unwrap_or_default();
     let mut cells = vec![];
     for workload in &spec.workloads {
         for variant in &spec.variants {
@@ -87,16 +82,11 @@ pub fn cells(
                     workload,
                     point,
                 };
-                let (trials, planned) = if is_in_others(spec, baseline, &cell) {
-                    duet::halves_of_baseline(spec, &cell, observations, wrong)
-                } else {
-                    let trials = trials_of(&cell, spec.blocks, baseline, observations, wrong);
-                    (trials, spec.blocks)
-                };
+                let trials = trials_of(&cell, spec.blocks, observations, wrong);
                 let ceiling = ceilings.get(&(cell.workload.as_str(), connections));
                 let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
                 let at = (sweep, connections);
-                let summary = summarise(cell, at, planned, trials, wrong);
+                let summary = summarise(cell, at, spec.blocks, trials, wrong);
                 cells.push(CellSummary {
                     generator_ceiling_rps: ceiling,
                     ..summary
@@ -110,7 +100,6 @@ pub fn cells(
 fn trials_of(
     cell: &Cell,
     blocks: u32,
-    baseline: &str,
     observations: &BTreeMap<TrialId, Observation>,
     wrong: Option<Reason>,
 ) -> Vec<Trial> {
@@ -119,19 +108,13 @@ fn trials_of(
             cell: cell.clone(),
             block,
         })?;
-        let beside = seen.partner.is_some().then_some(baseline);
-        Some(trial_of(seen, block, beside, wrong))
+        Some(trial_of(seen, block, wrong))
     };
     (1..=blocks).filter_map(trial).collect()
 }
 
 /// What was observed as a trial of its cell.
-pub(super) fn trial_of(
-    seen: &Observation,
-    block: u32,
-    beside: Option<&str>,
-    wrong: Option<Reason>,
-) -> Trial {
+fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
     let (state, reason) = match &seen.ended {
         Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
         Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
@@ -148,7 +131,6 @@ pub(super) fn trial_of(
     Trial {
         block,
         position: seen.position,
-        beside: beside.map(str::to_owned),
         state,
         reason,
         metrics: seen.metrics.clone(),
@@ -178,8 +160,7 @@ fn summarise(
     };
     let spread = |of: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
-        let numbers = shown.filter_map(|trial| Some((trial.block, of(&trial.metrics)?)));
-        Spread::of(one_per_block(numbers))
+        Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
             .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
     };
     let percent_of_peak = match cell.point {
@@ -242,16 +223,6 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))
     })
-}
-
-/// The median of each block. In a duet the baseline has a trial beside each of the others in a block; these saw
-/// the same node, and as so many independent ones they would make an interval too narrow.
-fn one_per_block(numbers: impl Iterator<Item = (u32, f64)>) -> impl Iterator<Item = f64> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, number) in numbers {
-        blocks.entry(block).or_default().push(number);
-    }
-    blocks.into_values().filter_map(median)
 }
 
 fn count(trials: &[Trial], planned: u32) -> TrialCounts {

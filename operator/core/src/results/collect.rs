@@ -11,11 +11,11 @@ use super::compare::Comparisons;
 use super::density::{self, DensityCell};
 use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
-use super::observation::{Observation, Partner, observe};
+use super::observation::{Observation, observe};
 use super::period::Period;
 use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
 use super::{
-    answers, by_block, cells, compare, duet, expectations, failures, invalid, outside, precision,
+    answers, by_block, cells, compare, expectations, failures, invalid, outside, precision,
     quality, sandbox, verdict, words,
 };
 use crate::twin;
@@ -122,16 +122,6 @@ impl Collector {
         let mut observation = observe(record, status, facts);
         let document = record.document.as_ref();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
-        if let Some(mut half) = duet::partner(record, status) {
-            let baseline = self.run.baseline().to_owned();
-            half.facts = self.index_of(Facts::of_partner(record));
-            let document = duet::document(record);
-            half.engine_contradiction = self.engine_contradiction(&baseline, document);
-            observation.partner = Some(Box::new(Partner {
-                variant: baseline,
-                seen: half,
-            }));
-        }
         self.observations.insert(record.trial.clone(), observation);
     }
 
@@ -207,10 +197,8 @@ impl Collector {
         let mut trials = TrialCounts::default();
         let cold_counts = cold_starts.iter().map(|cell| cell.counts);
         let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
-        let own = cells
-            .iter()
-            .filter(|cell| !duet::is_in_others(asked, &baseline, cell));
-        for counts in own.map(|cell| cell.counts).chain(others) {
+        let loads = cells.iter().map(|cell| cell.counts);
+        for counts in loads.chain(others) {
             trials.add(counts);
         }
         let (failures, failures_not_listed) = failures::failures(measured, observations);

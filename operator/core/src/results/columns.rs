@@ -16,11 +16,7 @@ struct Columns {
     positions: Vec<u32>,
     /// One letter per trial: V valid, I invalid, F failed, S skipped.
     states: String,
-    /// Variants loaded at the same moment; only in duets. The baseline has several trials in a block
-    /// then.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    beside: Vec<String>,
-    /// By block, or in duets by row (counted from 0), for trials that are not valid.
+    /// By block, for trials that are not valid.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     reasons: BTreeMap<u32, String>,
     requests: Vec<u64>,
@@ -37,8 +33,8 @@ struct Columns {
     /// One entry per trial of an open-loop point.
     #[serde(default, skip_serializing_if = "open_loop::without_trials")]
     open_loop: Vec<Option<OpenLoopTrial>>,
-    /// Blocks, or in duets rows, whose trial was measured once more, because the node was noisy. The
-    /// records have what was thrown away.
+    /// Blocks whose trial was measured once more, because the node was noisy. The records have what was
+    /// thrown away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repeated: Vec<u32>,
 }
@@ -63,38 +59,23 @@ fn state(letter: char) -> Option<TrialState> {
         .find(|state| self::letter(*state) == letter)
 }
 
-/// Whether there may be several trials in a block.
-fn is_duet(trials: &[Trial]) -> bool {
-    !trials.is_empty() && trials.iter().all(|trial| trial.beside.is_some())
-}
-
-/// What names a trial within its cell.
-fn keys(blocks: impl Iterator<Item = u32>, is_duet: bool) -> impl Iterator<Item = u32> {
-    (0u32..)
-        .zip(blocks)
-        .map(move |(row, block)| if is_duet { row } else { block })
-}
-
 /// Writes trials as columns.
 pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok, S::Error> {
     let mut columns = Columns::default();
-    let keys = keys(trials.iter().map(|trial| trial.block), is_duet(trials));
-    for (trial, key) in trials.iter().zip(keys) {
+    for trial in trials {
         let Trial {
             block,
             position,
-            beside,
             state,
             reason,
             metrics: m,
         } = trial;
-        columns.beside.extend(beside.clone());
         columns.blocks.push(*block);
         columns.positions.push(*position);
         columns.states.push(letter(*state));
         columns
             .reasons
-            .extend(reason.clone().map(|reason| (key, reason)));
+            .extend(reason.clone().map(|reason| (*block, reason)));
         columns.requests.push(m.requests);
         columns.errors.push(m.errors);
         columns.rps.push(m.rps);
@@ -105,7 +86,7 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
         columns.memory_bytes.push(m.memory);
         columns.generator_cpu_share.push(m.generator_cpu_share);
         columns.others_cpu_share.push(m.others_cpu_share);
-        columns.repeated.extend(m.discarded.map(|_| key));
+        columns.repeated.extend(m.discarded.map(|_| *block));
         columns.open_loop.push(m.open_loop);
     }
     columns.serialize(serializer)
@@ -114,15 +95,13 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
 /// Reads columns; a column that is too short leaves its number absent.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, D::Error> {
     let c = Columns::deserialize(deserializer)?;
-    let keys = keys(c.blocks.iter().copied(), !c.beside.is_empty());
-    let rows = c.blocks.iter().zip(c.states.chars()).zip(keys).enumerate();
-    let trial = |(row, ((block, letter), key)): (usize, ((&u32, char), u32))| {
+    let rows = c.blocks.iter().zip(c.states.chars()).enumerate();
+    let trial = |(row, (block, letter)): (usize, (&u32, char))| {
         Some(Trial {
             block: *block,
             position: c.positions.get(row).copied()?,
-            beside: c.beside.get(row).cloned(),
             state: state(letter)?,
-            reason: c.reasons.get(&key).cloned(),
+            reason: c.reasons.get(block).cloned(),
             metrics: Metrics {
                 requests: c.requests.get(row).copied()?,
                 errors: c.errors.get(row).copied()?,
@@ -134,7 +113,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 memory: c.memory_bytes.get(row).copied().flatten(),
                 generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
                 others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
-                discarded: c.repeated.contains(&key).then(Discarded::default),
+                discarded: c.repeated.contains(block).then(Discarded::default),
                 open_loop: c.open_loop.get(row).copied().flatten(),
                 connections_busy: None,
                 warmup_settled: None,

@@ -11,7 +11,7 @@ use super::judge::{Thresholds, Verdict, judge};
 use super::noise_floor::NoiseFloor;
 use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
 use super::summary::{CellSummary, Sweep};
-use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState};
+use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
 
 /// Digits of p-values: the third says nothing any more.
 pub(super) const P_DIGITS: usize = 2;
@@ -308,17 +308,11 @@ fn compare<'a>(
     let point = |c: &CellSummary| (c.sweep, c.connections, c.percent_of_peak);
     let same_point = |c: &CellSummary| point(c) == point(base);
     let cell = find(cells, variant, &base.workload, same_point)?;
-    // In duets the baseline has a trial beside each variant.
-    let beside = |trial: &Trial| {
-        let other = trial.beside.as_deref();
-        other.is_none_or(|name| name == variant)
-    };
-    let base_by_block = numbers(metric, base.trials.iter().filter(|trial| beside(trial)));
     // A p99 of too few requests is made of single ones.
     if metric == Metric::OpenLoopP99 && !cell.p99_carried {
         return None;
     }
-    let ratios = paired_ratios(&by_block(metric, cell), &base_by_block.collect());
+    let ratios = paired_ratios(&by_block(metric, cell), &by_block(metric, base));
     Some(Measured {
         variant,
         base,
@@ -328,32 +322,11 @@ fn compare<'a>(
     })
 }
 
-/// The number of a load in each block: that of its valid trial. A baseline of duets has several in a
-/// block, and the geometric mean stands for them.
+/// The number of each valid trial of a load, by block.
 pub fn by_block(metric: Metric, cell: &CellSummary) -> BTreeMap<u32, f64> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, number) in numbers(metric, cell.trials.iter()) {
-        blocks.entry(block).or_default().push(number);
-    }
-    let one = |numbers: Vec<f64>| match numbers.as_slice() {
-        [number] => *number,
-        several => {
-            let logs = several.iter().map(|number| libm::log(*number));
-            libm::exp(logs.sum::<f64>() / several.len() as f64)
-        }
-    };
-    blocks
-        .into_iter()
-        .map(|(block, numbers)| (block, one(numbers)))
+    let valid = cell.trials.iter();
+    let valid = valid.filter(|trial| trial.state == TrialState::Valid);
+    valid
+        .filter_map(|trial| Some((trial.block, metric.of(&trial.metrics)?)))
         .collect()
-}
-
-/// The number of each valid trial, with its block.
-fn numbers<'a>(
-    metric: Metric,
-    trials: impl Iterator<Item = &'a Trial>,
-) -> impl Iterator<Item = (u32, f64)> {
-    trials
-        .filter(|trial| trial.state == TrialState::Valid)
-        .filter_map(move |trial| Some((trial.block, metric.of(&trial.metrics)?)))
 }

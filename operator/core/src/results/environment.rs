@@ -7,15 +7,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::duet;
-use super::observation::{Observation, halves};
+use super::observation::Observation;
 use super::trial::MemorySource;
 use super::words::cut;
 use crate::store::hex;
 use crate::variants::engine::MEASURED;
-use crate::wire::document::LoadDocument;
 use crate::wire::instrument::{CpuLists, EngineFacts};
-use crate::wire::record::{Record, SubjectFacts, TrialId};
+use crate::wire::record::{Record, TrialId};
 
 /// Name and version of the environment's schema.
 pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
@@ -49,28 +47,13 @@ pub struct Facts {
     fortio_version: Option<String>,
     cpus: Option<CpuLists>,
     engine: Option<String>,
-    duet: Option<String>,
 }
 
 impl Facts {
     /// The facts of `record`.
     pub fn of(record: &Record) -> Self {
-        Self {
-            duet: duet::sides(record),
-            ..Self::of_half(record, record.subject.as_ref(), record.document.as_ref())
-        }
-    }
-
-    /// The facts of the baseline's half of a duet.
-    pub fn of_partner(record: &Record) -> Self {
-        Self::of_half(record, record.duet_subject.as_ref(), duet::document(record))
-    }
-
-    fn of_half(
-        record: &Record,
-        subject: Option<&SubjectFacts>,
-        document: Option<&LoadDocument>,
-    ) -> Self {
+        let subject = record.subject.as_ref();
+        let document = record.document.as_ref();
         let cold = record.cold_start.as_ref();
         let dense = record.density.as_ref();
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
@@ -102,7 +85,6 @@ impl Facts {
                 .or_else(|| dense.map(|d| d.fortio_version.clone())),
             cpus: document.and_then(|d| d.cpus.clone()),
             engine: document.and_then(|d| engine_text(d.engine.as_ref()?)),
-            duet: None,
         }
     }
 }
@@ -144,9 +126,6 @@ pub struct Environment {
     /// when none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus_disjoint: Option<bool>,
-    /// How the CPUs were divided between the halves of duets; empty in runs without them.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub duet_sides: BTreeSet<String>,
     /// Which counters of the kernel the memory numbers come from.
     pub memory_sources: BTreeSet<MemorySource>,
     /// Seed of the order of trials.
@@ -208,11 +187,11 @@ pub fn environment(
     observations: &BTreeMap<TrialId, Observation>,
     facts: &[Facts],
 ) -> Environment {
-    let mut in_order: Vec<_> = halves(observations).collect();
-    in_order.sort_by_key(|(_, trial, seen)| (seen.position, *trial));
+    let mut in_order: Vec<_> = observations.iter().collect();
+    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
     let seen: Vec<(&str, &Facts)> = in_order
         .iter()
-        .filter_map(|(variant, _, seen)| Some((*variant, facts.get(seen.facts)?)))
+        .filter_map(|(trial, seen)| Some((trial.cell.variant.as_str(), facts.get(seen.facts)?)))
         .collect();
     let first = |of: fn(&Facts) -> &BTreeMap<String, String>| {
         let facts = seen
@@ -246,7 +225,6 @@ pub fn environment(
             .iter()
             .filter_map(|(_, facts)| facts.cpus.as_ref()?.cpus_disjoint)
             .reduce(|all, one| all && one),
-        duet_sides: versions(|facts| facts.duet.clone()),
         memory_sources: observations
             .values()
             .filter_map(|o| o.metrics.memory_source)

@@ -24,11 +24,6 @@ use super::words;
 const MAX_NOTE_BYTES: usize = 200;
 const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 
-const DUET_NOTE: &str = "\nMeasured in duets: each variant was loaded at the same moment as the \
-    baseline, each on its half of the CPUs. The ratios are those of the two halves of a duet. Rates, \
-    latencies and costs by themselves are those of a service with a busy neighbour on half a node: they \
-    do not compare with those of runs without duets.\n";
-
 const ALL_REQUESTS: &str = "The requests of all valid trials of a ranked point together, their histograms merged: a \
     tail that only some trials have is in here, while a median over trials leaves it out. Percentiles with \
     fewer than ten requests beyond them are left out.\n";
@@ -172,9 +167,6 @@ fn results(summary: &Summary) -> String {
         "## Results\n\nEach number is the median over valid trials, with its interval. The \
                     smallest and the largest trial are in summary.csv.\n"
             .to_owned();
-    if !summary.environment.duet_sides.is_empty() {
-        text.push_str(DUET_NOTE);
-    }
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));

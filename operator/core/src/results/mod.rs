@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`fortio`] and [`histogram`] (what one window measured), [`trial`] (the numbers
 //! of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
-//! [`summary::Summary`], by way of [`cells`], [`answers`], [`duet`], [`curve`], [`compare`] with its
+//! [`summary::Summary`], by way of [`cells`], [`answers`], [`curve`], [`compare`] with its
 //! [`statistics`], [`noise_floor`], [`judge`], [`precision`], [`against`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`],
 //! [`expectations`], [`environment`], [`period`], [`doubts`] and [`quality`]), then what people see: [`rows`] (the
 //! status), [`verdict`] (one line), [`report`] (the files), [`status_table`] (the terminal).
@@ -26,7 +26,6 @@ pub mod csv;
 pub mod curve;
 pub mod density;
 pub mod doubts;
-mod duet;
 pub mod environment;
 pub mod expectations;
 pub mod failures;

@@ -1,7 +1,5 @@
 //! What a summary needs of one record: a record in, an observation out.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use super::answers::{self, Bodies};
@@ -10,9 +8,12 @@ use super::coldstart::{self, ColdTrial};
 use super::density::{self, DensityTrial};
 use super::period;
 use super::trial::{self, Metrics};
-use crate::wire::document::LoadDocument;
-use crate::wire::record::{Outcome, Point, Record, TrialId};
+use crate::wire::record::{Outcome, Point, Record};
 use crate::wire::request::NoiseRule;
+
+/// Why a trial that an older version measured with `pairing: Duet` is left out.
+const DUET: &str = "the baseline was loaded at the same moment (pairing: Duet), and wasmbench no longer \
+    compares such trials: apply the run again under another name, without spec.pairing";
 
 /// How a trial ended, in the words of its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,29 +63,6 @@ pub struct Observation {
     pub bodies: Bodies,
     /// Index of the facts of node and subject among those of the collector.
     pub facts: usize,
-    /// The baseline, which was loaded at the same moment; in duets, as far as it was measured or failed
-    /// by itself.
-    pub partner: Option<Box<Partner>>,
-}
-
-/// The other half of a duet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Partner {
-    /// Name of the baseline.
-    pub variant: String,
-    /// What is needed of it.
-    pub seen: Observation,
-}
-
-/// All that was observed, by variant: of a duet both halves.
-pub fn halves(
-    observations: &BTreeMap<TrialId, Observation>,
-) -> impl Iterator<Item = (&str, &TrialId, &Observation)> {
-    observations.iter().flat_map(|(trial, seen)| {
-        let partner = seen.partner.as_deref();
-        let partner = partner.map(|half| (half.variant.as_str(), trial, &half.seen));
-        std::iter::once((trial.cell.variant.as_str(), trial, seen)).chain(partner)
-    })
 }
 
 impl Observation {
@@ -100,18 +78,16 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
         Point::ColdStart { .. } => observe_cold_start(record, facts),
         Point::Density => observe_density(record, expected_status, facts),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
-            observe_load(record, record.document.as_ref(), expected_status, facts)
+            observe_load(record, expected_status, facts)
         }
     }
 }
 
-/// Of a trial of a load, or of a half of one.
-pub(super) fn observe_load(
-    record: &Record,
-    document: Option<&LoadDocument>,
-    expected_status: u16,
-    facts: usize,
-) -> Observation {
+fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let document = record.document.as_ref();
+    if document.is_some_and(|document| document.is_duet) {
+        return observe_duet(record, facts);
+    }
     let metrics = document.map(|document| trial::metrics(document, expected_status));
     let unreadable = match &metrics {
         Some(Ok(Some(_))) => None,
@@ -126,6 +102,18 @@ pub(super) fn observe_load(
         generator_ceiling: document
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         ..without_numbers(record, unreadable, facts)
+    }
+}
+
+/// Its numbers are those of a service on half a node, and no trial of another kind compares with it.
+fn observe_duet(record: &Record, facts: usize) -> Observation {
+    let seen = without_numbers(record, None, facts);
+    match seen.ended {
+        Ended::Measured => Observation {
+            ended: failed("Duet", DUET),
+            ..seen
+        },
+        Ended::Failed { .. } | Ended::Skipped { .. } => seen,
     }
 }
 
@@ -179,11 +167,10 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
         engine_contradiction: None,
         bodies: Bodies::default(),
         facts,
-        partner: None,
     }
 }
 
-pub(super) fn failed(reason: &str, message: &str) -> Ended {
+fn failed(reason: &str, message: &str) -> Ended {
     Ended::Failed {
         reason: reason.to_owned(),
         message: message.to_owned(),

@@ -194,7 +194,6 @@ mod tests {
             offset_nanoseconds: 0,
             repeats: 0,
             discarded: None,
-            neighbour: None,
             open_loop: None,
             fortio: serde_json::Value::Null,
             subject,

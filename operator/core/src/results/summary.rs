@@ -1,8 +1,6 @@
 //! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
 //! numbers carry five significant digits, times four; a number that could not be measured is absent.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
@@ -21,7 +19,7 @@ use super::precision::Precision;
 use super::quality::{Doubt, Reason};
 use super::sandbox::SandboxSummary;
 use super::statistics::Spread;
-use super::trial::{Trial, TrialState, carries};
+use super::trial::{Trial, carries};
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
@@ -155,10 +153,9 @@ pub enum Sweep {
     OpenLoop,
 }
 
-/// One variant under one workload at one sweep point. Spreads are over the blocks of valid trials, or over those of the
-/// invalid ones of a point that has no other: the median with its interval. A block has one trial; of the several that a
-/// baseline has in a block of duets their median counts. Percentiles are never averaged: a spread of p99 is the
-/// distribution of the trials' own p99, and `allRequests` is read from their merged histograms.
+/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
+/// that has no other: the median with its interval. A block has one trial. Percentiles are never averaged: a spread of
+/// p99 is the distribution of the trials' own p99, and `allRequests` is read from their merged histograms.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellSummary {
@@ -249,16 +246,6 @@ impl CellSummary {
     /// Whether every valid trial has the 100 requests that a p90 needs.
     pub fn p90_carried(&self) -> bool {
         self.carries(10)
-    }
-
-    /// Blocks with a valid trial.
-    pub fn valid_blocks(&self) -> usize {
-        let valid = self.trials.iter();
-        let valid = valid.filter(|trial| trial.state == TrialState::Valid);
-        valid
-            .map(|trial| trial.block)
-            .collect::<BTreeSet<_>>()
-            .len()
     }
 
     /// Where it is, for people: `embedded on hello at 50 connections`.

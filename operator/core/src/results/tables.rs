@@ -210,7 +210,7 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
     };
     let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
-        Some(spread) if cell.valid_blocks() > 1 => {
+        Some(spread) if cell.counts.valid > 1 => {
             format!("{} to {}", unit(spread.low), unit(spread.high))
         }
         _ => NOTHING.to_owned(),
@@ -293,7 +293,6 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
     let mut table = Table::new(&[
         ("Trial", Align::Left),
         ("Order", Align::Right),
-        ("Beside", Align::Left),
         ("State", Align::Left),
         ("Requests", Align::Right),
         ("Failed", Align::Right),
@@ -346,7 +345,6 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
             cell.variant, cell.workload, trial.block
         ),
         (trial.position + 1).to_string(),
-        trial.beside.clone().unwrap_or_else(|| NOTHING.to_owned()),
         state,
         count(m.requests),
         count(m.errors),

@@ -54,8 +54,6 @@ pub struct Trial {
     pub block: u32,
     /// Position in the run's shuffled order, counted from 0.
     pub position: u32,
-    /// Name of the variant that was loaded at the same moment; only in duets.
-    pub beside: Option<String>,
     /// What became of it.
     pub state: TrialState,
     /// Why it failed, was skipped or is invalid, as one word.

@@ -1,7 +1,7 @@
 //! The spec in words, for people who read a report without the run beside it.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Expectation, Pairing, Preset, TWIN, Variant, Workload, share_of};
+use wasmbench_api::run::{Expectation, Preset, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
 use super::density;
@@ -58,11 +58,6 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             connections.join(", ")
         )
     });
-    let duet = (spec.pairing == Pairing::Duet).then(|| {
-        "in duets: each variant under load at the same moment as the baseline, each on its half of \
-         the node's CPUs"
-            .to_owned()
-    });
     let open = spec.sweeps.open_loop.as_ref().map(open_loop::sweep);
     Compared {
         variants: spec
@@ -87,7 +82,6 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
             .chain(throughput)
             .chain(open)
             .chain(dense)
-            .chain(duet)
             .collect(),
         blocks: spec.blocks,
         minimum_effect: share_of(&spec.minimum_effect),

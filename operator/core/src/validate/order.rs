@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::BenchmarkRunSpec;
 
-use crate::duet::is_in_others;
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 
@@ -37,13 +36,9 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .collect()
 }
 
-/// Every cell of a block that has trials of its own, unshuffled. In a duet run the loads of the
-/// baseline are in those of the others. What a variant cannot do is no cell.
+/// Every cell of a block, unshuffled. What a variant cannot do is no cell.
 pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
     let points = points_of(spec);
-    let first = spec.variants.first().map(|variant| &variant.name);
-    let baseline = spec.baseline.as_ref().or(first);
-    let baseline = baseline.map(String::as_str).unwrap_or_default();
     let mut cells = vec![];
     for variant in &spec.variants {
         for workload in &spec.workloads {
@@ -57,7 +52,6 @@ pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
             }));
         }
     }
-    cells.retain(|cell| !is_in_others(spec, baseline, cell));
     cells
 }
 

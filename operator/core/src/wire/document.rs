@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::instrument::{CpuLists, DuetCpus, EngineFacts, GeneratorCeiling};
+use super::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
 use super::open_loop::OpenLoopWindow;
 
 /// Name and version of the document's schema.
@@ -48,23 +49,15 @@ pub struct LoadDocument {
     pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
-    /// The baseline, which was loaded at the same moment; only in duets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duet: Option<Box<Duet>>,
-}
-
-/// The other half of a duet: the baseline.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct Duet {
-    /// How the CPUs were divided; absent when the probe did not get so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpus: Option<DuetCpus>,
-    /// Share of the longer window in which both halves were under load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overlap: Option<f64>,
-    /// What was seen of the baseline. Its failure, where there is one, is also that of the trial.
-    pub baseline: LoadDocument,
+    /// Whether the baseline was loaded at the same moment. Only records of older versions say so; what
+    /// they hold of the baseline is not read.
+    #[serde(
+        default,
+        rename = "duet",
+        skip_serializing_if = "std::ops::Not::not",
+        deserialize_with = "is_there"
+    )]
+    pub is_duet: bool,
 }
 
 /// Why a probe has no usable measurement.
@@ -121,18 +114,13 @@ pub enum ProbeFailureReason {
     SubjectNotRemoved,
     /// The API server did not answer the probe, or not as it should.
     ClusterUnavailable,
-    /// The node has too few CPUs for the two sides of a duet.
-    TooFewCpus,
-    /// A subject of a duet could not be kept on its side's CPUs.
-    SubjectNotPinned,
-    /// The halves of a duet were not under load at the same moment.
-    DuetApart,
-    /// The variant of a duet did nothing wrong, but the baseline beside it has no measurement.
-    BaselineFailed,
     /// containerd did not answer the probe, or not as it should.
     ContainerdUnavailable,
     /// The image of a cold start may not be removed from the node, or could not.
     ImageNotRemovable,
+    /// A reason that this version does not know: the record is of another one.
+    #[serde(other)]
+    Unknown,
 }
 
 /// From the first attempt to the first correct answer.
@@ -196,9 +184,6 @@ pub struct TimedWindow {
     /// The noisier of two windows, when the node was noisy in the first; this one is the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded: Option<DiscardedWindow>,
-    /// The other half of a duet over its own window, which is the same but for milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub neighbour: Option<Neighbour>,
     /// What the requests took, counted from a schedule; only of loads that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopWindow>,
@@ -244,16 +229,6 @@ pub struct DiscardedWindow {
     /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_wait_share: Option<f64>,
-}
-
-/// The other half of a duet: it is no noise.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct Neighbour {
-    /// CPU time of its pod, its shim and its load generator, in nanoseconds; absent where it cannot
-    /// be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_nanoseconds: Option<u64>,
 }
 
 /// CPU time of all processors of the node together, counted by the kernel in hundredths of a
@@ -424,4 +399,9 @@ impl Environment {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+/// True for a field of any form.
+fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
 }

@@ -21,55 +21,6 @@ pub struct CpuLists {
     pub cpus_disjoint: Option<bool>,
 }
 
-/// One of the two halves of a node's CPUs in a duet.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum Side {
-    /// The first half.
-    Left,
-    /// The second half.
-    Right,
-}
-
-impl Side {
-    /// The other one.
-    #[must_use]
-    pub const fn opposite(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
-}
-
-/// Who keeps the subjects of a duet on their CPUs.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum PinnedBy {
-    /// The probe, before the load.
-    Probe,
-    /// The kubelet's CPU manager, since the pods began.
-    Kubelet,
-}
-
-/// How the CPUs of a node were divided for a duet. The lists of each half are in its [`CpuLists`].
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct DuetCpus {
-    /// The variant's side; the baseline has the other.
-    pub side: Side,
-    /// Who keeps the subjects there.
-    pub pinned_by: PinnedBy,
-    /// CPUs that belong to neither side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle: Option<String>,
-    /// Whether the sides are threads of one core, which slow each other down.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub share_a_core: bool,
-}
-
 /// What the load generator reached against a responder within the probe that reads a request and
 /// writes an answer of the right size, and does nothing else.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]

@@ -209,10 +209,7 @@ pub struct Record {
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
-    /// The baseline's pod in a duet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duet_subject: Option<SubjectFacts>,
-    /// What the probe of a load printed, as far as it did. In a duet it holds both halves.
+    /// What the probe of a load printed, as far as it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<LoadDocument>,
     /// What the probe of cold starts printed, as far as it did.

@@ -6,8 +6,6 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation};
 
-use super::instrument::Side;
-
 /// The environment variable that carries the request.
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
 
@@ -49,29 +47,6 @@ pub struct LoadRequest {
     #[serde(default)]
     pub calibrate_generator: bool,
     /// Where the subject tells its engine; absent for subjects that claim none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine_path: Option<String>,
-    /// The baseline, which is loaded at the same moment; only in duets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duet: Option<DuetRequest>,
-}
-
-/// The other half of a duet: the baseline, under the same path, expectation and load.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct DuetRequest {
-    /// The side of the variant; the baseline has the other.
-    pub side: Side,
-    /// The baseline's address.
-    pub address: IpAddr,
-    /// The baseline's port.
-    pub port: u16,
-    /// What the baseline puts before every body.
-    #[serde(default)]
-    pub body_prefix: String,
-    /// Uid of the baseline's pod.
-    pub pod_uid: String,
-    /// Where the baseline tells its engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_path: Option<String>,
 }

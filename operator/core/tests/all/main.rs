@@ -11,13 +11,13 @@
 
 mod common;
 mod objects;
+mod older_versions;
 mod precision_simulation;
 mod presets;
 mod queue;
 mod results_across;
 mod results_coldstart;
 mod results_density;
-mod results_duet;
 mod results_golden;
 mod results_html;
 mod results_open_loop;

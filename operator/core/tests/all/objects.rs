@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
-use wasmbench_core::build::subject_pod::{partner_pod, subject_pod};
+use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::build::{config_map, lease, names};
-use wasmbench_core::plan::PodAddress;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::cold_start::ColdStartRequest;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
@@ -49,7 +48,6 @@ fn probes_of_both_sweeps() {
         subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
         address: "10.0.0.8".parse().unwrap(),
         upstream_uid: None,
-        partner: None,
     };
     let job = |trial: &TrialId| {
         let (variant, workload) = (run.variant(trial).unwrap(), run.workload(trial).unwrap());
@@ -59,30 +57,6 @@ fn probes_of_both_sweeps() {
     let loaded = trial("tortoise", "greet", Point::Throughput { connections: 50 });
     insta::assert_yaml_snapshot!("probe-warm", job(&warm));
     insta::assert_yaml_snapshot!("probe-throughput", job(&loaded));
-}
-
-#[test]
-fn the_pods_and_the_probe_of_a_duet() {
-    let (run, config) = (common::validated_duet(), common::duet_config());
-    let trial = trial("hare", "greet", Point::WarmLatency);
-    let partner = partner_pod(&run, &trial, "bench-1", None).unwrap();
-    let name = partner.metadata.name.clone();
-    assert_ne!(name, subject_of(&run, &trial, None).metadata.name);
-    insta::assert_yaml_snapshot!("subject-beside-a-variant", partner);
-    let address = PodAddress {
-        uid: "0a0a0a0a-0000-4000-8000-000000000003".into(),
-        address: "10.0.0.9".parse().unwrap(),
-    };
-    let target = Target {
-        node: "bench-1",
-        subject_uid: "0a0a0a0a-0000-4000-8000-000000000002",
-        address: "10.0.0.8".parse().unwrap(),
-        upstream_uid: None,
-        partner: Some(&address),
-    };
-    let (variant, workload) = (run.variant(&trial).unwrap(), run.workload(&trial).unwrap());
-    let job = probe_job(&run, variant, workload, &trial, target, &config);
-    insta::assert_yaml_snapshot!("probe-duet", job);
 }
 
 #[test]

@@ -10,7 +10,6 @@ use wasmbench_core::observed::{Observed, Standing};
 use wasmbench_core::plan::{Blocks, Plan, Stage, Wake, blocks, plan};
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::record::TrialId;
 
 use crate::common;
 use crate::simulated_world::{Hostility, World};
@@ -149,43 +148,6 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
-fn in_a_duet_run_every_trial_of_a_load_has_both_pods_and_the_baseline_has_none_of_its_own() {
-    let mut run = common::validated_duet();
-    let mut world = World::new(&run, 1, FRIENDLY);
-    simulate(&mut run, &mut world);
-    check_end(&run, &world);
-    assert!(
-        world
-            .seen
-            .records
-            .values()
-            .all(|ended| *ended == Ended::Measured)
-    );
-    let of_baseline = |trial: &&TrialId| trial.cell.variant == run.baseline;
-    let own: Vec<&TrialId> = world.seen.records.keys().filter(of_baseline).collect();
-    assert!(!own.is_empty());
-    assert!(
-        own.iter()
-            .all(|trial| trial.cell.point.probe_creates_pods())
-    );
-}
-
-#[test]
-fn where_the_baselines_runtime_is_missing_no_duet_is_tried() {
-    let mut run = common::validated_duet();
-    run.baseline = "mine".into();
-    run.order.retain(|trial| trial.cell.variant != "mine");
-    let mut world = World::new(&run, 1, FRIENDLY);
-    world.seen.runtime_classes.clear();
-    simulate(&mut run, &mut world);
-    for (trial, ended) in &world.seen.records {
-        let skipped = Ended::Skipped("RuntimeClassNotFound".into());
-        let is_duet = !trial.cell.point.probe_creates_pods();
-        assert_eq!(*ended == skipped, is_duet, "{trial}");
-    }
-}
-
-#[test]
 fn a_precise_run_has_the_blocks_that_its_records_ask_for_wherever_the_operator_dies() {
     let hostility = Hostility {
         operator_dies: 40,
@@ -257,11 +219,7 @@ fn the_contents_of_records_are_asked_for_between_blocks_only() {
 
 #[test]
 fn a_plan_that_waits_says_what_for() {
-    for run in [
-        common::validated(),
-        common::validated_cold(),
-        common::validated_duet(),
-    ] {
+    for run in [common::validated(), common::validated_cold()] {
         waits_for_something(run);
     }
 }
@@ -298,7 +256,7 @@ proptest! {
         image_missing in 0u32..10,
         probe_fails in 0u32..40,
         suspends in 0u32..5,
-        kind in 0..3,
+        kind in 0..2,
         precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
@@ -306,7 +264,6 @@ proptest! {
         };
         let mut run = match (kind, precise) {
             (0, _) => common::validated_cold(),
-            (1, _) => common::validated_duet(),
             (_, None) => common::validated(),
             (_, Some(most)) => common::validated_precise(i64::from(most), most),
         };

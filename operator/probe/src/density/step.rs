@@ -89,7 +89,6 @@ fn load(
         },
         proc: &settings.proc,
         sys: &settings.sys,
-        generator: None,
         cpus: environment::cpus(settings),
         fills_node: true,
         noise: request.noise,

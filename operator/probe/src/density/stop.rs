@@ -65,12 +65,9 @@ pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
         | ProbeFailureReason::ImageUnavailable
         | ProbeFailureReason::SubjectNotRemoved
         | ProbeFailureReason::ClusterUnavailable
-        | ProbeFailureReason::TooFewCpus
-        | ProbeFailureReason::SubjectNotPinned
-        | ProbeFailureReason::DuetApart
-        | ProbeFailureReason::BaselineFailed
         | ProbeFailureReason::ContainerdUnavailable
-        | ProbeFailureReason::ImageNotRemovable => return None,
+        | ProbeFailureReason::ImageNotRemovable
+        | ProbeFailureReason::Unknown => return None,
     };
     Some(DensityStopped {
         at,

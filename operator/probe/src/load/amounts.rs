@@ -19,11 +19,6 @@ const PARTS: u32 = 3;
 /// All load of a trial with a number of requests ends in this time; the operator stops the probe
 /// one minute later.
 const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
-/// A rate in the warm-up is not quite that of the window, which shall not end short of requests.
-const DUET_MARGIN: f64 = 1.1;
-/// Bounds of a duet's window for a number of requests. Two processes start milliseconds apart, which
-/// must be little of it; and three windows must fit into the budget.
-const DUET_WINDOW: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(150));
 /// Starts of fortio, and requests that run into their timeout at an end.
 const SLACK: Duration = Duration::from_secs(40);
 
@@ -101,23 +96,6 @@ impl Amounts {
     }
 }
 
-/// The timed window of a duet: both halves are under load for the same time, in which the slower one,
-/// which answers `slower_rps` requests per second, gets the number of requests that was asked for.
-pub fn of_duet(load: Load, slower_rps: f64) -> Amount {
-    match load {
-        Load::Requests { requests, .. } => {
-            let seconds = DUET_MARGIN * f64::from(requests) / slower_rps.max(f64::MIN_POSITIVE);
-            let (shortest, longest) = DUET_WINDOW;
-            let seconds = seconds.clamp(shortest.as_secs_f64(), longest.as_secs_f64());
-            Amount::Time(Duration::from_secs_f64(seconds))
-        }
-        // A load on a schedule is never a duet.
-        Load::Duration { seconds, .. } | Load::OpenLoop { seconds, .. } => {
-            Amount::Time(Duration::from_secs(seconds.into()))
-        }
-    }
-}
-
 /// Time for one run of fortio. `per_request` is what a request took before.
 pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duration {
     match amount {
@@ -153,23 +131,6 @@ mod tests {
             warmup_seconds: 0,
         });
         assert_eq!(amounts.warmup, [Amount::Time(Duration::from_millis(300))]);
-    }
-
-    #[test]
-    fn the_window_of_a_duet_is_a_time_in_which_the_slower_half_gets_its_requests() {
-        let load = Load::Requests {
-            requests: 1000,
-            warmup_requests: 0,
-        };
-        let seconds = |rps| of_duet(load, rps);
-        assert_eq!(seconds(100.0), Amount::Time(Duration::from_secs(11)));
-        assert_eq!(seconds(1e6), Amount::Time(Duration::from_secs(1)));
-        assert_eq!(seconds(0.0), Amount::Time(Duration::from_secs(150)));
-        let load = Load::Duration {
-            seconds: 4,
-            warmup_seconds: 1,
-        };
-        assert_eq!(of_duet(load, 1.0), Amount::Time(Duration::from_secs(4)));
     }
 
     proptest! {

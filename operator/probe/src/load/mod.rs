@@ -3,16 +3,13 @@
 
 mod amounts;
 mod ceiling;
-mod duet;
+mod course;
 mod readings;
 mod scheduled;
 mod settling;
-mod sides;
 mod timed;
-mod together;
 mod window;
 
-use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
@@ -32,7 +29,6 @@ use crate::{cpus, engine, environment, fortio};
 pub use amounts::Amounts;
 use scheduled::Asked;
 pub use timed::Bench;
-use timed::Warm;
 
 /// For the answer after the load: the backlog of the largest load is worked off in this time, or
 /// the subject is not well.
@@ -42,10 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
     let mut document = empty_document();
     let before = environment::read(settings);
-    let measured = parse(request).and_then(|request| match &request.duet {
-        None => measure(settings, &request, &mut document),
-        Some(duet) => duet::measure(settings, &request, duet, &mut document),
-    });
+    let measured = parse(request).and_then(|request| measure(settings, &request, &mut document));
     if let Err(failure) = measured {
         progress(&format!("failed: {}", failure.message));
         document.failure = Some(failure);
@@ -54,12 +47,6 @@ pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
         document.fortio_version = fortio::version(&settings.fortio);
     }
     document.environment = environment::read(settings).since(&before);
-    if let Some(duet) = &mut document.duet {
-        duet.baseline.environment = document.environment.clone();
-        duet.baseline
-            .fortio_version
-            .clone_from(&document.fortio_version);
-    }
     document
 }
 
@@ -78,7 +65,7 @@ fn empty_document() -> LoadDocument {
         generator_ceiling: None,
         engine: None,
         environment: Environment::default(),
-        duet: None,
+        is_duet: false,
     }
 }
 
@@ -87,7 +74,8 @@ fn measure(
     request: &LoadRequest,
     document: &mut LoadDocument,
 ) -> Result<(), ProbeFailure> {
-    let target = target(request.address, request.port, &request.path)?;
+    let target = Target::new(request.address, request.port, &request.path)
+        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
     let question = Question {
         target: &target,
         expect: &request.expect,
@@ -99,7 +87,7 @@ fn measure(
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
     let amounts = Amounts::of(request.load);
-    let mut bench = bench(settings, request, (&target, &request.pod_uid), &before);
+    let mut bench = bench(settings, request, &target, &before);
     bench.deadline = Instant::now() + amounts.budget;
     if request.calibrate_generator {
         let own = document.cpus.as_ref();
@@ -108,7 +96,8 @@ fn measure(
         bench.deadline = Instant::now() + amounts.budget;
     }
     let warm = bench.warm_up(&amounts, answer_time)?;
-    note_warm_up(&warm, document);
+    document.warmup = Some(warm.warmup);
+    document.fortio_version.clone_from(&warm.version);
     let (window, answered) = match scheduled_of(request.load) {
         Some(asked) => bench.scheduled(asked, &warm)?,
         None => bench.timed(&amounts, &warm)?,
@@ -123,16 +112,11 @@ fn measure(
     unchanged(&request.expect, &before, after)
 }
 
-fn target(address: IpAddr, port: u16, path: &str) -> Result<Target, ProbeFailure> {
-    Target::new(address, port, path)
-        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
-}
-
-/// What loads the pod at `target`, whose uid is `pod_uid`.
+/// What loads the pod at `target`.
 fn bench<'a>(
     settings: &'a Settings,
     request: &LoadRequest,
-    (target, pod_uid): (&'a Target, &str),
+    target: &'a Target,
     answer: &Answer,
 ) -> Bench<'a> {
     Bench {
@@ -144,21 +128,15 @@ fn bench<'a>(
             answer_bytes: answer.body_bytes,
         },
         status: request.expect.status,
-        meter: find_meter(settings, request.meter, pod_uid),
+        meter: find_meter(settings, request.meter, &request.pod_uid),
         upstream: find_upstream(settings, request),
         proc: &settings.proc,
         sys: &settings.sys,
-        generator: None,
         cpus: environment::cpus(settings),
         fills_node: false,
         noise: request.noise,
         deadline: Instant::now(),
     }
-}
-
-fn note_warm_up(warm: &Warm, document: &mut LoadDocument) {
-    document.warmup = Some(warm.warmup);
-    document.fortio_version.clone_from(&warm.version);
 }
 
 fn useful(answered: window::Answered) -> Result<(), ProbeFailure> {

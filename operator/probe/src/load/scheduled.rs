@@ -9,8 +9,7 @@ use wasmbench_core::wire::open_loop::Peak;
 
 use super::failure;
 use super::timed::{Bench, Warm};
-use super::together::only;
-use super::window::{Answered, Window, ask_for_quiet, quieter};
+use super::window::{Answered, Window, quieter};
 use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
 use crate::fortio::child;
 use crate::fortio::log::RequestLog;
@@ -40,18 +39,17 @@ impl Bench<'_> {
         warm: &Warm,
     ) -> Result<(TimedWindow, Answered), ProbeFailure> {
         let first = self.part_of_peak(asked, warm)?;
-        let noisy = ask_for_quiet(std::slice::from_ref(&first));
-        if !noisy || !self.may_repeat(&first) {
+        if !first.asks_for_quiet() || !self.may_repeat(&first) {
             return Ok((first.timed, first.answered));
         }
         let why = first.noise.words();
         progress(&format!("the node was noisy, {why}: once more"));
         // What a repeat could not better stays as it was.
         let kept = match self.part_of_peak(asked, warm) {
-            Ok(second) => quieter(vec![first], vec![second]),
-            Err(_) => vec![first],
+            Ok(second) => quieter(first, second),
+            Err(_) => first,
         };
-        only(Ok(kept)).map(|window| (window.timed, window.answered))
+        Ok((kept.timed, kept.answered))
     }
 
     /// The peak, and the window at a part of it.

@@ -1,11 +1,10 @@
 //! The runs of fortio against one subject: the parts of the warm-up, which also find the histogram's
-//! buckets, and the timed window. What follows what is decided in [`super::together`].
+//! buckets, and the timed window. What follows what is decided in [`super::course`].
 
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::cpu_list::CpuList;
 use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
 use wasmbench_core::wire::request::NoiseRule;
@@ -36,8 +35,6 @@ pub struct Bench<'a> {
     pub proc: &'a Path,
     /// `/sys` of the probe's own container.
     pub sys: &'a Path,
-    /// CPUs on which the load generator is kept; wherever it likes outside of duets.
-    pub generator: Option<&'a CpuList>,
     /// CPUs of the node, if they could be counted.
     pub cpus: Option<u32>,
     /// Whether other instances of the subject fill the node.
@@ -151,10 +148,9 @@ impl Bench<'_> {
             subject,
             upstream_cpu_nanoseconds: readings.upstream(),
             generator_cpu_nanoseconds: readings.generator(),
-            generator_cpu_limit: self.generator_cpu_limit(),
+            generator_cpu_limit: quota::cpus(&self.sys.join("fs/cgroup")),
             probe_cpu_nanoseconds: readings.probe(),
             node: readings.node(),
-            neighbour: None,
             open_loop: None,
             fortio: serde_json::Value::Null,
         };
@@ -166,13 +162,6 @@ impl Bench<'_> {
             noise
         };
         Ok(Window::new(run, timed, noise))
-    }
-
-    /// Number of CPUs that a limit or its side of a duet leaves to the load generator.
-    fn generator_cpu_limit(&self) -> Option<f64> {
-        let quota = quota::cpus(&self.sys.join("fs/cgroup"));
-        let own = self.generator.map(|list| f64::from(list.count()));
-        quota.into_iter().chain(own).reduce(f64::min)
     }
 
     /// Loads for this time, and gives back what was read at both edges.

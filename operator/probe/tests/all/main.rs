@@ -10,7 +10,6 @@
     reason = "a test ends at the first surprise, and says what it measured"
 )]
 
-mod duet;
 mod failures;
 mod load;
 mod metering;

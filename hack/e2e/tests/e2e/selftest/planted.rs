@@ -12,8 +12,6 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::TRUSTWORTHY;
 use wasmbench_api::status::{Ratio, SummaryRow};
 use wasmbench_core::noise::{self, Noise, OTHERS_CPU_LIMIT};
-use wasmbench_core::results::compare::Metric;
-use wasmbench_core::results::{RunInput, summarize};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
@@ -330,56 +328,6 @@ async fn a_generator_limited_to_a_tenth_of_a_cpu_is_called_saturated() {
         let deleted = limits.delete("selftest", &DeleteParams::default()).await;
         deleted.expect("the limit is removed");
         found("a starved generator", &doubt.expect("the run ends"), reason);
-    })
-    .await;
-}
-
-fn equals_in(pairing: &str) -> String {
-    format!(
-        r"
-pairing: {pairing}
-blocks: 16
-noiseFloor: false
-variants: [{{name: a, preset: native}}, {{name: b, preset: native}}]
-workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps:
-  throughput: {{connections: [4], durationSeconds: 3, warmupSeconds: 2}}
-"
-    )
-}
-
-/// The deviation of the logarithms of the blocks' ratios.
-async fn deviation(client: &Client, namespace: &str, pairing: &str) -> f64 {
-    let name = pairing.to_lowercase();
-    runs::create(client, namespace, &name, &equals_in(pairing)).await;
-    let run = runs::finished(client, namespace, &name, 900).await;
-    let records = runs::records(client, &run).await;
-    let input = RunInput::new(&run, 0);
-    let summary = summarize(&input, &records);
-    let mut comparisons = summary.comparisons.iter();
-    let rate = comparisons.find(|c| c.metric == Metric::ThroughputRps);
-    let rate = rate.unwrap_or_else(|| panic!("{:#?}", runs::outcomes(&records)));
-    let logs: Vec<f64> = rate.per_block.iter().map(|ratio| ratio.ln()).collect();
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-    (squares / (count - 1.0)).sqrt()
-}
-
-/// What a duet gains depends on the node, so that the figures are printed; equals must stay equal.
-#[tokio::test]
-#[ignore = "needs a quiet node: make selftest"]
-async fn ratios_of_duets_scatter_no_more_than_those_of_trials_one_after_the_other() {
-    with_namespace("pairing", |client, namespace| async move {
-        let duet = deviation(&client, &namespace, "Duet").await;
-        let alternating = deviation(&client, &namespace, "Alternating").await;
-        let figure = format!("{:.1} % and {:.1} %", 100.0 * duet, 100.0 * alternating);
-        found(
-            "ratio of equals in a block scatters by, in duets and alternating",
-            &figure,
-            "in duets not twice as much",
-        );
-        assert!(duet < 2.0 * alternating.max(0.01), "{figure}");
     })
     .await;
 }

@@ -1,11 +1,11 @@
 //! Jobs that measure.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wasmbench_core::wire::request::MeterLevel;
 
 use super::support::{ways_out, with};
 use crate::support::chart::NAMESPACE;
-use crate::support::policy::{COLD_START, Policy};
+use crate::support::policy::Policy;
 use crate::support::runs;
 
 #[test]
@@ -75,41 +75,6 @@ fn a_job_that_is_more_than_a_probe_is_refused() {
         elsewhere[0].contains("in its own namespace only"),
         "{elsewhere:#?}"
     );
-}
-
-#[test]
-fn only_probes_of_loads_share_the_nodes_process_ids_and_only_where_the_chart_allows_duets() {
-    let host_pid = |job: &Value| with(job, "/spec/template/spec/hostPID", json!(true));
-    let job = host_pid(&runs::jobs(MeterLevel::Cgroup).remove(0));
-    let off = Policy::named("probes", &[]).refusals(&job, NAMESPACE);
-    assert!(
-        off.iter().any(|m| m.contains("duet.enabled is false")),
-        "{off:#?}"
-    );
-    let set = ["--set", "duet.enabled=true"];
-    let probes = Policy::named("probes", &set);
-    assert_eq!(probes.refusals(&job, NAMESPACE), Vec::<String>::new());
-    let with_token = "/spec/template/spec/automountServiceAccountToken";
-    let refused = [
-        host_pid(&runs::cold_job()),
-        with(&job, with_token, json!(true)),
-    ];
-    for job in refused {
-        let refused = probes.refusals(&job, NAMESPACE);
-        assert!(
-            refused
-                .iter()
-                .any(|m| m.contains("process ids") || m.contains("token")),
-            "{job:#}: {refused:#?}"
-        );
-    }
-    let pod = with(
-        &runs::cold_subjects().remove(0),
-        "/spec/hostPID",
-        json!(true),
-    );
-    let refused = Policy::named("pods", &set).refusals_of(COLD_START, &pod, "team-a");
-    assert!(refused.iter().any(|m| m.contains("the node's processes")));
 }
 
 #[test]

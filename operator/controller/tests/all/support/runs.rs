@@ -44,7 +44,6 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         cold_start_service_account: Some("wasmbench-cold-start".into()),
         containerd_socket: None,
         host_network: true,
-        duet: true,
     }
 }
 
@@ -156,7 +155,6 @@ pub fn jobs(meter: MeterLevel) -> Vec<Value> {
                 subject_uid: "uid",
                 address,
                 upstream_uid: None,
-                partner: None,
             };
             let job = probe_job(&run, variant, workload, trial, target, &config);
             found.push(serde_json::to_value(job).unwrap());

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::Pairing;
 
 use super::super::environment::Environment;
 use super::super::words::cut;
@@ -38,7 +37,6 @@ pub fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     all.extend(of_what_is_measured(before.spec, after.spec));
     all.extend(instruments(environments.0, environments.1));
     all.extend(trust(before, after));
-    all.extend(neighbours(before, after));
     all.extend(variants(before, after));
     all.sort_by_key(|difference| difference.weight);
     all
@@ -241,23 +239,7 @@ fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
     })
 }
 
-/// Whether all numbers of the runs were measured beside their baseline.
-fn are_duets(before: Side<'_>, after: Side<'_>) -> bool {
-    [before, after]
-        .iter()
-        .all(|side| side.spec.pairing == Pairing::Duet)
-}
-
-/// With another baseline, no variant of a duet has the same neighbour.
-fn neighbours(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
-    let (one, other) = (&before.summary.baseline, &after.summary.baseline);
-    let what = "baseline, the neighbour in each duet".to_owned();
-    let differs = difference(Weight::Forbids, what, one, other);
-    differs.filter(|_| are_duets(before, after))
-}
-
-/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared,
-/// but for the baseline of duets, which has a part in every number.
+/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared.
 fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |spec: &BenchmarkRunSpec| {
         let variants = serde_json::to_value(&spec.variants).unwrap_or_default();
@@ -270,13 +252,7 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
         let (Some(one), Some(other)) = (one.get(name), other.get(name)) else {
             continue;
         };
-        let is_neighbour = are_duets(before, after) && name == after.summary.baseline;
-        let weight = if is_neighbour {
-            Weight::Forbids
-        } else {
-            Weight::Compared
-        };
-        found.extend(ran::differences(name, weight, before, after));
+        found.extend(ran::differences(name, before, after));
         let (one, other) = (flat(one.clone()), flat(other.clone()));
         let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         found.extend(fields.into_iter().filter_map(|field| {
@@ -287,7 +263,7 @@ fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
                     .unwrap_or_else(|| ABSENT.to_owned())
             };
             let what = format!("spec.variants.{name}.{field}");
-            difference(weight, what, &value(&one), &value(&other))
+            difference(Weight::Compared, what, &value(&one), &value(&other))
         }));
     }
     found

@@ -11,13 +11,8 @@ const UNKNOWN: &str = "unknown";
 /// Between the facts of an engine.
 const BETWEEN: &str = ", ";
 
-/// What is not the same in the variant of both runs, each of this weight.
-pub fn differences(
-    variant: &str,
-    weight: Weight,
-    before: Side<'_>,
-    after: Side<'_>,
-) -> Vec<Difference> {
+/// What is not the same in the variant of both runs.
+pub fn differences(variant: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |side: Side<'_>| {
         let mut variants = side.summary.environment.variants.iter();
         let ran = variants.find(|ran| ran.variant == variant);
@@ -34,7 +29,8 @@ pub fn differences(
         ("RuntimeClass", runtime_class(&one), runtime_class(&other)),
     ];
     let found = all.into_iter().filter_map(|(kind, one, other)| {
-        difference(weight, format!("{kind} of {variant}"), &one, &other)
+        let what = format!("{kind} of {variant}");
+        difference(Weight::Compared, what, &one, &other)
     });
     found.collect()
 }

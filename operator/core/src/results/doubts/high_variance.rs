@@ -44,7 +44,7 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
             Sweep::WarmLatency | Sweep::OpenLoop => (cell.p50_microseconds?, units::micros),
         };
         let half_width = libm::log(spread.high / spread.low) / 2.0;
-        let blocks = u32::try_from(cell.valid_blocks()).unwrap_or(u32::MAX);
+        let blocks = cell.counts.valid;
         let is_wide = cell.ranked && blocks > 1 && half_width > target;
         let needed = needed(half_width, blocks, target);
         let (low, high) = (unit(spread.low), unit(spread.high));

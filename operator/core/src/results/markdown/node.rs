@@ -31,9 +31,6 @@ pub fn section(summary: &Summary) -> String {
         .map(|s| (*s).into())
         .collect();
     table.row(&["memory numbers".to_owned(), sources.join(", ")]);
-    for sides in &environment.duet_sides {
-        table.row(&["sides of duets".to_owned(), sides.clone()]);
-    }
     for (name, cpus) in cpus(environment) {
         table.row(&[name.to_owned(), cpus]);
     }

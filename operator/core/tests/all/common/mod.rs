@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::run::{Pairing, Precision};
+use wasmbench_api::run::Precision;
 use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::record::Point;
@@ -89,25 +89,6 @@ pub fn cold() -> BenchmarkRun {
                 warmLatency: {requests: 100}";
     run.spec.sweeps = serde_yaml::from_str(text).expect("the fixture is a list of sweeps");
     run
-}
-
-/// The same run in duets, with cold starts beside them.
-pub fn duet() -> BenchmarkRun {
-    let mut run = cold();
-    run.spec.pairing = Pairing::Duet;
-    run
-}
-
-/// A configuration that allows duets.
-pub fn duet_config() -> OperatorConfig {
-    OperatorConfig {
-        duet: true,
-        ..config()
-    }
-}
-
-pub fn validated_duet() -> ValidatedRun {
-    validate(&duet(), &duet_config()).expect("the fixture is valid")
 }
 
 pub fn validated_cold() -> ValidatedRun {

@@ -157,7 +157,6 @@ pub fn record(trial: TrialId, position: u32) -> Record {
             image: format!("wasmbench/{}:0.1.0", trial.cell.variant),
             ..SubjectFacts::default()
         }),
-        duet_subject: None,
         document: None,
         cold_start: Some(document(&trial)),
         density: None,

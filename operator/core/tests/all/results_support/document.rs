@@ -98,6 +98,6 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
             ]),
             ..Environment::default()
         },
-        duet: None,
+        is_duet: false,
     }
 }

@@ -37,7 +37,6 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         recorded_at: recorded_at(position),
         noise: NoiseRule::Exclude,
         subject: Some(subject),
-        duet_subject: None,
         cold_start: None,
         density: None,
     }

@@ -26,17 +26,10 @@ impl World {
                 self.seen.upstream = Some(self.new_pod("echo"));
             }
             Step::RemoveUpstream { .. } => self.seen.upstream = None,
-            Step::DeploySubject(trial) => self.deploy(run, trial),
+            Step::DeploySubject(trial) => self.deploy(trial),
             Step::LaunchProbe {
-                trial,
-                subject_uid,
-                partner,
-                ..
-            } => {
-                assert_eq!(partner.is_some(), run.partner(trial).is_some(), "{trial}");
-                let partner = partner.as_ref().map_or("", |pod| pod.uid.as_str());
-                self.launch(trial, subject_uid, partner);
-            }
+                trial, subject_uid, ..
+            } => self.launch(trial, subject_uid),
             Step::LaunchColdStart(trial) => self.launch_cold_start(trial),
             Step::CollectRecord { trial, .. } => {
                 let probe = self
@@ -82,34 +75,18 @@ impl World {
         }
     }
 
-    fn deploy(&mut self, run: &ValidatedRun, trial: &TrialId) {
-        let is_there = |world: &Self, is_partner: bool| {
-            let mut subjects = world.seen.subjects.iter();
-            subjects.any(|one| one.trial == *trial && one.is_partner == is_partner)
-        };
-        let needs_partner = run.partner(trial).is_some();
+    fn deploy(&mut self, trial: &TrialId) {
+        let mut subjects = self.seen.subjects.iter();
         assert!(
-            !is_there(self, false) || (needs_partner && !is_there(self, true)),
+            subjects.all(|subject| subject.trial != *trial),
             "a second subject for {trial}"
         );
-        for is_partner in [false, true] {
-            if is_there(self, is_partner) || (is_partner && !needs_partner) {
-                continue;
-            }
-            let pod = self.new_pod(&format!("{trial}-{is_partner}"));
-            self.seen.subjects.push(SubjectSeen {
-                trial: trial.clone(),
-                is_partner,
-                pod,
-            });
-            // The operator may die between the pods of a duet.
-            if self.happens(self.hostility.operator_dies) {
-                return;
-            }
-        }
+        let pod = self.new_pod(&trial.to_string());
+        let trial = trial.clone();
+        self.seen.subjects.push(SubjectSeen { trial, pod });
     }
 
-    fn launch(&mut self, trial: &TrialId, subject_uid: &str, partner_uid: &str) {
+    fn launch(&mut self, trial: &TrialId, subject_uid: &str) {
         let ended = |pod: &PodSeen| matches!(pod.state, PodState::Ended { .. });
         let probes = self
             .seen
@@ -128,12 +105,10 @@ impl World {
                 "another subject lives beside {trial}"
             );
             assert_eq!(subject.pod.state, PodState::Running);
-            let uid = if subject.is_partner {
-                partner_uid
-            } else {
-                subject_uid
-            };
-            assert_eq!(subject.pod.uid, uid, "{trial} is pointed at another pod");
+            assert_eq!(
+                subject.pod.uid, subject_uid,
+                "{trial} is pointed at another pod"
+            );
         }
         assert!(
             !self.stored.contains_key(trial),
@@ -144,7 +119,6 @@ impl World {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
             subject_uid: subject_uid.to_owned(),
-            partner_uid: partner_uid.to_owned(),
             deleting: false,
             failed: None,
             pod,
@@ -174,7 +148,6 @@ impl World {
             trial: trial.clone(),
             job: format!("probe/{trial}"),
             subject_uid: String::new(),
-            partner_uid: String::new(),
             deleting: false,
             failed: None,
             pod,

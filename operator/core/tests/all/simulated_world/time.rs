@@ -50,12 +50,7 @@ impl World {
             if state == Some(PodState::Running) && self.happens(50) {
                 let name = format!("{trial}-{}", self.next_uid);
                 let pod = self.new_pod(&name);
-                let cold = SubjectSeen {
-                    trial,
-                    is_partner: false,
-                    pod,
-                };
-                self.seen.cold_subjects.push(cold);
+                self.seen.cold_subjects.push(SubjectSeen { trial, pod });
             } else if state == Some(ended(0)) {
                 self.seen.cold_subjects.retain(|cold| cold.trial != trial);
             }

@@ -176,7 +176,6 @@ impl SyntheticRun {
         Trial {
             block,
             position: 0,
-            beside: None,
             state: TrialState::Valid,
             reason: None,
             metrics: Metrics {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
+use wasmbench_core::validate::{cells_of, validate};
 use wasmbench_core::wire::record::{Cell, TrialId};
 
 use crate::common;
@@ -102,31 +102,5 @@ proptest! {
     ) {
         let trial = TrialId { cell: Cell { variant, workload, point }, block };
         prop_assert_eq!(trial.to_string().parse::<TrialId>().unwrap(), trial);
-    }
-}
-
-#[test]
-fn a_single_variant_makes_duets_with_its_twin() {
-    let mut run = common::duet();
-    run.spec.variants.truncate(1);
-    run.spec.noise_floor = Some(true);
-    let valid = validate(&run, &common::duet_config()).unwrap();
-    let loads = valid.order.iter();
-    let mut loads = loads.filter(|trial| !trial.cell.point.probe_creates_pods());
-    assert!(loads.all(|trial| trial.cell.variant == "baseline-twin"));
-}
-
-#[test]
-fn in_a_duet_run_the_baseline_has_cold_starts_and_no_loads_of_its_own() {
-    let (duets, alternating) = (common::validated_duet(), common::validated_cold());
-    let of = |run: &ValidatedRun, variant: &str, cold: bool| {
-        let trials = run.order.iter().filter(|trial| {
-            trial.cell.variant == variant && trial.cell.point.probe_creates_pods() == cold
-        });
-        trials.count()
-    };
-    assert_eq!(of(&duets, "tortoise", false), 0);
-    for (variant, cold) in [("tortoise", true), ("hare", true), ("hare", false)] {
-        assert_eq!(of(&duets, variant, cold), of(&alternating, variant, cold));
     }
 }

@@ -1,10 +1,8 @@
-//! Loads, density, duets and precision.
+//! Loads, density and precision.
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Network;
-use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::request::MeterLevel;
 
 use super::cold_refused;
 use crate::common;
@@ -86,28 +84,6 @@ fn density_needs_a_network_of_each_pods_own() {
     });
     assert_eq!(invalid.field, "spec.sweeps.density");
     assert!(invalid.message.contains("set network to Pod"), "{invalid}");
-}
-
-#[test]
-fn a_duet_needs_a_load_a_second_subject_its_own_network_and_the_administrators_leave() {
-    let refused = |change: &dyn Fn(&mut BenchmarkRun, &mut OperatorConfig)| {
-        let (mut run, mut config) = (common::duet(), common::duet_config());
-        change(&mut run, &mut config);
-        let invalid = validate(&run, &config).expect_err("the run is wrong");
-        assert_eq!(invalid.field, "spec.pairing", "{invalid}");
-        invalid.message
-    };
-    assert!(refused(&|run, _| run.spec.sweeps.warm_latency = None).contains("in pairs"));
-    assert!(refused(&|run, _| run.spec.variants.truncate(1)).contains("noiseFloor"));
-    assert!(refused(&|_, config| config.duet = false).contains("duet.enabled"));
-    assert!(refused(&|_, config| config.meter = MeterLevel::None).contains("meter.level"));
-    let on_host = |run: &mut BenchmarkRun, config: &mut OperatorConfig| {
-        let placement = run.spec.placement.as_mut().unwrap();
-        placement.network = Network::Host;
-        config.host_network = true;
-        run.spec.sweeps.cold_start = None;
-    };
-    assert!(refused(&on_host).contains("spec.placement.network"));
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! The course of the load of a trial: parts of a warm-up until the rate has come to rest, and the
+//! timed window, which is measured again where its buckets do not fit or the node was noisy.
+
+use std::time::{Duration, Instant};
+
+use wasmbench_core::wire::document::{ProbeFailure, TimedWindow};
+
+use super::amounts::Amounts;
+use super::timed::{Bench, Warm};
+use super::window::{Answered, quieter};
+use crate::output::progress;
+
+impl Bench<'_> {
+    /// Runs the discarded load. `answer_time` is what the first correct answer took.
+    pub fn warm_up(&self, amounts: &Amounts, answer_time: Duration) -> Result<Warm, ProbeFailure> {
+        let began = Instant::now();
+        let mut warm = Warm::new(answer_time);
+        let parts = amounts.warmup.iter().map(|amount| (*amount, false));
+        let more = amounts.settling.iter().map(|amount| (*amount, true));
+        for (amount, is_added) in parts.chain(more) {
+            if is_added && !warm.moves() {
+                break;
+            }
+            self.warm_part(&mut warm, amount)?;
+            warm.warmup.added_parts += u32::from(is_added);
+        }
+        Ok(warm.done(amounts, began.elapsed()))
+    }
+
+    /// Runs the timed window. It is run once more when its latencies lie where the buckets are wide, and
+    /// once more when the node was noisy; then the quieter window counts.
+    pub fn timed(
+        &self,
+        amounts: &Amounts,
+        warm: &Warm,
+    ) -> Result<(TimedWindow, Answered), ProbeFailure> {
+        let (mut buckets, mut repeats, mut noisy) = (warm.buckets, 0, None);
+        let kept = loop {
+            let window = match (self.window(amounts.timed, warm, buckets), noisy.take()) {
+                (Ok(mut window), first) => {
+                    window.timed.repeats = repeats;
+                    noisy = first;
+                    window
+                }
+                // What a repeat could not better stays as it was.
+                (Err(_), Some(first)) => break first,
+                (Err(failure), None) => return Err(failure),
+            };
+            if let Some(better) = window.better_buckets().filter(|_| repeats == 0) {
+                progress("the buckets do not fit what was seen: once more");
+                (buckets, repeats) = (better, 1);
+            } else if let Some(first) = noisy {
+                break quieter(first, window);
+            } else if window.asks_for_quiet() && self.may_repeat(&window) {
+                let why = window.noise.words();
+                progress(&format!("the node was noisy, {why}: once more"));
+                noisy = Some(window);
+            } else {
+                break window;
+            }
+        };
+        Ok((kept.timed, kept.answered))
+    }
+}
