@@ -243,7 +243,7 @@ fn save_crashed(variants: &[&str]) -> TempDir {
     let crashed = |trial: &TrialId| variants.contains(&trial.cell.variant.as_str());
     replace(&mut records, crashed, |trial, position| {
         let outcome = failed("SubjectCrashed", "exit code 1");
-        results_support::record(trial, position, outcome, None)
+        crate::results_support::record(trial, position, outcome, None)
     });
     save_as_later(records)
 }
@@ -282,7 +282,7 @@ fn runs_without_a_number_in_common_are_no_success() {
         |_| true,
         |trial, position| {
             let failing = Some(fortio("errors"));
-            results_support::record(trial, position, Outcome::Measured, failing)
+            crate::results_support::record(trial, position, Outcome::Measured, failing)
         },
     );
     let printed = compare(&save_as_later(records), &[]);
