@@ -39,7 +39,7 @@ fn images(value: &Value, found: &mut Vec<String>) {
             }
         }
         Value::Array(items) => items.iter().for_each(|item| images(item, found)),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -106,6 +106,10 @@ fn pid_of(directory: &Path) -> Pid {
     Pid::from_raw(name.parse().unwrap_or_default())
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kernel's errors: two of them have a remedy"
+)]
 fn refusal(thread: &Thread, list: &CpuList, error: Errno) -> String {
     let Thread {
         pid, name, user, ..
