@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e e2e-wasmer bench selftest generate images cluster-up cluster-down deny deny-advisories clean
+.PHONY: help demo demo-studies test lint unit test-page e2e e2e-wasmer bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,12 +17,16 @@ demo-studies: ## The studies, shortened, and their published figures beside what
 
 test: lint unit test-page e2e ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
 
-lint: ## Formatting, clippy, shellcheck
+lint: lint-workflows ## Formatting, clippy, shellcheck, the workflows
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path hack/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	@hack/lint-shell
+	@hack/tool --check
+
+lint-workflows: ## The workflows of .github, with actionlint
+	@hack/lint-workflows
 
 unit: ## All tests that need no cluster
 	@hack/test/unit
