@@ -4,10 +4,10 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e test-systems bench selftest generate images cluster-up cluster-down deny clean
+.PHONY: help demo demo-studies test lint unit test-page e2e test-systems bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Cluster, images, chart, a sample run, its result
 	@hack/demo
@@ -18,12 +18,16 @@ demo-studies: ## The studies, shortened, and their published figures beside what
 test: ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
 	@hack/test/all
 
-lint: ## Formatting, clippy, shellcheck
+lint: lint-workflows ## Formatting, clippy, shellcheck, the workflows
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path hack/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	@hack/lint-shell
+	@hack/tool --check
+
+lint-workflows: ## The workflows of .github, with actionlint
+	@hack/lint-workflows
 
 unit: ## All tests that need no cluster
 	@hack/test/unit
@@ -56,9 +60,11 @@ cluster-up: ## Start the local cluster, or find it running
 cluster-down: ## Remove the local cluster
 	@hack/cluster down
 
-deny: ## Licences, sources and duplicates of all dependencies
-	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
-	cargo deny check licenses bans sources
+deny: ## Licences, sources and duplicates of all dependencies; builds cargo-deny first
+	@hack/deny
+
+deny-advisories: ## The same, and known vulnerabilities: fetches their database
+	@hack/deny advisories
 
 clean: cluster-down ## Remove the cluster and every cache
 	rm -rf "$(CACHE)"

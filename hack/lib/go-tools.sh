@@ -9,7 +9,7 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    kind | fortio | helm | kubectl | etcd | coredns | registry) echo "$1" ;;
+    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint) echo "$1" ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
     kubernetes | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
     *) return 1 ;;

@@ -5,11 +5,13 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures::FutureExt;
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{Node, Taint};
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, ResourceExt};
+use wasmbench_api::labels;
 
-use crate::{answered, eventually};
+use crate::{answered, eventually, operator_namespace};
 
 /// Key of the taint. `hack/e2e/run` removes those of a run that was broken off.
 const OWN: &str = "e2e.wasmbench.dev/own";
@@ -23,19 +25,37 @@ pub async fn free(client: &Client) -> Vec<String> {
     free.map(|node| node.name_any()).collect()
 }
 
-/// Calls `test` with the name of a node that no other test's run is put on meanwhile. A run that is measured
-/// there already ends first.
+/// Calls `test` with the name of a node that no other test's run is put on meanwhile, once the run that was
+/// measured there has ended.
 pub async fn with_own_node<F, Fut>(client: &Client, test: F)
 where
     F: FnOnce(String) -> Fut,
     Fut: Future<Output = ()>,
 {
     let name = eventually(PATIENCE, "a node has no taint", || take(client)).await;
+    eventually(PATIENCE, "the run on the node has ended", || async {
+        (!is_claimed(client, &name).await).then_some(())
+    })
+    .await;
     let result = AssertUnwindSafe(test(name.clone())).catch_unwind().await;
     give_back(client, &name).await;
     if let Err(panic) = result {
         std::panic::resume_unwind(panic);
     }
+}
+
+async fn is_claimed(client: &Client, node: &str) -> bool {
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
+    let all = ListParams::default();
+    let leases = answered("claims are listed", || leases.list(&all)).await;
+    leases.items.iter().any(|lease| {
+        let is_of_node = lease
+            .annotations()
+            .get(labels::NODE)
+            .is_some_and(|of| of == node);
+        let spec = lease.spec.as_ref();
+        is_of_node && spec.is_some_and(|spec| spec.holder_identity.is_some())
+    })
 }
 
 /// What a run's spec says to be measured on a node of its own.

@@ -193,6 +193,10 @@ pub enum Error {
 
 impl Error {
     /// What it means that the API server could not `what`.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "kube's errors: those that users can do nothing about are alike"
+    )]
     pub fn from_kube(what: &'static str, error: kube::Error) -> Self {
         match error {
             kube::Error::Api(status) if status.code == 404 => Self::NotInstalled,

@@ -148,7 +148,9 @@ fn give_up_or_wait(error: watcher::Error, failures: u32) -> Result<(), Error> {
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
         | watcher::Error::WatchFailed(error) => Error::from_kube("follow the run", error),
-        _ => Error::Unreachable(cause),
+        watcher::Error::WatchError(_) | watcher::Error::NoResourceVersion => {
+            Error::Unreachable(cause)
+        }
     };
     let stays = matches!(error, Error::Refused { .. } | Error::NotInstalled);
     if stays || failures > FAILURES_ALLOWED {

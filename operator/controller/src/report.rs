@@ -33,9 +33,10 @@ pub async fn report(
     seen: &Observed,
     plan: &Plan,
 ) -> Result<(), Error> {
-    let conclusion = match plan.stage {
-        Stage::Done => Some(act::conclude(context, valid).await?),
-        _ => None,
+    let conclusion = if plan.stage == Stage::Done {
+        Some(act::conclude(context, valid).await?)
+    } else {
+        None
     };
     let now = Timestamp::now();
     let new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);

@@ -24,7 +24,11 @@ impl Fault {
     pub fn status(self) -> Status {
         match self {
             Self::TimedOut => Status::GATEWAY_TIMEOUT,
-            _ => Status::BAD_GATEWAY,
+            Self::NotConfigured
+            | Self::NoAddress
+            | Self::NoConnection
+            | Self::Lost
+            | Self::Malformed => Status::BAD_GATEWAY,
         }
     }
 

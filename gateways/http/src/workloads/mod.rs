@@ -142,14 +142,22 @@ impl<T: Transform> Workloads<T> {
     fn finished(&mut self, work: Work, body: &mut Vec<u8>) -> Outcome {
         match work {
             Work::Done => self.transformed(body),
-            Work::Json => match self.transformed(body) {
-                Outcome::Text(status) if status.is_success() => Outcome::Json(status),
-                failed => failed,
-            },
-            Work::Wait(time) => match self.transformed(body) {
-                Outcome::Text(status) => Outcome::Later(status, time),
-                other => other,
-            },
+            Work::Json => {
+                let transformed = self.transformed(body);
+                if let Outcome::Text(status) = transformed
+                    && status.is_success()
+                {
+                    return Outcome::Json(status);
+                }
+                transformed
+            }
+            Work::Wait(time) => {
+                let transformed = self.transformed(body);
+                if let Outcome::Text(status) = transformed {
+                    return Outcome::Later(status, time);
+                }
+                transformed
+            }
             Work::Forward => Outcome::Forward,
         }
     }

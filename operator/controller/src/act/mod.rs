@@ -136,13 +136,11 @@ const NO_ACCOUNT_YET: &str = "error looking up service account";
 
 /// Whether the API server says no, rather than not now: policy, quota, an invalid field.
 fn refused(error: &kube::Error) -> Option<String> {
-    match error {
-        kube::Error::Api(status) if status.message.contains(NO_ACCOUNT_YET) => None,
-        kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => {
-            Some(status.message.clone())
-        }
-        _ => None,
-    }
+    let kube::Error::Api(status) = error else {
+        return None;
+    };
+    let stays = matches!(status.code, 400 | 403 | 422) && !status.message.contains(NO_ACCOUNT_YET);
+    stays.then(|| status.message.clone())
 }
 
 /// Creates a pod of the run once. A pod of that name which the run owns is as good; somebody

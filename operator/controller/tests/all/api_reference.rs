@@ -120,10 +120,8 @@ fn section(text: &mut String, path: &str, schema: &Value) {
             (Some(path), kind) => format!("[{kind}](#{})", anchor(path)),
             (None, kind) => kind,
         };
-        let default = match &field["default"] {
-            Value::Null => String::new(),
-            value => format!("`{value}`"),
-        };
+        let default = field.get("default").filter(|value| !value.is_null());
+        let default = default.map_or_else(String::new, |value| format!("`{value}`"));
         let needed = if required.contains(&name.as_str()) {
             "yes"
         } else {

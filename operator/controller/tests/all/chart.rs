@@ -31,7 +31,7 @@ fn images(value: &Value, found: &mut Vec<String>) {
             }
         }
         Value::Array(items) => items.iter().for_each(|item| images(item, found)),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -103,7 +103,7 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
             "the echo server ended: see its pod's log, and the upstream image in the chart",
         )),
         _ if now < deadline => Upstream::Wait(deadline),
-        state => Upstream::Failed(Failure::new(
+        state @ (PodState::Pending(_) | PodState::Running) => Upstream::Failed(Failure::new(
             FailureReason::UpstreamUnavailable,
             format!(
                 "the echo server did not run within {UPSTREAM_START:#}{}: check the upstream image \
@@ -369,14 +369,11 @@ fn works(pod: &PodSeen) -> bool {
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at
 /// its deadline has an exit code too, but not 0.
 fn printed(pod: &PodSeen, stopped: bool) -> bool {
-    match &pod.state {
-        PodState::Ended {
-            exit_code: Some(code),
-            reason,
-            ..
-        } => reason != DEADLINE && (*code == 0 || !stopped),
-        _ => false,
-    }
+    matches!(
+        &pod.state,
+        PodState::Ended { exit_code: Some(code), reason, .. }
+            if reason != DEADLINE && (*code == 0 || !stopped)
+    )
 }
 
 fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
@@ -404,7 +401,7 @@ fn because(state: &PodState) -> String {
             format!(" ({reason})")
         }
         PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
-        _ => String::new(),
+        PodState::Pending(None) | PodState::Running | PodState::Ended { .. } => String::new(),
     }
 }
 

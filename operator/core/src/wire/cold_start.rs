@@ -299,7 +299,9 @@ impl ColdSample {
         let is_plain = self.compiled_before == Some(CompileCache::NothingToCompile);
         let class = match class {
             ColdStartClass::CompileCached if is_plain => ColdStartClass::ImageCached,
-            asked => asked,
+            ColdStartClass::NodeCold
+            | ColdStartClass::ImageCached
+            | ColdStartClass::CompileCached => class,
         };
         let mut found = self.pods.iter().filter_map(|pod| pod.class);
         found.any(|found| found != class)

@@ -134,11 +134,13 @@ impl Pairs {
             let base = times(1.0);
             let mut ratios = |factor: f64| -> Vec<f64> {
                 let values = times(factor);
-                let ratio = |(value, base): (&f64, &f64)| match metric {
-                    Metric::ThroughputRps => base / value,
-                    _ => value / base,
-                };
-                values.iter().zip(&base).map(ratio).collect()
+                let pairs = values.iter().zip(&base);
+                // The rate is of what was drawn as a time.
+                if metric == Metric::ThroughputRps {
+                    pairs.map(|(value, base)| base / value).collect()
+                } else {
+                    pairs.map(|(value, base)| value / base).collect()
+                }
             };
             compared.push(("one", metric, ratios(slower)));
             compared.push(("other", metric, ratios(1.0)));

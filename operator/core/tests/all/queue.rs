@@ -56,10 +56,11 @@ fn takes(run: &ValidatedRun, seen: &Observed) -> Option<String> {
 }
 
 fn message(run: &ValidatedRun, seen: &Observed) -> String {
-    match plan(run, seen, Timestamp::UNIX_EPOCH).stage {
-        Stage::Queued { message } | Stage::NoNode { message } => message,
-        stage => panic!("neither queued nor without a node: {stage:?}"),
-    }
+    let stage = plan(run, seen, Timestamp::UNIX_EPOCH).stage;
+    let (Stage::Queued { message } | Stage::NoNode { message }) = &stage else {
+        panic!("neither queued nor without a node: {stage:?}");
+    };
+    message.clone()
 }
 
 #[test]

@@ -186,10 +186,11 @@ mod tests {
     }
 
     fn reason(image: &NodeImage) -> String {
-        match next_of(image, &[]) {
-            Next::Stay(why) => why,
-            other => panic!("{other:?}"),
-        }
+        let next = next_of(image, &[]);
+        let Next::Stay(why) = next else {
+            panic!("{next:?}");
+        };
+        why
     }
 
     #[test]

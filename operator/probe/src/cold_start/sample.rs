@@ -351,11 +351,13 @@ impl Pods {
 }
 
 fn not_created(error: &kube::Error) -> ProbeFailure {
-    match error {
-        kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => failure(
+    if let kube::Error::Api(status) = error
+        && matches!(status.code, 400 | 403 | 422)
+    {
+        return failure(
             ProbeFailureReason::PodRejected,
             format!("the API server refuses the pod: {}", status.message),
-        ),
-        other => unavailable(format!("a pod could not be created: {other}")),
+        );
     }
+    unavailable(format!("a pod could not be created: {error}"))
 }

@@ -14,7 +14,7 @@ use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::{eventually, runs};
 
 const SHORT: &str = r"
-blocks: 5
+blocks: 3
 noiseFloor: false
 variants:
 - {name: native, preset: native}
@@ -97,7 +97,7 @@ async fn a_suspended_run_stops_within_ten_seconds_and_goes_on_later() {
         patch_spec(&client, &namespace, "pausing", json!({"suspend": false})).await;
         let run = runs::finished(&client, &namespace, "pausing", 200).await;
         let after = runs::records(&client, &run).await;
-        assert_eq!(after.len(), 20);
+        assert_eq!(after.len(), 12);
         for record in &before {
             assert!(
                 after.contains(record),
@@ -121,7 +121,7 @@ async fn the_second_run_for_a_node_queues_and_says_so() {
 }
 
 async fn queue(client: &Client, namespace: &str, node: &str) {
-    let one = SHORT.replace("blocks: 5", "blocks: 1") + &placement(node);
+    let one = SHORT.replace("blocks: 3", "blocks: 1") + &placement(node);
     runs::create(client, namespace, "first", &one).await;
     runs::measuring(client, namespace, "first", 300).await;
     runs::create(client, namespace, "second", &one).await;
@@ -147,7 +147,7 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
 #[tokio::test]
 async fn a_finished_run_expires_and_its_spec_cannot_change() {
     with_namespace("ttl", |client, namespace| async move {
-        let one = SHORT.replace("blocks: 5", "blocks: 1");
+        let one = SHORT.replace("blocks: 3", "blocks: 1");
         runs::create(&client, &namespace, "brief", &one).await;
         let change = [
             "patch",

@@ -10,9 +10,9 @@ pub fn with(object: &Value, pointer: &str, value: Value) -> Value {
     let parent = changed
         .pointer_mut(parent)
         .unwrap_or_else(|| panic!("{pointer}"));
-    match parent {
-        Value::Array(items) => items.push(value),
-        other => other[name] = value,
+    match parent.as_array_mut() {
+        Some(items) => items.push(value),
+        None => parent[name] = value,
     }
     changed
 }

@@ -179,7 +179,7 @@ fn flat(value: Value) -> BTreeMap<String, String> {
             Value::String(text) => {
                 leaves.insert(path, text);
             }
-            other => {
+            other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
                 leaves.insert(path, other.to_string());
             }
         }

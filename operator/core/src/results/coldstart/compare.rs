@@ -73,16 +73,8 @@ pub fn expected<'a>(
         .iter()
         .filter(of_both)
         .min_by_key(|cell| cell.concurrency)?;
-    let time = match metric {
-        Metric::ColdStartListening => cell.create_to_listening.as_ref(),
-        Metric::ColdStartAnswer => cell.create_to_answer.as_ref(),
-        Metric::ThroughputRps
-        | Metric::WarmP50
-        | Metric::CpuPerRequest
-        | Metric::Memory
-        | Metric::OpenLoopP50
-        | Metric::OpenLoopP99 => None,
-    };
+    let (listening, answer) = (&cell.create_to_listening, &cell.create_to_answer);
+    let time = of(metric, listening.as_ref(), answer.as_ref());
     time?.versus_baseline.as_ref()
 }
 
@@ -108,10 +100,7 @@ fn same_point(one: &ColdStartCell, other: &ColdStartCell) -> bool {
 }
 
 fn by_block(cell: &ColdStartCell, metric: Metric) -> BTreeMap<u32, f64> {
-    let time = |block: &ColdBlock| match metric {
-        Metric::ColdStartListening => block.listening,
-        _ => block.answer,
-    };
+    let time = |block: &ColdBlock| of(metric, block.listening, block.answer);
     let blocks = cell.blocks.iter();
     blocks
         .filter_map(|block| Some((block.block, time(block)?)))
@@ -119,8 +108,20 @@ fn by_block(cell: &ColdStartCell, metric: Metric) -> BTreeMap<u32, f64> {
 }
 
 fn time(cell: &mut ColdStartCell, metric: Metric) -> Option<&mut ColdTime> {
+    let (listening, answer) = (&mut cell.create_to_listening, &mut cell.create_to_answer);
+    of(metric, listening.as_mut(), answer.as_mut())
+}
+
+/// The one of the two that `metric` is about; none for a metric that is not of cold starts.
+fn of<T>(metric: Metric, listening: Option<T>, answer: Option<T>) -> Option<T> {
     match metric {
-        Metric::ColdStartListening => cell.create_to_listening.as_mut(),
-        _ => cell.create_to_answer.as_mut(),
+        Metric::ColdStartListening => listening,
+        Metric::ColdStartAnswer => answer,
+        Metric::ThroughputRps
+        | Metric::WarmP50
+        | Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99 => None,
     }
 }

@@ -150,42 +150,37 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
     fn window(record: &mut Record) -> &mut TimedWindow {
         record.document.as_mut().unwrap().timed.as_mut().unwrap()
     }
-    let plants: [(Reason, Plant); 5] = [
-        (Reason::NodeNoisy, |record| {
+    let plants: [(Reason, usize, Plant); 5] = [
+        // A warm window of 300 requests is too short to say anything of the node.
+        (Reason::NodeNoisy, 2, |record| {
             let window = window(record);
             window.node.as_mut().unwrap().busy_nanoseconds = 3 * window.duration_nanoseconds;
         }),
-        (Reason::Throttled, |record| {
+        (Reason::Throttled, 3, |record| {
             window(record).subject.as_mut().unwrap().throttled_periods = Some(1);
         }),
-        (Reason::LoadGeneratorSaturated, |record| {
+        (Reason::LoadGeneratorSaturated, 3, |record| {
             let window = window(record);
             window.generator_cpu_limit = Some(0.5);
             window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
         }),
-        (Reason::ClockTooCoarse, |record| {
+        (Reason::ClockTooCoarse, 3, |record| {
             let histogram = &mut window(record).fortio["DurationHistogram"];
             let all =
                 json!({ "Start": 0.0, "End": 0.01, "Count": histogram["Count"], "Percent": 100 });
             histogram["Data"] = json!([all]);
         }),
-        (Reason::EnvironmentDrifted, |record| {
+        // An image is the fact of a variant under all its workloads.
+        (Reason::EnvironmentDrifted, 6, |record| {
             if record.trial.block == 3 {
                 record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
             }
         }),
     ];
-    for (reason, plant) in plants {
+    for (reason, points, plant) in plants {
         let summary = with_window(plant);
         assert_eq!(reasons(&summary), [reason]);
         let invalid: Vec<_> = summary.cells.iter().filter(|cell| !cell.ranked).collect();
-        let points = match reason {
-            // A warm window of 300 requests is too short to say anything of the node.
-            Reason::NodeNoisy => 2,
-            // An image is the fact of a variant under all its workloads.
-            Reason::EnvironmentDrifted => 6,
-            _ => 3,
-        };
         assert_eq!(invalid.len(), points, "{reason:?}");
         assert!(invalid.iter().all(|cell| cell.invalid_because == [reason]));
         for c in &summary.comparisons {

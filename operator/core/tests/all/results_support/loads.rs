@@ -26,7 +26,11 @@ pub fn cost(cell: &Cell) -> f64 {
     let work = if cell.workload == "compute" { 4.0 } else { 1.0 };
     let queue = match cell.point {
         Point::Throughput { connections } if connections > 10 => 1.0,
-        _ => 1.25,
+        Point::ColdStart { .. }
+        | Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::OpenLoop { .. }
+        | Point::Density => 1.25,
     };
     overhead * work * queue
 }

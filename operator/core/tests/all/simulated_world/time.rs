@@ -72,7 +72,7 @@ impl World {
                 pod.ip = Some([10, 0, 0, 8].into());
             }
             PodState::Running if crashes => pod.state = ended(139),
-            _ => {}
+            PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => {}
         }
     }
 
@@ -85,7 +85,7 @@ impl World {
         match pod.state {
             PodState::Pending(_) if goes_on => pod.state = PodState::Running,
             PodState::Running if goes_on => pod.state = ended(i32::from(fails)),
-            _ => {}
+            PodState::Pending(_) | PodState::Running | PodState::Ended { .. } => {}
         }
     }
 }

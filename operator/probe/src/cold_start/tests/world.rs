@@ -86,7 +86,12 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
     let pulled = match fate {
         Fate::ServesUnseen => return,
         Fate::ServesPulled(first) => world.created <= first,
-        _ => false,
+        Fate::Serves
+        | Fate::ServesOnHost
+        | Fate::Refused
+        | Fate::Crashes
+        | Fate::HasNoRoom
+        | Fate::StaysSilent => false,
     };
     let message = if pulled {
         "Successfully pulled image \"a\" in 1s (1s including waiting). Image size: 1 bytes."
