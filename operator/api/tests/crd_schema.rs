@@ -44,12 +44,14 @@ fn walk(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Value)) {
 
 /// Paths of all schemas that `wrong` complains about.
 fn paths_where(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
-    let mut found = vec![];
+    let (mut found, mut count) = (vec![], 0);
     walk(&schema(), "", &mut |path, schema| {
+        count += 1;
         if wrong(path, schema) {
             found.push(path.to_owned());
         }
     });
+    assert!(count >= 100, "only {count} schemas: the walk misses some");
     found
 }
 
@@ -189,6 +191,7 @@ fn every_rule_says_what_is_wrong_in_words_of_its_own() {
             "{path}: two rules with one message: {rule}"
         );
     });
+    assert!(messages.len() >= 9, "{messages:?}");
 }
 
 #[test]
@@ -202,6 +205,7 @@ fn a_field_of_the_spec_cannot_change_unless_it_is_meant_to() {
         .filter_map(|rule| rule["rule"].as_str())
         .find(|rule| rule.contains("oldSelf"))
         .unwrap();
+    assert!(fields.len() > MUTABLE.len(), "{fields:?}");
     for field in fields {
         let guarded = rule.contains(&format!("self.{field} == oldSelf.{field}"));
         let mutable = MUTABLE.contains(&field.as_str());

@@ -20,8 +20,16 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// What documents say: of each study at least one figure at one point.
 fn published() -> Published {
-    wasmbench_studies::published(&repository().join("manifests/studies/published.yaml")).unwrap()
+    let path = repository().join("manifests/studies/published.yaml");
+    let published = wasmbench_studies::published(&path).unwrap();
+    assert_eq!(published.studies.len(), 4);
+    for study in &published.studies {
+        let has_points = |table: &Table| !table.points.is_empty();
+        assert!(!study.tables.is_empty() && study.tables.iter().all(has_points));
+    }
+    published
 }
 
 fn measured(published: &Published) -> Vec<(&str, Option<Measured>)> {
@@ -84,8 +92,10 @@ fn check_generated(file: &str, wanted: &str) {
 #[test]
 fn every_difference_has_a_reason() {
     let published = published();
+    let mut compared = 0;
     for (study, (_, measured)) in published.studies.iter().zip(measured(&published)) {
         for row in beside::rows(study, measured.as_ref()) {
+            compared += usize::from(row.factor().is_some());
             let unexplained = row.there.is_some() && row.differs() && row.why.is_empty();
             assert!(
                 !unexplained,
@@ -94,6 +104,7 @@ fn every_difference_has_a_reason() {
             );
         }
     }
+    assert!(compared > 10, "only {compared} figures were measured here");
 }
 
 /// Whether a run measures the variant under the table's workload at one of the table's points.

@@ -223,6 +223,7 @@ fn every_sample_and_every_study_has_a_plan() {
     let files = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut plans = 0;
     for file in files {
         let path = file.unwrap().path();
         // Figures of documents, and no run.
@@ -232,7 +233,10 @@ fn every_sample_and_every_study_has_a_plan() {
         let output = kubectl_wasmbench(&["plan", "-f", path.to_str().unwrap()]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{}: {error}", path.display());
+        plans += 1;
     }
+    // As many as the operator's tests of the manifests ask for.
+    assert!(plans >= 3 + 8, "only {plans} plans");
 }
 
 #[test]

@@ -46,10 +46,9 @@ fn every_link_of_the_api_reference_has_one_target() {
         headings.len(),
         "two headings share an anchor: {headings:?}"
     );
-    let links = text
-        .split("](#")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let links = text.split("](#").skip(1);
+    let links: Vec<&str> = links.filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() > 10, "{links:?}");
     for link in links {
         assert!(
             headings.iter().any(|heading| heading == link),
@@ -61,11 +60,10 @@ fn every_link_of_the_api_reference_has_one_target() {
 #[test]
 fn every_field_has_a_description() {
     let text = render(&serde_json::to_value(BenchmarkRun::crd()).unwrap());
-    let bare: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("| `") && line.ends_with("|  |"))
-        .collect();
-    assert!(bare.is_empty(), "{bare:#?}");
+    let fields: Vec<&str> = text.lines().filter(|l| l.starts_with("| `")).collect();
+    assert!(fields.len() > 100, "only {} fields", fields.len());
+    let bare = fields.iter().filter(|line| line.ends_with("|  |"));
+    assert_eq!(bare.collect::<Vec<_>>(), Vec::<&&str>::new());
 }
 
 fn render(crd: &Value) -> String {

@@ -122,7 +122,9 @@ fn the_operator_s_pod_passes_the_restricted_standard() {
             pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault",
             "{file}"
         );
-        for container in pod["containers"].as_array().unwrap() {
+        let containers = pod["containers"].as_array().unwrap();
+        assert_eq!(containers.len(), 1, "{file}");
+        for container in containers {
             let security = &container["securityContext"];
             assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
             assert_eq!(security["readOnlyRootFilesystem"], true, "{file}");

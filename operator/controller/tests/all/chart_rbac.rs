@@ -27,9 +27,11 @@ const FORBIDDEN_VERBS: [&str; 4] = ["*", "escalate", "bind", "impersonate"];
 #[test]
 fn no_rule_grants_what_would_make_the_operator_someone_else() {
     for (file, objects) in renderings() {
+        let mut rules = 0;
         for kind in ["Role", "ClusterRole"] {
             for role in of_kind(&objects, kind) {
                 for rule in role["rules"].as_array().unwrap() {
+                    rules += 1;
                     let resources = strings(&rule["resources"]);
                     let verbs = strings(&rule["verbs"]);
                     let forbidden = FORBIDDEN_RESOURCES
@@ -42,6 +44,7 @@ fn no_rule_grants_what_would_make_the_operator_someone_else() {
                 }
             }
         }
+        assert!(rules >= 10, "{file}: only {rules} rules");
     }
 }
 
@@ -112,7 +115,10 @@ fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() 
 /// A token is mounted where a pod asks for it, never by default.
 #[test]
 fn no_service_account_mounts_its_token_by_itself() {
-    for account in of_kind(&render(&[]), "ServiceAccount") {
+    let objects = render(&[]);
+    let accounts = of_kind(&objects, "ServiceAccount");
+    assert_eq!(accounts.len(), 2);
+    for account in accounts {
         assert_eq!(account["automountServiceAccountToken"], false, "{account}");
     }
 }
@@ -120,18 +126,16 @@ fn no_service_account_mounts_its_token_by_itself() {
 #[test]
 fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
     let objects = render(&[]);
-    for role in of_kind(&objects, "ClusterRole") {
-        let aggregated = role["metadata"]["labels"].as_object().unwrap().keys();
-        if aggregated
-            .clone()
-            .any(|label| label.contains("aggregate-to"))
-        {
-            for rule in role["rules"].as_array().unwrap() {
-                assert_eq!(
-                    strings(&rule["resources"]),
-                    BTreeSet::from(["benchmarkruns"])
-                );
-            }
-        }
+    let roles = of_kind(&objects, "ClusterRole").into_iter();
+    let aggregated = roles.filter(|role| {
+        let mut labels = role["metadata"]["labels"].as_object().unwrap().keys();
+        labels.any(|label| label.contains("aggregate-to"))
+    });
+    let aggregated: Vec<_> = aggregated.collect();
+    assert_eq!(aggregated.len(), 2);
+    for role in aggregated {
+        let rules = role["rules"].as_array().unwrap().iter();
+        let granted: Vec<_> = rules.map(|rule| strings(&rule["resources"])).collect();
+        assert_eq!(granted, [BTreeSet::from(["benchmarkruns"])]);
     }
 }

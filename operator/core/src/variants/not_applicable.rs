@@ -127,7 +127,9 @@ mod tests {
     #[test]
     fn a_variant_without_a_reason_can_do_everything() {
         let spec = spec();
-        for point in points_of(&spec) {
+        let points = points_of(&spec);
+        assert_eq!(points.len(), 4);
+        for point in points {
             assert_eq!(reason(&spec.variants[0], &spec.workloads[0], point), None);
         }
         let bare = &spec.variants[1];

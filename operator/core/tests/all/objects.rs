@@ -116,6 +116,7 @@ fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
 fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
     let (run, config) = (common::validated_cold(), common::config());
     let first = run.spec.workloads[0].name.clone();
+    let mut floors = 0;
     for trial in &run.order {
         let Point::ColdStart { concurrency } = trial.cell.point else {
             continue;
@@ -130,6 +131,7 @@ fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
         let has_floor = cell.variant == run.baseline && cell.workload == first;
         assert_eq!(request.floor.is_some(), has_floor, "{trial}");
         let Some(floor) = request.floor else { continue };
+        floors += 1;
         assert_eq!(floor.concurrency, concurrency);
         assert_eq!(floor.selector, request.selector);
         let (pod, measured) = (&floor.pod, &request.pod);
@@ -139,6 +141,7 @@ fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
         assert_eq!(container.image.as_ref(), Some(&config.images.probe));
         assert_eq!(container.args, Some(vec!["listen".to_owned()]));
     }
+    assert!(floors > 0, "no trial has a floor");
 }
 
 #[test]

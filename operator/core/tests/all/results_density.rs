@@ -177,6 +177,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     let document = changed[0].density.as_mut().unwrap();
     document.environment.before = facts(&[("governor", "powersave")]);
     let summary = summarize(&run, &changed);
+    assert_eq!(summary.density.len(), 2);
     for cell in &summary.density {
         assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
         assert!(cell.bytes_per_instance.is_some(), "it is shown");

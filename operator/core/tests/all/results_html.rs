@@ -93,8 +93,10 @@ fn every_trial_with_a_number_is_a_point_of_each_of_its_plots() {
         .filter(|node| node.has_tag_name(("http://www.w3.org/1999/xhtml", "title")))
         .filter_map(|node| node.text())
         .collect();
+    let mut trials = 0;
     for cell in &summary.cells {
         for trial in cell.trials.iter().filter(|t| t.metrics.rps.is_some()) {
+            trials += 1;
             let label = format!(
                 "{}, block {} (trial {})",
                 cell.variant,
@@ -109,6 +111,7 @@ fn every_trial_with_a_number_is_a_point_of_each_of_its_plots() {
             assert!(points == 5 || points == 4, "{label}: {points}");
         }
     }
+    assert!(trials > 40, "only {trials} trials");
 }
 
 #[test]
@@ -179,10 +182,10 @@ fn every_plot_has_a_name_and_a_description_of_its_own() {
     }
 }
 
-/// All numbers of the coordinates of an element, as pairs, with relative moves followed.
+/// The corners of elements that lie outside of their plot. A page with plots has some corners.
 fn outside(html: &str) -> Vec<String> {
     let document = parsed(html);
-    let mut found = vec![];
+    let (mut found, mut looked_at) = (vec![], 0);
     for plot in document
         .descendants()
         .filter(|n| n.attribute("role") == Some("img"))
@@ -210,6 +213,7 @@ fn outside(html: &str) -> Vec<String> {
             if let Some(path) = node.attribute("d") {
                 corners.extend(absolute_points(path));
             }
+            looked_at += corners.len();
             for (x, y) in corners {
                 if !inside(x, y) {
                     found.push(format!("{x} {y} in {node:?}"));
@@ -217,6 +221,7 @@ fn outside(html: &str) -> Vec<String> {
             }
         }
     }
+    assert_eq!(looked_at > 0, html.contains(r#"role="img""#), "no corners");
     found
 }
 

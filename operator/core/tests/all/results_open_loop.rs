@@ -263,5 +263,6 @@ fn a_summary_reads_back_with_every_trial() {
             .collect()
     };
     assert_eq!(times(&read), times(&summary));
+    assert_eq!(times(&read).len(), 20);
     assert!(times(&read).iter().all(|trial| !trial.is_null()));
 }

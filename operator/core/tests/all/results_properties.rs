@@ -78,6 +78,7 @@ proptest! {
     #[test]
     fn invalid_points_are_never_ranked_or_compared(fates in fates()) {
         let summary = summarize(&loads(), &records(&fates));
+        prop_assert!(!summary.cells.is_empty());
         for cell in &summary.cells {
             let errors = cell.trials.iter().any(|trial| trial.metrics.errors > 0);
             prop_assert_eq!(errors, cell.invalid_because.contains(&Reason::ErrorsInLoad));
@@ -92,7 +93,9 @@ proptest! {
 
     #[test]
     fn percentiles_of_a_point_rise(fates in fates()) {
-        for cell in summarize(&loads(), &records(&fates)).cells {
+        let summary = summarize(&loads(), &records(&fates));
+        prop_assert!(!summary.cells.is_empty());
+        for cell in summary.cells {
             let medians = [cell.p50_microseconds, cell.p90_microseconds, cell.p99_microseconds];
             let medians: Vec<f64> = medians.iter().flatten().map(|spread| spread.median).collect();
             prop_assert!(medians.is_sorted());
@@ -104,7 +107,9 @@ proptest! {
 
     #[test]
     fn rates_are_told_of_open_loops_only(fates in fates()) {
-        for cell in summarize(&loads(), &records(&fates)).cells {
+        let summary = summarize(&loads(), &records(&fates));
+        prop_assert!(!summary.cells.is_empty());
+        for cell in summary.cells {
             let is_open = cell.sweep == Sweep::OpenLoop;
             prop_assert_eq!(cell.percent_of_peak.is_some(), is_open);
             prop_assert!(is_open || cell.open_loop.is_none());

@@ -65,6 +65,15 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
     (document, world)
 }
 
+/// The pods of all samples, each of which has some.
+fn pods(document: &ColdStartDocument) -> Vec<&ColdPod> {
+    let samples = document.samples.iter();
+    assert!(samples.clone().all(|sample| !sample.pods.is_empty()));
+    let pods: Vec<&ColdPod> = samples.flat_map(|sample| &sample.pods).collect();
+    assert!(!pods.is_empty(), "{document:#?}");
+    pods
+}
+
 fn reason(document: &ColdStartDocument) -> Option<ProbeFailureReason> {
     document.failure.as_ref().map(|failure| failure.reason)
 }
@@ -81,7 +90,7 @@ fn every_sample_has_a_timeline_and_the_first_is_discarded() {
         (3, 1),
         "one after the other"
     );
-    for pod in document.samples.iter().flat_map(|sample| &sample.pods) {
+    for pod in pods(&document) {
         let at = |step| {
             pod.steps
                 .get(&step)
@@ -146,8 +155,8 @@ fn without_the_line_that_was_named_there_is_no_listening() {
     });
     let (document, _) = trial(Fate::Serves, &silent);
     assert_eq!(document.failure, None);
-    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
-    assert!(pods.all(|pod| !pod.steps.contains_key(&ColdStep::Listening)));
+    let is_so = |pod: &&ColdPod| !pod.steps.contains_key(&ColdStep::Listening);
+    assert!(pods(&document).iter().all(is_so), "{document:#?}");
 }
 
 #[test]
@@ -185,8 +194,9 @@ fn on_the_nodes_network_the_port_is_asked_before_the_pod_is_there() {
     request.timeout_seconds = 10;
     let (document, _) = trial(Fate::ServesOnHost, &request);
     assert_eq!(document.failure, None);
-    let counted = document.samples.iter().filter(|sample| !sample.discarded);
-    for pod in counted.flat_map(|sample| &sample.pods) {
+    let first = document.samples[0].pods.len();
+    assert_eq!((first, pods(&document).len()), (1, 3));
+    for pod in &pods(&document)[first..] {
         let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
         // The API told the address at once; the service listened a second later.
         assert!(pod.attempts > 10, "{pod:#?}");
@@ -211,8 +221,8 @@ fn wrong(document: &ColdStartDocument) -> Vec<bool> {
 #[test]
 fn each_pod_carries_what_it_found_on_the_node() {
     let (document, _) = trial(Fate::Serves, &request(service(), |_| {}));
-    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
-    assert!(pods.all(|pod| pod.class == Some(ColdStartClass::ImageCached)));
+    let is_so = |pod: &&ColdPod| pod.class == Some(ColdStartClass::ImageCached);
+    assert!(pods(&document).iter().all(is_so), "{document:#?}");
     assert_eq!(wrong(&document), [false; 3]);
 }
 
@@ -259,8 +269,8 @@ fn a_node_cold_sample_whose_image_was_there_is_of_the_wrong_class() {
     });
     let (document, _) = trial(Fate::ServesPulled(99), &cold);
     assert_eq!(wrong(&document), [false; 3]);
-    let mut pods = document.samples.iter().flat_map(|sample| &sample.pods);
-    assert!(pods.all(|pod| pod.pull.is_some_and(|pull| pull.milliseconds == 1000)));
+    let is_so = |pod: &&ColdPod| pod.pull.is_some_and(|pull| pull.milliseconds == 1000);
+    assert!(pods(&document).iter().all(is_so), "{document:#?}");
     let (document, _) = trial(Fate::ServesPulled(2), &cold);
     assert_eq!(wrong(&document), [false, false, true, true, true]);
 }

@@ -111,6 +111,7 @@ impl Policy {
         );
         let results = evaluator.evaluate(&self.expressions("validations"));
         let rules = self.spec["validations"].as_array().unwrap();
+        assert!(!rules.is_empty() && rules.len() == results.len());
         rules
             .iter()
             .zip(results)

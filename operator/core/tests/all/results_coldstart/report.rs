@@ -76,12 +76,10 @@ fn a_step_without_evidence_is_absent_and_the_others_stay() {
         }
     }
     let summary = summary_of(&records);
-    assert!(
-        summary
-            .cold_starts
-            .iter()
-            .all(|cell| cell.create_to_listening.is_none())
-    );
+    assert_eq!(summary.cold_starts.len(), 4);
+    for cell in &summary.cold_starts {
+        assert!(cell.create_to_listening.is_none(), "{}", cell.place());
+    }
     assert!(
         summary.verdict.contains("create to answer"),
         "{}",

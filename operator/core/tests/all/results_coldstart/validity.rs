@@ -188,6 +188,7 @@ fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_co
     document.environment.before = BTreeMap::from([("kernel".into(), "6.0".into())]);
     let summary = summary_of(&all);
     let drifted = |cell: &ColdStartCell| cell.invalid_because == [Reason::EnvironmentDrifted];
+    assert_eq!(summary.cold_starts.len(), 4);
     assert!(summary.cold_starts.iter().all(drifted));
     let doubts = doubts_of(&summary, Reason::EnvironmentDrifted);
     assert!(
@@ -310,6 +311,7 @@ fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_cold_starts_either()
     load.document = Some(serde_json::from_value(document).unwrap());
     all.push(load);
     let summary = summary_of(&all);
+    assert_eq!(summary.cold_starts.len(), 4);
     for cell in &summary.cold_starts {
         let reasons: &[Reason] = match cell.variant.as_str() {
             "hare" => &[Reason::EngineModeMismatch],

@@ -7,7 +7,7 @@ use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::summarize;
 use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
 
-use super::support::{doubt, is_embedded_hello, reasons};
+use super::support::{compared_on, doubt, is_embedded_hello, reasons};
 use crate::results_support::{all_measured, failed, fortio, measured, record, replace, run};
 
 #[test]
@@ -78,7 +78,7 @@ fn variants_that_answer_differently_are_not_compared() {
         "{}",
         doubt.message
     );
-    assert!(summary.comparisons.iter().all(|c| c.workload == "hello"));
+    assert_eq!(compared_on(&summary), ["hello"; 4]);
 }
 
 #[test]
@@ -107,17 +107,12 @@ fn a_wrong_answer_makes_its_point_invalid() {
         record(t, position, failed("WrongAnswer", "got 'oops'"), None)
     });
     let summary = summarize(&run, &records);
-    let cells = summary
-        .cells
-        .iter()
-        .filter(|c| c.variant == "embedded" && c.workload == "hello");
-    assert!(
-        cells
-            .clone()
-            .all(|c| !c.ranked && c.invalid_because == [Reason::ResponseMismatch])
-    );
+    let cells = summary.cells.iter();
+    let cells = cells.filter(|c| c.variant == "embedded" && c.workload == "hello");
+    let found: Vec<_> = cells.map(|c| (c.ranked, &c.invalid_because)).collect();
+    assert_eq!(found, [(false, &vec![Reason::ResponseMismatch]); 3]);
     assert!(reasons(&summary).contains(&Reason::ResponseMismatch));
-    assert!(summary.comparisons.iter().all(|c| c.workload == "compute"));
+    assert_eq!(compared_on(&summary), ["compute"; 4]);
 }
 
 #[test]
@@ -151,5 +146,5 @@ fn a_window_without_a_single_success_is_invalid() {
     });
     let summary = summarize(&run, &records);
     assert!(reasons(&summary).contains(&Reason::ErrorsInLoad));
-    assert!(summary.comparisons.iter().all(|c| c.workload == "compute"));
+    assert_eq!(compared_on(&summary), ["compute"; 4]);
 }

@@ -112,13 +112,16 @@ fn a_variant_compared_with_itself_is_exactly_one() {
 fn the_twin_is_the_noise_floor_and_never_a_competitor() {
     let summary = with_twin(1.0);
     let is_twin = |name: &str| name == "baseline-twin";
-    assert!(summary.comparisons.iter().all(|c| !is_twin(&c.variant)));
+    let compared: Vec<&str> = summary
+        .comparisons
+        .iter()
+        .map(|c| c.variant.as_str())
+        .collect();
+    assert_eq!(compared, ["embedded"; 8]);
     assert!(!summary.verdict.contains("twin"), "{}", summary.verdict);
-    assert!(
-        status_rows(&summary)
-            .iter()
-            .all(|row| !is_twin(&row.variant))
-    );
+    let rows = status_rows(&summary);
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| !is_twin(&row.variant)));
     assert_eq!(summary.noise_floors.len(), 8);
     assert!(
         summary
@@ -205,13 +208,9 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     assert_eq!(throughput.at_connections, Some(100));
     assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
     let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
-    assert!(
-        summary
-            .comparisons
-            .iter()
-            .filter(loaded)
-            .all(|c| c.connections == 50)
-    );
+    let compared = summary.comparisons.iter().filter(loaded);
+    let compared: Vec<u32> = compared.map(|c| c.connections).collect();
+    assert_eq!(compared, [50, 50]);
 }
 
 /// A run in which this variant takes so many times as long in each block.

@@ -121,10 +121,9 @@ fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
         doubt(&summary, Reason::EngineModeMismatch).message,
         "embedded: allocator is OnDemand instead of Pooling"
     );
-    let embedded = summary
-        .cells
-        .iter()
-        .filter(|cell| cell.variant == "embedded");
+    let embedded = summary.cells.iter();
+    let embedded: Vec<_> = embedded.filter(|c| c.variant == "embedded").collect();
+    assert_eq!(embedded.len(), 6);
     for cell in embedded {
         // Of the other workload too: its pods are those of the same variant.
         assert_eq!(cell.invalid_because, [Reason::EngineModeMismatch]);

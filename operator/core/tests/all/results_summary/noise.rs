@@ -183,6 +183,9 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
         let invalid: Vec<_> = summary.cells.iter().filter(|cell| !cell.ranked).collect();
         assert_eq!(invalid.len(), points, "{reason:?}");
         assert!(invalid.iter().all(|cell| cell.invalid_because == [reason]));
+        // All points of one of the two variants are invalid then.
+        let nothing_left = reason == Reason::EnvironmentDrifted;
+        assert_eq!(summary.comparisons.is_empty(), nothing_left, "{reason:?}");
         for c in &summary.comparisons {
             let at = |cell: &&&CellSummary| {
                 (&cell.variant, &cell.workload, cell.sweep, cell.connections)
@@ -221,6 +224,7 @@ fn a_node_that_changed_leaves_nothing_to_compare() {
         facts.insert("governor".into(), "powersave".into());
     });
     assert!(summary.comparisons.is_empty());
+    assert_eq!(summary.cells.len(), 12);
     assert!(summary.cells.iter().all(|cell| !cell.ranked));
 }
 

@@ -36,9 +36,11 @@ fn density(embedded: [Option<u64>; 5]) -> Summary {
         memory(instances, of_block(trial).unwrap_or_default())
     });
     let is_lost = |trial: &TrialId| of_block(trial).is_none();
-    replace(&mut records, is_lost, |trial, position| {
-        record(trial, position, failed("SubjectCrashed", "exit 1"), None)
-    });
+    if embedded.contains(&None) {
+        replace(&mut records, is_lost, |trial, position| {
+            record(trial, position, failed("SubjectCrashed", "exit 1"), None)
+        });
+    }
     summarize(&run(5), &records)
 }
 

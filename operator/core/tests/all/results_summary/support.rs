@@ -81,6 +81,12 @@ pub fn with_twin(factor: f64) -> Summary {
     summarize(&run, &records)
 }
 
+/// The workloads on which variants are compared, each as often as it is.
+pub fn compared_on(summary: &Summary) -> Vec<&str> {
+    let comparisons = summary.comparisons.iter();
+    comparisons.map(|c| c.workload.as_str()).collect()
+}
+
 pub fn verdict_on(summary: &Summary, workload: &str) -> Verdict {
     let of = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
     summary.comparisons.iter().find(of).unwrap().verdict

@@ -13,7 +13,7 @@ use wasmbench_api::run::BenchmarkRunSpec;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::wire::record::{Record, TrialId};
 
-pub use loads::{cost, measured, noise, quantiles};
+pub use loads::{measured, quantiles};
 pub use output::{fortio, slower};
 pub use records::{facts, failed, record, recorded_at, skipped};
 
@@ -74,13 +74,16 @@ pub fn all_measured(run: &RunInput) -> Vec<Record> {
         .collect()
 }
 
-/// Replaces the records of the trials that `which` picks.
+/// Replaces the records of the trials that `which` picks, of which there are some.
 pub fn replace(
     records: &mut [Record],
     which: impl Fn(&TrialId) -> bool,
     with: impl Fn(TrialId, u32) -> Record,
 ) {
+    let mut picked = 0;
     for record in records.iter_mut().filter(|record| which(&record.trial)) {
         *record = with(record.trial.clone(), record.position);
+        picked += 1;
     }
+    assert!(picked > 0, "no record is replaced");
 }
