@@ -18,11 +18,12 @@ demo-studies: ## The studies, shortened, and their published figures beside what
 test: ## Everything: lint, unit, property, golden, mock API server, docs, real cluster
 	@hack/test/all
 
-lint: lint-workflows ## Formatting, clippy, shellcheck, the workflows
+lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path hack/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
 	@hack/lint-shell
 	@hack/tool --check
 

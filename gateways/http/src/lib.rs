@@ -7,7 +7,7 @@
 //! Reading order: [`Workloads`] (what is answered), `connection` (a client as a pure state
 //! machine), `server` (the loop), `upstream` (forwarding), `children`
 //! (answers that a process makes), `net` (sockets and readiness),
-//! [`run`] (what a gateway's `main` calls).
+//! [`run()`] (what a gateway's `main` calls).
 //!
 //! What it accepts: GET, HEAD and POST in HTTP/1.0 and 1.1, keep-alive (HTTP/1.1), pipelining,
 //! bodies with a length or in the chunked coding, `Expect: 100-continue`. What it refuses, it

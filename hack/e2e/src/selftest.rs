@@ -7,12 +7,38 @@ pub fn found(name: &str, figure: &str, expected: &str) {
 }
 
 /// Prints a figure of a benchmark as `bench: <name> <value> <unit>`, and whether it keeps its bound.
-#[expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 pub fn at_least(name: &str, value: f64, unit: &str, bound: f64) -> bool {
+    printed(name, value, unit);
+    kept(value >= bound, "below", bound)
+}
+
+/// The same of a figure that shall be small.
+pub fn at_most(name: &str, value: f64, unit: &str, bound: f64) -> bool {
+    printed(name, value, unit);
+    kept(value <= bound, "above", bound)
+}
+
+/// Says that there is no figure; it keeps no bound.
+#[expect(
+    clippy::print_stdout,
+    reason = "that a figure is missing is said where it would stand"
+)]
+pub fn missing(name: &str) -> bool {
+    println!(
+        "bench: {name} was not found, as every point behind it is invalid: is the machine quiet?"
+    );
+    false
+}
+
+#[expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
+fn printed(name: &str, value: f64, unit: &str) {
     println!("bench: {name} {value:.3} {unit}");
-    let keeps = value >= bound;
+}
+
+#[expect(clippy::print_stdout, reason = "it stands below the figure")]
+fn kept(keeps: bool, side: &str, bound: f64) -> bool {
     if !keeps {
-        println!("       is below its bound: {bound}");
+        println!("       is {side} its bound: {bound}");
     }
     keeps
 }

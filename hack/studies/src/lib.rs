@@ -1,7 +1,7 @@
 //! The published figures of studies beside what the same experiments give here.
 //!
-//! Reading order: [`published`] (what documents print, from `manifests/studies/published.yaml`),
-//! [`measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
+//! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`),
+//! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
 //! to the same base, row by row), then what people see: [`terminal`] and [`page`], which is
 //! `docs/studies.md`. No ratio is typed in anywhere.
 

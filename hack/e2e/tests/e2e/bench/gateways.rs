@@ -55,7 +55,7 @@ fn the_embedded_gateway_keeps_up_with_the_native_one_at_a_hundred_connections() 
     let pooling = || Gateway::embedded(&["--engine-allocator=Pooling"]);
     let on_demand = || Gateway::embedded(&["--engine-allocator=OnDemand"]);
     let found = ratios(&[&Gateway::start, &pooling, &on_demand], 100);
-    // A bound against getting slower. Where services run, in pods, 0.8 is asked (hack/bench): a request costs
+    // A bound against getting slower. Where services run, in pods, 0.8 is asked (pods.rs): a request costs
     // more there, so that an instance per request weighs less (docs/embedded.md).
     let keeps = at_least(
         "embedded-pooling-vs-native-rps-c100-on-loopback",

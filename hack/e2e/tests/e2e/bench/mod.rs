@@ -1,4 +1,7 @@
 //! Benchmarks: figures with the bounds that they keep.
 
 mod gateways;
+mod idle;
+mod image;
+mod pods;
 mod processes;

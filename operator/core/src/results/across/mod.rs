@@ -1,6 +1,6 @@
 //! Two runs compared: what each cell of a run is as a multiple of the same cell of an earlier one.
 //! Blocks of different runs are not paired, so that the intervals are those of
-//! [`LogInterval::unpaired`]; verdicts are judged as within a run.
+//! [`LogInterval::unpaired`](super::statistics::LogInterval::unpaired); verdicts are judged as within a run.
 //!
 //! Reading order: [`differences`] with [`ran`] (may the runs be compared at all, and what is it that differs),
 //! [`ratios`] (the numbers), [`lost`] (what has none any more), [`words`] (what people see).

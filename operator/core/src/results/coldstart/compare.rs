@@ -1,5 +1,5 @@
 //! Cold starts as multiples of the baseline's: ratios within blocks, judged together with all other
-//! comparisons of the run, by the same rules ([`by_block`]).
+//! comparisons of the run, by the same rules ([`mod@by_block`]).
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Cold starts: records in, numbers, tables and rows of the status out. Apart from the results of
 //! loads, because the unit is another one: a pod's start, not a request.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell),
+//! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
 //! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not), [`compare`] (ratios to the baseline and their verdicts), [`floor`] (what the harness takes), then what people see: [`report`] (a section of `report.md`), [`status`]
 //! (rows of the status), [`words`] (verdict, doubts, terminal).
 

@@ -1,7 +1,7 @@
 //! Density: records in, numbers, tables and rows of the status out. The unit is one climb of the
 //! ladder, and its number is a slope: what one more instance costs.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`cells`] (all blocks of a cell), [`validity`] with
+//! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell), [`validity`] with
 //! [`spoilt`] (which of them count, and why not), [`compare`] (the ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
 //! (status, verdict, doubts).
 

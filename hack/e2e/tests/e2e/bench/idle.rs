@@ -1,0 +1,174 @@
+//! What an operator costs that has nothing to do but to know a hundred finished runs. Runs by `make bench` alone.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use wasmbench_api::conditions::{FINISHED, is_true};
+use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::processes::process_of;
+use wasmbench_e2e::selftest::at_most;
+use wasmbench_e2e::{answered, eventually, operator_namespace, runs};
+
+use super::pods::trials;
+
+const FINISHED_RUNS: usize = 100;
+const MINUTE: Duration = Duration::from_mins(1);
+/// What a new operator does first is over by then.
+const START: Duration = Duration::from_secs(10);
+
+/// A hundred finished runs, each with the status of one that was really measured.
+async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let names: Vec<String> = (1..=FINISHED_RUNS)
+        .map(|number| format!("finished-{number:03}"))
+        .collect();
+    for name in &names {
+        let mut run = BenchmarkRun::new(name, measured.spec.clone());
+        run.spec.suspend = true;
+        api.create(&PostParams::default(), &run)
+            .await
+            .expect("the run is created");
+    }
+    // The operator has its say first: later it would write over what is written here.
+    let all = ListParams::default();
+    eventually(MINUTE, "the operator has seen the runs", || async {
+        let runs = answered("runs are listed", || api.list(&all)).await;
+        let is_seen = |run: &BenchmarkRun| run.status.is_some();
+        runs.items.iter().all(is_seen).then_some(())
+    })
+    .await;
+    let status = Patch::Merge(json!({ "status": measured.status }));
+    for name in &names {
+        api.patch_status(name, &PatchParams::default(), &status)
+            .await
+            .expect("the status is written");
+    }
+}
+
+/// How many runs have ended.
+async fn finished(client: &Client, namespace: &str) -> usize {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let all = ListParams::default();
+    let runs = answered("runs are listed", || api.list(&all)).await;
+    let has_ended = |run: &&BenchmarkRun| {
+        let status = run.status.as_ref();
+        status.is_some_and(|status| is_true(&status.conditions, FINISHED))
+    };
+    runs.items.iter().filter(has_ended).count()
+}
+
+/// Waits until what earlier tests left is gone: its end is work for the operator.
+async fn nothing_ends(client: &Client) {
+    let api: Api<Namespace> = Api::all(client.clone());
+    let all = ListParams::default();
+    let what = "no namespace is on its way out";
+    eventually(Duration::from_mins(5), what, || async {
+        let namespaces = answered("namespaces are listed", || api.list(&all)).await;
+        let ends = |namespace: &Namespace| namespace.metadata.deletion_timestamp.is_some();
+        (!namespaces.items.iter().any(ends)).then_some(())
+    })
+    .await;
+}
+
+/// Starts a new operator, for what past work left in the old one is not asked, and answers with its pod.
+async fn fresh_operator() -> String {
+    let namespace = operator_namespace();
+    let operator = ["deployment/wasmbench", "-n", &namespace];
+    let calls: [&[&str]; 2] = [&["restart"], &["status", "--timeout=120s"]];
+    for call in calls {
+        let output = kubectl(&[&["rollout"], call, &operator].concat()).await;
+        assert!(output.ok, "{output:?}");
+    }
+    tokio::time::sleep(START).await;
+    let selector = "app.kubernetes.io/component=operator";
+    let pods = [
+        "get", "pods", "-n", &namespace, "-o", "name", "-l", selector,
+    ];
+    let found = kubectl(&pods).await.stdout;
+    let pod = found.trim().strip_prefix("pod/").expect("a pod");
+    pod.to_owned()
+}
+
+/// Reconciles that the operator has done since it started.
+async fn reconciles(pod: &str) -> f64 {
+    let namespace = operator_namespace();
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}:8080/proxy/metrics");
+    let metrics = kubectl(&["get", "--raw", &path]).await.stdout;
+    let count = "wasmbench_reconcile_duration_seconds_count";
+    let mut lines = metrics.lines().filter(|line| line.starts_with(count));
+    let value = lines.next().and_then(|line| line.split(' ').next_back());
+    let value = value.and_then(|value| value.parse().ok());
+    value.unwrap_or_else(|| panic!("{count} is missing:\n{metrics}"))
+}
+
+/// Which object, and which version of it.
+type Version = (Option<String>, Option<String>);
+
+async fn versions_of<K>(client: &Client, selected: &ListParams) -> Vec<Version>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let api: Api<K> = Api::all(client.clone());
+    let objects = answered("objects are listed", || api.list(selected)).await;
+    let version = |object: &K| (object.uid(), object.resource_version());
+    objects.items.iter().map(version).collect()
+}
+
+/// Versions of everything that the operator can write: each write that changes anything makes a new one.
+async fn versions(client: &Client) -> BTreeSet<Version> {
+    let all = ListParams::default();
+    let ours = ListParams::default().labels(&format!("{}={}", labels::PART_OF, labels::APP));
+    let found = [
+        versions_of::<BenchmarkRun>(client, &all).await,
+        versions_of::<ConfigMap>(client, &ours).await,
+        versions_of::<Lease>(client, &ours).await,
+        versions_of::<Job>(client, &ours).await,
+        versions_of::<Pod>(client, &ours).await,
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// The operator's resident memory, in MiB, as the kernel of this machine counts it.
+fn resident() -> f64 {
+    let pid = process_of("wasmbench-operator").expect("the operator runs on this machine");
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kibibytes: f64 = kibibytes.expect("VmRSS").trim().parse().expect("a number");
+    kibibytes / 1024.0
+}
+
+#[tokio::test]
+#[ignore = "a benchmark: make bench"]
+async fn an_idle_operator_does_nothing_and_is_small_with_a_hundred_finished_runs() {
+    with_namespace("idle", |client, namespace| async move {
+        // The shortest windows: what counts is a whole status.
+        runs::create(&client, &namespace, "measured", &trials(1)).await;
+        let measured = runs::finished(&client, &namespace, "measured", 300).await;
+        fill(&client, &namespace, &measured).await;
+        nothing_ends(&client).await;
+        let pod = fresh_operator().await;
+        assert_eq!(finished(&client, &namespace).await, 1 + FINISHED_RUNS);
+        let (reconciled, known) = (reconciles(&pod).await, versions(&client).await);
+        tokio::time::sleep(MINUTE).await;
+        let reconciled = reconciles(&pod).await - reconciled;
+        let written = versions(&client).await.difference(&known).count() as f64;
+        let keep = [
+            at_most("idle-reconciles", reconciled, "per-minute", 0.0),
+            at_most("idle-writes", written, "per-minute", 0.0),
+            at_most("operator-rss-idle", resident(), "MiB", 25.0),
+        ];
+        assert!(keep.iter().all(|keeps| *keeps));
+    })
+    .await;
+}

@@ -1,0 +1,170 @@
+//! What a trial costs besides its timed window, and what Wasm costs where services run: in pods. Runs by
+//! `make bench` alone.
+
+use kube::Client;
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::status::SummaryRow;
+use wasmbench_core::wire::record::Record;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::runs;
+use wasmbench_e2e::selftest::{at_least, at_most, missing};
+
+/// Length of a timed window, in seconds.
+const WINDOW: u32 = 10;
+
+/// The gateway under the shims beside the same source as a native program.
+const SHIMS: &str = r"
+blocks: 5
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: wasmtime, preset: wasmtime-shim}
+- {name: wasmtime-http, preset: wasmtime-shim-http}
+- {name: wasmedge, preset: wasmedge-shim, engine: {compile: Aot}}
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [100], durationSeconds: 5, warmupSeconds: 1}}
+";
+
+const STARTS: &str = r"
+blocks: 5
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: wasmtime, preset: wasmtime-shim}
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {coldStart: {samples: 5, concurrency: [1], class: CompileCached}}
+";
+
+/// Six trials without the warm-up that users ask for, and which is theirs to shorten: what is left is the
+/// harness, the calibration of the histogram included.
+pub(super) fn trials(window_seconds: u32) -> String {
+    format!(
+        r"
+blocks: 3
+variants:
+- {{name: native, preset: native}}
+- {{name: embedded, preset: wasmtime-embedded, engine: {{allocator: Pooling}}}}
+workloads: [{{name: hello, expect: {{body: hello}}}}]
+sweeps: {{throughput: {{connections: [100], durationSeconds: {window_seconds}, warmupSeconds: 0}}}}
+"
+    )
+}
+
+/// A run of this spec, when it has ended.
+async fn measured(
+    client: &Client,
+    namespace: &str,
+    spec: &str,
+    seconds: u64,
+) -> (BenchmarkRun, Vec<Record>) {
+    runs::create(client, namespace, "bench", spec).await;
+    let run = runs::finished(client, namespace, "bench", seconds).await;
+    let records = runs::records(client, &run).await;
+    (run, records)
+}
+
+/// From the first trial's preparation to the report, without the windows that a noisy node spoilt and that
+/// were measured once more: what those cost is not the harness'.
+fn seconds(run: &BenchmarkRun, records: &[Record]) -> f64 {
+    let status = run.status.as_ref().expect("a status");
+    let start = status.start_time.as_ref().expect("a start");
+    let end = status.completion_time.as_ref().expect("an end");
+    let timed = records
+        .iter()
+        .filter_map(|record| record.document.as_ref()?.timed.as_ref());
+    let spoilt: u64 = timed
+        .filter_map(|timed| Some(timed.discarded?.duration_nanoseconds))
+        .sum();
+    end.0.duration_since(start.0).as_secs_f64() - spoilt as f64 / 1e9
+}
+
+fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> Option<&'a SummaryRow> {
+    let mut rows = run.status.as_ref()?.summary.iter();
+    rows.find(|row| row.variant == variant)
+}
+
+/// A variant's requests per second as a multiple of the native one's; none when there is no valid point.
+fn rate(run: &BenchmarkRun, variant: &str) -> Option<f64> {
+    let mut ratios = row(run, variant)?.versus_baseline.iter();
+    let ratio = ratios.find(|ratio| ratio.metric == "throughputRps")?;
+    Some(ratio.ratio)
+}
+
+/// A variant's time from create to listening as a multiple of the native one's.
+fn listening(run: &BenchmarkRun, variant: &str) -> Option<f64> {
+    let time = row(run, variant)?.cold_start.first()?.listening.as_ref()?;
+    Some(time.versus_baseline.as_ref()?.ratio)
+}
+
+fn rate_at_least(run: &BenchmarkRun, variant: &str, name: &str, bound: f64) -> bool {
+    rate(run, variant).map_or_else(
+        || missing(name),
+        |ratio| at_least(name, ratio, "ratio", bound),
+    )
+}
+
+#[tokio::test]
+#[ignore = "a benchmark: make bench"]
+async fn a_trial_takes_little_more_than_its_window() {
+    with_namespace("trials", |client, namespace| async move {
+        let (run, records) = measured(&client, &namespace, &trials(WINDOW), 300).await;
+        let outcomes = runs::outcomes(&records);
+        assert_eq!(outcomes.len(), 6, "{outcomes:#?}");
+        let is_measured = |outcome: &String| outcome == "Measured";
+        assert!(outcomes.values().all(is_measured), "{outcomes:#?}");
+        let all = seconds(&run, &records);
+        let windows = f64::from(WINDOW) * records.len() as f64;
+        let besides = (all - windows) / records.len() as f64;
+        let keep = [
+            at_most("trial-overhead", besides, "s/trial", 3.0),
+            at_least("timed-share", windows / all, "ratio", 0.7),
+            rate_at_least(
+                &run,
+                "embedded",
+                "embedded-pooling-vs-native-rps-c100-in-pods",
+                0.8,
+            ),
+        ];
+        assert!(keep.iter().all(|keeps| *keeps));
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "a benchmark: make bench"]
+async fn gateways_under_the_shims_keep_up_with_the_native_one() {
+    with_namespace("shims", |client, namespace| async move {
+        let (run, _) = measured(&client, &namespace, SHIMS, 1200).await;
+        let keep = [
+            rate_at_least(&run, "wasmtime", "wasmtime-shim-vs-native-rps-c100", 0.8),
+            rate_at_least(
+                &run,
+                "wasmedge",
+                "wasmedge-shim-aot-vs-native-rps-c100",
+                0.6,
+            ),
+        ];
+        // Shown beside them; nothing is asked of it, not even to be there: it makes an instance per request.
+        rate_at_least(
+            &run,
+            "wasmtime-http",
+            "wasmtime-shim-http-vs-native-rps-c100",
+            0.0,
+        );
+        assert!(keep.iter().all(|keeps| *keeps));
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "a benchmark: make bench"]
+async fn a_gateway_under_the_shim_listens_as_soon_as_the_native_one() {
+    with_namespace("starts", |client, namespace| async move {
+        let (run, _) = measured(&client, &namespace, STARTS, 1200).await;
+        let name = "wasmtime-shim-vs-native-listening";
+        let found = listening(&run, "wasmtime");
+        let keeps = found.map_or_else(|| missing(name), |ratio| at_most(name, ratio, "ratio", 1.0));
+        assert!(keeps);
+    })
+    .await;
+}
