@@ -12,7 +12,7 @@ use wasmbench_core::results::report_files;
 use wasmbench_core::store::{self, Ended};
 use wasmbench_core::wire::record::{Outcome, Record, TrialId};
 
-use crate::results_support::{self, UID, all_measured, failed, fortio, replace, run};
+use crate::results_support::{UID, all_measured, failed, fortio, replace, run};
 
 fn kubectl_wasmbench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))

@@ -1,6 +1,7 @@
 //! What older versions stored still reads: runs with `pairing: Duet`, and records of trials in which the
 //! baseline was loaded at the same moment.
 
+use crate::common;
 use crate::results_support::{failed, measured, run, trials};
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;

@@ -15,7 +15,7 @@ use wasmbench_api::conditions::{FINISHED, is_true};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::processes::process_of;
+use wasmbench_e2e::processes::operator;
 use wasmbench_e2e::selftest::at_most;
 use wasmbench_e2e::{answered, eventually, operator_namespace, runs};
 
@@ -140,7 +140,7 @@ async fn versions(client: &Client) -> BTreeSet<Version> {
 
 /// The operator's resident memory, in MiB, as the kernel of this machine counts it.
 fn resident() -> f64 {
-    let pid = process_of("wasmbench-operator").expect("the operator runs on this machine");
+    let pid = operator().expect("the operator runs on this machine");
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
