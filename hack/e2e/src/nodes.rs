@@ -1,22 +1,18 @@
-//! Nodes that runs measure on. A run takes a node by the product's own means; a test that needs one for
-//! itself, for two runs or for a pod of somebody else, taints it.
+//! Nodes that runs measure on. A run takes a node by the product's own means. For a test that needs one for
+//! itself, for two runs or for a pod of somebody else, `hack/e2e/run` taints one.
 
-use std::panic::AssertUnwindSafe;
-use std::time::Duration;
-
-use futures::FutureExt;
-use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{Node, Taint};
-use kube::api::{ListParams, PostParams};
+use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
-use wasmbench_api::labels;
+use tokio::sync::Mutex;
 
-use crate::{answered, eventually, operator_namespace};
+use crate::answered;
 
-/// Key of the taint. `hack/e2e/run` removes those of a run that was broken off.
+/// Key of the taint, which only these tests tolerate.
 const OWN: &str = "e2e.wasmbench.dev/own";
-/// As long as other tests may hold all nodes.
-const PATIENCE: Duration = Duration::from_mins(10);
+
+/// One test at a time has the node.
+static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Names of the nodes that take pods without a toleration.
 pub async fn free(client: &Client) -> Vec<String> {
@@ -25,37 +21,20 @@ pub async fn free(client: &Client) -> Vec<String> {
     free.map(|node| node.name_any()).collect()
 }
 
-/// Calls `test` with the name of a node that no other test's run is put on meanwhile, once the run that was
-/// measured there has ended.
+/// Calls `test` with the name of a node that no other test's run is put on meanwhile. In a cluster of one
+/// node, where tests run one after the other, it is that one.
 pub async fn with_own_node<F, Fut>(client: &Client, test: F)
 where
     F: FnOnce(String) -> Fut,
     Fut: Future<Output = ()>,
 {
-    let name = eventually(PATIENCE, "a node has no taint", || take(client)).await;
-    eventually(PATIENCE, "the run on the node has ended", || async {
-        (!is_claimed(client, &name).await).then_some(())
-    })
-    .await;
-    let result = AssertUnwindSafe(test(name.clone())).catch_unwind().await;
-    give_back(client, &name).await;
-    if let Err(panic) = result {
-        std::panic::resume_unwind(panic);
-    }
-}
-
-async fn is_claimed(client: &Client, node: &str) -> bool {
-    let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
-    let all = ListParams::default();
-    let leases = answered("claims are listed", || leases.list(&all)).await;
-    leases.items.iter().any(|lease| {
-        let is_of_node = lease
-            .annotations()
-            .get(labels::NODE)
-            .is_some_and(|of| of == node);
-        let spec = lease.spec.as_ref();
-        is_of_node && spec.is_some_and(|spec| spec.holder_identity.is_some())
-    })
+    let _turn = TURN.lock().await;
+    let nodes = list(client).await;
+    let is_own = |node: &&Node| taints(node).iter().any(|taint| taint.key == OWN);
+    let own = nodes.iter().find(is_own);
+    let is_only = |node: &&Node| taints(node).is_empty();
+    let node = own.or_else(|| nodes.iter().find(is_only));
+    test(node.expect("a node").name_any()).await;
 }
 
 /// What a run's spec says to be measured on a node of its own.
@@ -76,48 +55,4 @@ fn taints(node: &Node) -> &[Taint] {
     let spec = node.spec.as_ref();
     spec.and_then(|spec| spec.taints.as_deref())
         .unwrap_or_default()
-}
-
-/// The last one, as the operator begins with the first. None when all are taken, or another test was faster.
-async fn take(client: &Client) -> Option<String> {
-    let name = free(client).await.pop()?;
-    let own = Taint {
-        key: OWN.to_owned(),
-        effect: "NoSchedule".to_owned(),
-        ..Taint::default()
-    };
-    let added = set_taints(client, &name, |taints| {
-        taints.is_empty().then_some(vec![own])
-    });
-    added.await.then_some(name)
-}
-
-async fn give_back(client: &Client, name: &str) {
-    let without = |taints: &[Taint]| {
-        let others = taints.iter().filter(|taint| taint.key != OWN);
-        Some(others.cloned().collect())
-    };
-    eventually(PATIENCE, "the node has no taint any more", || async {
-        set_taints(client, name, without).await.then_some(())
-    })
-    .await;
-}
-
-/// Whether the taints became what `change` makes of them; not when someone else changed the node meanwhile.
-async fn set_taints(
-    client: &Client,
-    name: &str,
-    change: impl FnOnce(&[Taint]) -> Option<Vec<Taint>>,
-) -> bool {
-    let api: Api<Node> = Api::all(client.clone());
-    let Ok(mut node) = api.get(name).await else {
-        return false;
-    };
-    let Some(taints) = change(taints(&node)) else {
-        return false;
-    };
-    node.spec.get_or_insert_default().taints = Some(taints);
-    api.replace(name, &PostParams::default(), &node)
-        .await
-        .is_ok()
 }

@@ -110,6 +110,15 @@ pub fn is_noisy(run: &BenchmarkRun) -> bool {
     invalid_because(run).any(|reasons| reasons.contains("NodeNoisy"))
 }
 
+/// Whether points of the run are invalid, and all of them for what a busy machine does to them.
+pub fn is_disturbed(run: &BenchmarkRun) -> bool {
+    const OF_THE_MACHINE: [&str; 3] = ["NodeNoisy", "ClockTooCoarse", "LoadGeneratorSaturated"];
+    let reasons: Vec<&str> = invalid_because(run)
+        .flat_map(|all| all.split(", "))
+        .collect();
+    !reasons.is_empty() && reasons.iter().all(|reason| OF_THE_MACHINE.contains(reason))
+}
+
 /// Why points of the run are invalid: the reasons of each such point.
 fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
     let rows = run.status.iter().flat_map(|status| &status.summary);

@@ -59,7 +59,7 @@ async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_di
         check_outcome(&run, reached);
         let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");
         // Where the node was noisy in every trial, nothing else is said.
-        let is_nothing = succeeded.reason == "NothingMeasured" && runs::is_noisy(&run);
+        let is_nothing = succeeded.reason == "NothingMeasured" && runs::is_disturbed(&run);
         assert!(
             succeeded.message.contains(&reached.message) || is_nothing,
             "{succeeded:?}"
