@@ -113,7 +113,6 @@ impl NoiseRule {
     }
 
     /// What is not written, because it is the rule without a word.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
