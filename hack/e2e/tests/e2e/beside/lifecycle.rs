@@ -113,7 +113,7 @@ async fn a_suspended_run_stops_within_ten_seconds_and_goes_on_later() {
 async fn the_second_run_for_a_node_queues_and_says_so() {
     with_namespace("queue", |client, namespace| async move {
         with_own_node(&client, async |node| {
-            queue(&client, &namespace, &node).await
+            queue(&client, &namespace, &node).await;
         })
         .await;
     })
