@@ -127,8 +127,8 @@ fn no_service_account_mounts_its_token_by_itself() {
 #[test]
 fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
     let objects = render(&[]);
-    let roles = of_kind(&objects, "ClusterRole").into_iter();
-    let aggregated = roles.filter(|role| {
+    let cluster_roles = of_kind(&objects, "ClusterRole").into_iter();
+    let aggregated = cluster_roles.filter(|role| {
         let mut labels = role["metadata"]["labels"].as_object().unwrap().keys();
         labels.any(|label| label.contains("aggregate-to"))
     });

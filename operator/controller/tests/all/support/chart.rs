@@ -21,11 +21,11 @@ pub fn folder() -> PathBuf {
     repository().join("charts/wasmbench")
 }
 
-/// Path of the pinned Helm; `HELM` in the environment names another one.
+/// Path of the pinned Helm; `WASMBENCH_HELM` in the environment names another one.
 pub fn helm() -> &'static Path {
     static HELM: OnceLock<PathBuf> = OnceLock::new();
     HELM.get_or_init(|| {
-        if let Some(helm) = std::env::var_os("HELM") {
+        if let Some(helm) = std::env::var_os("WASMBENCH_HELM") {
             return helm.into();
         }
         let found = Command::new(repository().join("hack/tool"))
