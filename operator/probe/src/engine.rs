@@ -2,6 +2,7 @@
 //! change what was measured.
 
 use serde_json::Value;
+use wasmbench_core::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
 use wasmbench_core::wire::instrument::EngineFacts;
 
 use crate::http;
@@ -14,8 +15,34 @@ const MAX_MEMBERS: usize = 32;
 /// Longest name and value that are kept, in characters.
 const MAX_CHARS: usize = 128;
 
+/// How often it is asked at most, where it looks like an interpreter: a compiled chain that others keep off the
+/// CPU does. The quickest answer tells.
+const MOST_ASKED: usize = 3;
+
 /// Asks at `path`. Empty when no JSON object comes: a subject that does not tell proves nothing.
 pub fn ask(subject: &Target, path: &str) -> EngineFacts {
+    quickest(|| ask_once(subject, path))
+}
+
+fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
+    let mut best = ask();
+    for _ in 1..MOST_ASKED {
+        if ratio(&best).is_none_or(|ratio| ratio <= SLOWEST_COMPILED) {
+            break;
+        }
+        let again = ask();
+        if ratio(&again) < ratio(&best) && ratio(&again).is_some() {
+            best = again;
+        }
+    }
+    best
+}
+
+fn ratio(facts: &EngineFacts) -> Option<f64> {
+    facts.get(COMPUTE_RATIO)?.parse().ok()
+}
+
+fn ask_once(subject: &Target, path: &str) -> EngineFacts {
     let target = Target::new(subject.address.ip(), subject.address.port(), path);
     let answer = target.map_err(|error| error.to_string());
     let answer = answer.and_then(|target| http::get(&target).map_err(|error| error.to_string()));
@@ -74,6 +101,23 @@ mod tests {
         ];
         let expected = expected.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         assert_eq!(facts(body), expected);
+    }
+
+    #[test]
+    fn what_looks_like_an_interpreter_is_asked_again_and_its_quickest_answer_counts() {
+        let told = |ratios: &[&str]| {
+            let mut asked = ratios.iter();
+            let answer = || {
+                let ratio = asked.next().expect("asked too often");
+                EngineFacts::from([(COMPUTE_RATIO.to_owned(), (*ratio).to_owned())])
+            };
+            let found = quickest(answer)[COMPUTE_RATIO].clone();
+            assert_eq!(asked.next(), None, "not asked again");
+            found
+        };
+        assert_eq!(told(&["1.2"]), "1.2");
+        assert_eq!(told(&["100", "1.3"]), "1.3");
+        assert_eq!(told(&["21", "20", "22"]), "20");
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub const PATH: &str = "/engine";
 /// Compiled work takes at most so many times as long as the same work in native code, checks of time
 /// limits included. An interpreter that runs several of its own instructions for one of the
 /// processor's is above.
-const SLOWEST_COMPILED: f64 = 5.0;
+pub const SLOWEST_COMPILED: f64 = 5.0;
 /// The same where most of the work may be done before V8's second compiler has taken over: its first one
 /// does not optimise. Its interpreter is far above.
 const SLOWEST_OF_V8: f64 = 15.0;
