@@ -22,6 +22,7 @@ pub mod processes;
 pub mod runs;
 pub mod runtime_class;
 pub mod selftest;
+pub mod tenant;
 pub mod wasm_image;
 
 use std::time::Duration;
@@ -64,6 +65,9 @@ where
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
+
+/// How long something may take that will surely come, on a machine on which other tests run.
+pub const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Asks again and again until `check` answers; panics after `limit` with what was waited for.
 pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T

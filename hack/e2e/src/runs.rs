@@ -33,10 +33,10 @@ pub async fn get(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
     answered("the run exists", || api.get(name)).await
 }
 
-/// Waits until the run has ended, however. It may stand still for so many seconds, and take three times as long
-/// in all: a slow machine is no failure.
+/// Waits until the run has ended, however. It may stand still for so many seconds, besides those for which runs of
+/// other tests may hold its node, and take three times as long in all: a slow machine is no failure.
 pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64) -> BenchmarkRun {
-    let patience = Duration::from_secs(seconds);
+    let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let has_ended = |run: &BenchmarkRun| {
         condition(run, conditions::FINISHED).is_some_and(|c| c.status == "True")
     };
@@ -60,6 +60,12 @@ async fn awaited(
         if is_so(&run) {
             return run;
         }
+        let ended = condition(&run, conditions::FINISHED).filter(|c| c.status == "True");
+        assert!(
+            ended.is_none(),
+            "not so when {name} ended: {name} {what}: {:#?}",
+            run.status
+        );
         let now = progress(&run);
         if now != seen {
             (seen, changed) = (now, Instant::now());
@@ -138,12 +144,12 @@ fn invalid_because(run: &BenchmarkRun) -> impl Iterator<Item = &str> {
 pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) {
     let has_them = |run: &BenchmarkRun| progress(run).is_some_and(|(trials, _)| trials >= count);
     let what = (name, "has records");
-    awaited(client, namespace, what, Duration::from_mins(2), has_them).await;
+    awaited(client, namespace, what, crate::PATIENCE, has_them).await;
 }
 
 /// Waits until the run says that a probe measures.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
-    let patience = Duration::from_secs(seconds);
+    let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let measures = |run: &BenchmarkRun| {
         progress(run).is_some_and(|(_, message)| message.starts_with("measuring "))
     };

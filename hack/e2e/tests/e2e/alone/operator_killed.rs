@@ -7,7 +7,7 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{operator, send_signal};
-use wasmbench_e2e::{eventually, operator_namespace, runs};
+use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 
 const SHORT: &str = r"
 blocks: 5
@@ -26,7 +26,7 @@ sweeps:
 async fn kill_the_operator() {
     // The kubelet may have started the container once more before it saw that the pod goes: then the one
     // that was met last time is gone too, and the next pod is on its way.
-    let killed = eventually(Duration::from_mins(1), "an operator runs", || async {
+    let killed = eventually(PATIENCE, "an operator runs", || async {
         let pid = operator()?;
         send_signal("KILL", pid).then_some(pid)
     })
@@ -44,7 +44,7 @@ async fn kill_the_operator() {
     ];
     assert!(kubectl(&delete).await.ok);
     // The next kill is to meet a living one.
-    eventually(Duration::from_mins(1), "an operator runs again", || async {
+    eventually(PATIENCE, "an operator runs again", || async {
         operator().filter(|pid| *pid != killed)
     })
     .await;

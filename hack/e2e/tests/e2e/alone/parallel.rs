@@ -1,14 +1,12 @@
 //! Runs that need no node in common do not wait for each other.
 
-use std::time::Duration;
-
 use kube::Api;
 use kube::api::ListParams;
 use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::free;
 use wasmbench_e2e::runs::{self, condition};
-use wasmbench_e2e::{answered, eventually};
+use wasmbench_e2e::{PATIENCE, answered, eventually};
 
 const LASTING: &str = r"
 blocks: 1
@@ -37,17 +35,14 @@ async fn runs_on_different_nodes_go_on_in_parallel() {
         }
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
         let all = ListParams::default();
-        let [left, right] = eventually(
-            Duration::from_mins(2),
-            "both runs measure at the same moment",
-            || async {
+        let [left, right] =
+            eventually(PATIENCE, "both runs measure at the same moment", || async {
                 // One answer, so that it is one moment.
                 let listed = answered("runs", || api.list(&all)).await;
                 let found: Vec<String> = listed.items.iter().filter_map(measures_on).collect();
                 <[String; 2]>::try_from(found).ok()
-            },
-        )
-        .await;
+            })
+            .await;
         assert_ne!(left, right);
         for name in ["left", "right"] {
             let run = runs::finished(&client, &namespace, name, 120).await;

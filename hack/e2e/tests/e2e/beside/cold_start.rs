@@ -1,7 +1,5 @@
 //! Cold starts: what is measured is in order and complete, and nothing is left behind.
 
-use std::time::Duration;
-
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
@@ -10,7 +8,7 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{probe_of, send_signal};
-use wasmbench_e2e::{eventually, runs};
+use wasmbench_e2e::{PATIENCE, eventually, runs};
 
 const BOTH: &str = r"
 blocks: 2
@@ -230,14 +228,10 @@ sweeps: {coldStart: {samples: 5}}
 ";
         let run = runs::create(&client, &namespace, "victim", spec).await;
         let uid = run.metadata.uid.expect("a uid");
-        eventually(
-            Duration::from_mins(2),
-            "a cold subject and its probe",
-            || async {
-                // The Job, its pod and the pod that it created.
-                (cold_subjects(&client, &uid).await > 2).then_some(())
-            },
-        )
+        eventually(PATIENCE, "a cold subject and its probe", || async {
+            // The Job, its pod and the pod that it created.
+            (cold_subjects(&client, &uid).await > 2).then_some(())
+        })
         .await;
         let probe = probe_of(&client, &uid).await.expect("the probe runs");
         assert!(send_signal("KILL", probe));
@@ -261,30 +255,26 @@ sweeps: {coldStart: {samples: 20, concurrency: [2]}}
 ";
         let run = runs::create(&client, &namespace, "halted", spec).await;
         let uid = run.metadata.uid.expect("a uid");
-        eventually(
-            Duration::from_mins(2),
-            "a probe and cold subjects",
-            || async { (left_of(&client, &uid).await.len() > 4).then_some(()) },
-        )
+        eventually(PATIENCE, "a probe and cold subjects", || async {
+            (left_of(&client, &uid).await.len() > 4).then_some(())
+        })
         .await;
         let patch = ["patch", "brun", "halted", "-n", &namespace, "--type=merge"];
         let suspend = [&patch[..], &["-p", r#"{"spec":{"suspend":true}}"#]].concat();
         assert!(kubectl(&suspend).await.ok);
-        eventually(Duration::from_mins(1), "nothing is left", || async {
+        eventually(PATIENCE, "nothing is left", || async {
             left_of(&client, &uid).await.is_empty().then_some(())
         })
         .await;
         let resume = [&patch[..], &["-p", r#"{"spec":{"suspend":false}}"#]].concat();
         assert!(kubectl(&resume).await.ok);
-        eventually(
-            Duration::from_mins(2),
-            "a probe and cold subjects",
-            || async { (left_of(&client, &uid).await.len() > 4).then_some(()) },
-        )
+        eventually(PATIENCE, "a probe and cold subjects", || async {
+            (left_of(&client, &uid).await.len() > 4).then_some(())
+        })
         .await;
         let delete = ["delete", "brun", "halted", "-n", &namespace, "--wait=false"];
         assert!(kubectl(&delete).await.ok);
-        eventually(Duration::from_mins(1), "nothing is left", || async {
+        eventually(PATIENCE, "nothing is left", || async {
             left_of(&client, &uid).await.is_empty().then_some(())
         })
         .await;

@@ -5,9 +5,7 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::processes::{probe_of, send_signal};
-use wasmbench_e2e::{eventually, runs};
-
-use std::time::Duration;
+use wasmbench_e2e::{PATIENCE, eventually, runs};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
@@ -174,7 +172,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 ";
         let run = runs::create(&client, &namespace, "hanging", spec).await;
         let uid = run.metadata.uid.expect("a uid");
-        let frozen = eventually(Duration::from_mins(5), "a probe runs", || async {
+        let frozen = eventually(PATIENCE, "a probe runs", || async {
             let probe = probe_of(&client, &uid).await?;
             // As a bug of the kernel or a full disk would.
             send_signal("STOP", probe).then_some(probe)
@@ -210,15 +208,11 @@ workloads: [{name: hello}]
 sweeps: {warmLatency: {requests: 50}}
 ";
         runs::create(&client, &namespace, "busy", spec).await;
-        eventually(
-            Duration::from_mins(1),
-            "the run says that the name is taken",
-            || async {
-                let run = runs::get(&client, &namespace, "busy").await;
-                let stalled = runs::condition(&run, conditions::STALLED)?;
-                (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
-            },
-        )
+        eventually(PATIENCE, "the run says that the name is taken", || async {
+            let run = runs::get(&client, &namespace, "busy").await;
+            let stalled = runs::condition(&run, conditions::STALLED)?;
+            (stalled.status == "True" && stalled.message.contains("busy-report")).then_some(())
+        })
         .await;
         let kept = maps
             .get("busy-report")

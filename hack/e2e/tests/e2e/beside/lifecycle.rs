@@ -11,7 +11,7 @@ use wasmbench_e2e::evidence::{left_of, undeleted_of};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
-use wasmbench_e2e::{eventually, runs};
+use wasmbench_e2e::{PATIENCE, eventually, runs};
 
 const SHORT: &str = r"
 blocks: 3
@@ -42,11 +42,9 @@ async fn stops_and_leaves_nothing(client: &Client, uid: &str) {
         || async { undeleted_of(client, uid).await.is_empty().then_some(()) },
     )
     .await;
-    eventually(
-        Duration::from_mins(1),
-        "everything of the run is gone",
-        || async { left_of(client, uid).await.is_empty().then_some(()) },
-    )
+    eventually(PATIENCE, "everything of the run is gone", || async {
+        left_of(client, uid).await.is_empty().then_some(())
+    })
     .await;
 }
 
@@ -62,14 +60,10 @@ async fn a_run_deleted_halfway_stops_within_ten_seconds_and_leaves_nothing() {
         let uid = run.metadata.uid.expect("a uid");
         stops_and_leaves_nothing(&client, &uid).await;
         // The garbage collector takes its time.
-        eventually(
-            Duration::from_mins(1),
-            "the run's records are gone",
-            || async {
-                let maps = kubectl(&["get", "configmaps", "-n", &namespace, "-o", "name"]).await;
-                (maps.ok && !maps.stdout.contains("halfway")).then_some(())
-            },
-        )
+        eventually(PATIENCE, "the run's records are gone", || async {
+            let maps = kubectl(&["get", "configmaps", "-n", &namespace, "-o", "name"]).await;
+            (maps.ok && !maps.stdout.contains("halfway")).then_some(())
+        })
         .await;
     })
     .await;
@@ -125,7 +119,7 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
     runs::create(client, namespace, "first", &one).await;
     runs::measuring(client, namespace, "first", 300).await;
     runs::create(client, namespace, "second", &one).await;
-    let message = eventually(Duration::from_mins(1), "the second run queues", || async {
+    let message = eventually(PATIENCE, "the second run queues", || async {
         let run = runs::get(client, namespace, "second").await;
         let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
         (succeeded.reason == "Queued").then_some(succeeded.message)
@@ -172,7 +166,7 @@ async fn a_finished_run_expires_and_its_spec_cannot_change() {
         )
         .await;
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
-        eventually(Duration::from_mins(1), "the run expires", || async {
+        eventually(PATIENCE, "the run expires", || async {
             let found = api.get_opt("brief").await.ok()?;
             found.is_none().then_some(())
         })

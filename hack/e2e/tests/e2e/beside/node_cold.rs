@@ -1,8 +1,6 @@
 //! Cold starts of the class `NodeCold` on a real node: the image is pulled from a registry in every
 //! sample, and stays where someone else needs it.
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, PostParams};
@@ -12,7 +10,7 @@ use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
-use wasmbench_e2e::{answered, eventually, runs};
+use wasmbench_e2e::{PATIENCE, answered, eventually, runs};
 
 /// A gateway's image that lies in the local cluster's registry and shares no layer with those on its
 /// nodes.
@@ -152,7 +150,7 @@ async fn image_in_use(client: &Client, namespace: &str, node: &str) {
         pods.create(&PostParams::default(), &neighbour).await
     })
     .await;
-    eventually(Duration::from_mins(1), "the neighbour runs", || async {
+    eventually(PATIENCE, "the neighbour runs", || async {
         let pod = pods.get("neighbour").await.ok()?;
         (pod.status?.phase? == "Running").then_some(())
     })
