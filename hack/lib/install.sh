@@ -21,6 +21,9 @@ prepare_cluster() {
 # Images that not every script needs.
 further_images=()
 
+# Where runs may have cold starts. It must exist.
+cold_start_namespaces=default
+
 # Further arguments of Helm, for a script that wants them.
 chart_options=()
 
@@ -32,7 +35,7 @@ install_chart() {
   "$KUBECTL" label --overwrite namespace "$WASMBENCH_NAMESPACE" \
     pod-security.kubernetes.io/enforce=privileged >/dev/null
   "$HELM" upgrade --install wasmbench charts/wasmbench --namespace "$WASMBENCH_NAMESPACE" \
-    --set image.tag="${IMAGE_TAG:?}" "${chart_options[@]}" --wait --timeout 120s >/dev/null
+    --set image.tag="${IMAGE_TAG:?}" --set "coldStart.namespaces={$cold_start_namespaces}" "${chart_options[@]}" --wait --timeout 120s >/dev/null
 }
 
 # The kubectl plugin, first on PATH.

@@ -91,6 +91,7 @@ limits:
   coldStartConcurrency: {{ int .Values.limits.coldStartConcurrency }}
   densityInstances: {{ int .Values.limits.densityInstances }}
   trials: {{ int .Values.limits.trials }}
+  runSeconds: {{ int .Values.limits.runSeconds }}
   ownContainers: {{ .Values.limits.ownContainers }}
 probe:
   cpu: {{ .Values.probe.cpu | quote }}
@@ -98,9 +99,7 @@ probe:
 {{- if eq .Values.meter.level "node" }}
 containerdSocket: {{ .Values.meter.containerdSocket | quote }}
 {{- end }}
-{{- if .Values.coldStart.enabled }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
-{{- end }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 
@@ -186,12 +185,8 @@ variables.containers.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || 
 
 {{/* The request comes from the operator or from a probe of cold starts. */}}
 {{- define "wasmbench.isOurs" -}}
-{{- if .Values.coldStart.enabled -}}
 - name: is-the-operator-or-a-cold-start
   expression: >-
     request.userInfo.username in ['{{ include "wasmbench.username" . }}',
     '{{ include "wasmbench.coldStartUsername" . }}']
-{{- else -}}
-{{- include "wasmbench.isOperator" . -}}
-{{- end -}}
 {{- end -}}

@@ -76,6 +76,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
         "nodes: get list",
         "pods: create delete get list watch",
         "runtimeclasses: get",
+        "subjectaccessreviews: create",
     ];
     let own_namespace = [
         "jobs: create delete list watch",
@@ -107,10 +108,23 @@ fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() 
             "events: list"
         ]
     );
-    let off = render(&["--set", "coldStart.enabled=false"]);
-    assert_eq!(granted(&off), Vec::<String>::new());
-    let accounts = |objects: &[serde_json::Value]| of_kind(objects, "ServiceAccount").len();
-    assert_eq!((accounts(&render(&[])), accounts(&off)), (2, 1));
+}
+
+#[test]
+fn probes_of_cold_starts_have_their_rights_in_the_namespaces_that_are_listed_and_nowhere_else() {
+    let bound = |objects: &[serde_json::Value]| {
+        let bindings = |kind| of_kind(objects, kind).into_iter();
+        let all = bindings("RoleBinding").chain(bindings("ClusterRoleBinding"));
+        let mine = all.filter(|binding| binding["roleRef"]["name"] == "wasmbench-cold-start");
+        mine.map(|binding| {
+            assert_eq!(binding["subjects"][0]["name"], "wasmbench-cold-start");
+            binding["metadata"]["namespace"].clone()
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(bound(&render(&[])), Vec::<serde_json::Value>::new());
+    let listed = render(&["--set", "coldStart.namespaces={team-a,team-b}"]);
+    assert_eq!(bound(&listed), ["team-a", "team-b"]);
 }
 
 /// A token is mounted where a pod asks for it, never by default.

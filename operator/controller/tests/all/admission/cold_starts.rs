@@ -10,10 +10,7 @@ use crate::support::runs;
 
 #[test]
 fn pods_that_a_cold_start_creates_are_admitted_and_stay_restricted() {
-    let (pods, cold) = (
-        Policy::named("pods", &[]),
-        Policy::named("cold-starts", &[]),
-    );
+    let (pods, cold) = (Policy::named("pods", &[]), Policy::named("owned", &[]));
     for pod in runs::cold_subjects() {
         for policy in [&pods, &cold] {
             let refused = policy.refusals_of(COLD_START, &pod, "team-a");
@@ -36,7 +33,7 @@ fn pods_that_a_cold_start_creates_are_admitted_and_stay_restricted() {
 
 #[test]
 fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
-    let policy = Policy::named("cold-starts", &[]);
+    let policy = Policy::named("owned", &[]);
     let mine = runs::cold_subjects().remove(0);
     assert_eq!(
         policy.deletion_refused(COLD_START, &mine),
@@ -60,14 +57,11 @@ fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
         ),
         json!({ "metadata": { "name": "web" }, "spec": { "containers": [] } }),
     ];
+    let none = Vec::<String>::new();
     for pod in others {
-        assert_eq!(
-            policy.deletion_refused(COLD_START, &pod).len(),
-            1,
-            "{pod:#}"
-        );
+        assert_ne!(policy.deletion_refused(COLD_START, &pod), none, "{pod:#}");
         let created = policy.refusals_of(COLD_START, &pod, "team-a");
-        assert_eq!(created.len(), 1, "{pod:#}");
+        assert_ne!(created, none, "{pod:#}");
     }
 }
 
@@ -94,12 +88,6 @@ fn the_token_of_cold_starts_is_for_their_probes_only() {
             "{refused:#?}"
         );
     }
-    let off = Policy::named("probes", &["--set", "coldStart.enabled=false"]);
-    let refused = off.refusals(&job, NAMESPACE);
-    assert!(
-        refused[0].contains("coldStart.enabled is false"),
-        "{refused:#?}"
-    );
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! requester's rights (`authorizer`) needs a cluster; here only the question when it is asked.
 
 mod cold_starts;
+mod origin;
+mod owned;
 mod people;
 mod pods;
 mod probes;

@@ -7,12 +7,14 @@ use wasmbench_api::labels;
 use super::chart::{of_kind, render};
 
 /// The operator as the API server knows it.
-const OPERATOR: &str = "system:serviceaccount:wasmbench-system:wasmbench";
+pub const OPERATOR: &str = "system:serviceaccount:wasmbench-system:wasmbench";
 /// A probe of cold starts.
 pub const COLD_START: &str = "system:serviceaccount:wasmbench-system:wasmbench-cold-start";
 
 pub struct Policy {
     pub spec: Value,
+    /// What kind of object the requests are about.
+    resource: String,
 }
 
 impl Policy {
@@ -33,6 +35,15 @@ impl Policy {
         assert_eq!(policy["spec"]["failurePolicy"], "Fail");
         Self {
             spec: policy["spec"].clone(),
+            resource: "pods".into(),
+        }
+    }
+
+    /// The same policy, asked about objects of another kind.
+    pub fn on(&self, resource: &str) -> Self {
+        Self {
+            spec: self.spec.clone(),
+            resource: resource.into(),
         }
     }
 
@@ -85,21 +96,51 @@ impl Policy {
     pub fn refusals_of(&self, username: &str, object: &Value, namespace: &str) -> Vec<String> {
         let evaluator = VapEvaluator::builder()
             .object(object.clone())
-            .request(by(username, namespace))
+            .old_object(Value::Null)
+            .request(self.request("CREATE", username, namespace))
             .build();
         self.refused(&evaluator)
     }
 
+    /// Messages of the rules that refuse that this account changes `old` to `new`.
+    pub fn update_refused(
+        &self,
+        username: &str,
+        old: &Value,
+        new: &Value,
+        namespace: &str,
+    ) -> Vec<String> {
+        let evaluator = VapEvaluator::builder()
+            .object(new.clone())
+            .old_object(old.clone())
+            .request(self.request("UPDATE", username, namespace))
+            .build();
+        self.refused(&evaluator)
+    }
+
+    fn request(&self, operation: &str, username: &str, namespace: &str) -> AdmissionRequest {
+        let mut request = by(username, namespace);
+        request.operation = operation.into();
+        request.resource.resource.clone_from(&self.resource);
+        request
+    }
+
     /// Messages of the rules that refuse that this account deletes `object`.
     pub fn deletion_refused(&self, username: &str, object: &Value) -> Vec<String> {
-        let request = AdmissionRequest {
-            operation: "DELETE".into(),
-            ..by(username, "team-a")
-        };
+        self.deletion_refused_in(username, object, "team-a")
+    }
+
+    /// The same in a namespace.
+    pub fn deletion_refused_in(
+        &self,
+        username: &str,
+        object: &Value,
+        namespace: &str,
+    ) -> Vec<String> {
         let evaluator = VapEvaluator::builder()
             .object(Value::Null)
             .old_object(object.clone())
-            .request(request)
+            .request(self.request("DELETE", username, namespace))
             .build();
         self.refused(&evaluator)
     }

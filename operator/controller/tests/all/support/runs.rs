@@ -41,7 +41,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
         noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
-        cold_start_service_account: Some("wasmbench-cold-start".into()),
+        cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: None,
         host_network: true,
     }

@@ -1,0 +1,125 @@
+//! What the operator's token is good for, should somebody get hold of it: the objects of runs.
+
+use serde_json::{Value, json};
+
+use super::support::with;
+use crate::support::chart::NAMESPACE;
+use crate::support::policy::{COLD_START, OPERATOR, Policy};
+use crate::support::runs;
+
+const REFUSED: &str = "touch only what a BenchmarkRun owns";
+
+fn records() -> Value {
+    let pod = runs::pods().remove(0);
+    json!({ "metadata": pod["metadata"].clone(), "data": {} })
+}
+
+/// Objects that are no run's, made from one that is.
+fn strangers(mine: &Value) -> Vec<Value> {
+    let owner = |kind: &str, group: &str, uid: &str| json!([{ "apiVersion": format!("{group}/v1alpha1"), "kind": kind, "name": "a", "uid": uid }]);
+    let uid = mine["metadata"]["labels"]["wasmbench.dev/run-uid"].clone();
+    let uid = uid.as_str().unwrap();
+    let owners = "/metadata/ownerReferences";
+    vec![
+        json!({ "metadata": { "name": "coredns" }, "data": {} }),
+        with(mine, "/metadata/labels", json!({})),
+        with(
+            mine,
+            "/metadata",
+            json!({ "name": "coredns", "labels": { "wasmbench.dev/run-uid": uid } }),
+        ),
+        with(
+            mine,
+            "/metadata",
+            json!({
+                "name": "aws-auth", "labels": { "wasmbench.dev/run-uid": uid },
+                owners.rsplit('/').next().unwrap(): owner("ReplicaSet", "wasmbench.dev", uid),
+            }),
+        ),
+        with(
+            mine,
+            "/metadata",
+            json!({
+                "name": "aws-auth", "labels": { "wasmbench.dev/run-uid": uid },
+                owners.rsplit('/').next().unwrap(): owner("BenchmarkRun", "example.com", uid),
+            }),
+        ),
+        with(
+            mine,
+            "/metadata",
+            json!({
+                "name": "aws-auth", "labels": { "wasmbench.dev/run-uid": uid },
+                owners.rsplit('/').next().unwrap(): owner("BenchmarkRun", "wasmbench.dev", "another"),
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn the_operator_creates_changes_and_deletes_what_is_a_runs() {
+    let policy = Policy::named("owned", &[]);
+    let none = Vec::<String>::new();
+    let mine = records();
+    assert_eq!(policy.on("configmaps").refusals(&mine, "team-a"), none);
+    assert_eq!(
+        policy
+            .on("configmaps")
+            .update_refused(OPERATOR, &mine, &mine, "team-a"),
+        none
+    );
+    for pod in runs::pods() {
+        assert_eq!(policy.refusals(&pod, "team-a"), none);
+        assert_eq!(policy.deletion_refused(OPERATOR, &pod), none);
+    }
+}
+
+#[test]
+fn what_is_no_runs_the_operator_neither_creates_nor_deletes() {
+    let policy = Policy::named("owned", &[]);
+    for stranger in strangers(&records()) {
+        for resource in ["pods", "configmaps"] {
+            let policy = policy.on(resource);
+            let refused = policy.refusals(&stranger, "team-a");
+            assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+            let refused = policy.deletion_refused(OPERATOR, &stranger);
+            assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+        }
+    }
+}
+
+#[test]
+fn neither_side_of_a_change_may_be_no_runs() {
+    let policy = Policy::named("owned", &[]).on("configmaps");
+    let mine = records();
+    for stranger in strangers(&mine) {
+        for (old, new) in [(&stranger, &mine), (&mine, &stranger)] {
+            let refused = policy.update_refused(OPERATOR, old, new, "team-a");
+            assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+        }
+    }
+}
+
+#[test]
+fn namespaces_of_the_cluster_are_closed_even_to_objects_of_runs() {
+    let policy = Policy::named("owned", &[]);
+    let refused = policy.on("configmaps").refusals(&records(), "kube-system");
+    assert!(refused[0].contains("kube-"), "{refused:#?}");
+    let cold = runs::cold_subjects().remove(0);
+    let refused = policy.refusals_of(COLD_START, &cold, "kube-system");
+    assert!(refused[0].contains("kube-"), "{refused:#?}");
+}
+
+#[test]
+fn a_probes_pod_is_removed_in_the_operators_namespace_and_nowhere_else() {
+    let policy = Policy::named("owned", &[]);
+    let labels = json!({
+        "app.kubernetes.io/component": "probe", "wasmbench.dev/run-uid": "6f0c",
+    });
+    let pod = json!({ "metadata": {
+        "name": "probe", "labels": labels,
+        "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "b" }],
+    }});
+    let refused = |namespace| policy.deletion_refused_in(OPERATOR, &pod, namespace);
+    assert_eq!(refused(NAMESPACE), Vec::<String>::new());
+    assert!(refused("team-a")[0].contains(REFUSED));
+}
