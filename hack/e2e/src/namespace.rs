@@ -2,10 +2,10 @@
 //! failure its state is printed first.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures::FutureExt;
 use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, Client};
 use serde_json::json;
@@ -43,6 +43,7 @@ where
     api.create(&PostParams::default(), &namespace)
         .await
         .expect("the namespace is created");
+    allow_cold_starts(&client, &name).await;
     let result = AssertUnwindSafe(test(client.clone(), name.clone()))
         .catch_unwind()
         .await;
@@ -59,6 +60,22 @@ where
     }
 }
 
+/// What the chart does for the namespaces in `coldStart.namespaces`, for one that is made after it.
+async fn allow_cold_starts(client: &Client, namespace: &str) {
+    let name = "wasmbench-cold-start";
+    let binding = serde_json::from_value(json!({
+        "metadata": { "name": name },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name },
+        "subjects": [{
+            "kind": "ServiceAccount", "name": name, "namespace": crate::operator_namespace(),
+        }],
+    }));
+    let api: Api<RoleBinding> = Api::namespaced(client.clone(), namespace);
+    api.create(&PostParams::default(), &binding.expect("a binding"))
+        .await
+        .expect("cold starts are allowed");
+}
+
 /// Removes the runs of a test that failed, and waits until nothing of them is left: with one that still holds
 /// the node the next tests would fail, too.
 async fn remove_runs(client: &Client, namespace: &str) {
@@ -67,11 +84,9 @@ async fn remove_runs(client: &Client, namespace: &str) {
     let delete = ["delete", "benchmarkruns", "--all", "--wait=false"];
     kubectl(&[&delete[..], &["-n", namespace]].concat()).await;
     for uid in uids.stdout.split_whitespace() {
-        eventually(
-            Duration::from_mins(2),
-            "nothing of the run is left",
-            || async { left_of(client, uid).await.is_empty().then_some(()) },
-        )
+        eventually(crate::PATIENCE, "nothing of the run is left", || async {
+            left_of(client, uid).await.is_empty().then_some(())
+        })
         .await;
     }
 }

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use kube::ResourceExt;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_core::admit::admit;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::results::table::{Align, Table};
 use wasmbench_core::results::{units, words};
-use wasmbench_core::validate::{ValidatedRun, cells_of, validate};
+use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
@@ -45,7 +46,7 @@ pub fn run(args: &PlanArgs) -> Result<u8, Error> {
 
 /// What `run` would do, or why it would be refused.
 pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
-    let valid = validate(run, &config())?;
+    let valid = admit(run, &config())?;
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
@@ -169,7 +170,7 @@ fn config() -> OperatorConfig {
         noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
-        cold_start_service_account: Some("wasmbench-cold-start".into()),
+        cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         host_network: true,
     }

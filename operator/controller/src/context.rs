@@ -1,11 +1,12 @@
 //! What every reconcile shares.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use jiff::Timestamp;
 use kube::Client;
 use kube::core::DeserializeGuard;
 use kube::runtime::events::{Recorder, Reporter};
@@ -43,6 +44,8 @@ pub struct Context {
     pub ready: AtomicBool,
     /// Uids of runs that gave their node back, before the watch tells that they ended.
     left_queue: Mutex<BTreeSet<String>>,
+    /// When a run of each namespace last gave a node back. Forgotten at a restart, which costs a turn.
+    served: Mutex<BTreeMap<String, Timestamp>>,
 }
 
 impl Context {
@@ -74,6 +77,7 @@ impl Context {
             backoff: Backoff::default(),
             ready: AtomicBool::new(false),
             left_queue: Mutex::default(),
+            served: Mutex::default(),
         })
     }
 
@@ -101,6 +105,23 @@ impl Context {
         self.left_queue().contains(run_uid)
     }
 
+    /// Notes that a run of `namespace` gives a node back. Of namespaces that no run is in nothing is kept.
+    pub fn serve(&self, namespace: &str) {
+        let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| of(r)).collect();
+        let mut served = self.served_mut();
+        served.retain(|namespace, _| known.contains(namespace));
+        served.insert(namespace.to_owned(), Timestamp::now());
+    }
+
+    /// When a run of each namespace last gave a node back.
+    pub fn served(&self) -> BTreeMap<String, Timestamp> {
+        self.served_mut().clone()
+    }
+
+    fn served_mut(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Timestamp>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
         // A set of names is whole whatever panicked while it was locked.
         self.left_queue
@@ -116,4 +137,8 @@ impl Context {
 
 fn uid(run: &GuardedRun) -> Option<String> {
     run.0.as_ref().ok()?.metadata.uid.clone()
+}
+
+fn of(run: &GuardedRun) -> Option<String> {
+    run.0.as_ref().ok()?.metadata.namespace.clone()
 }

@@ -178,7 +178,7 @@ fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
         .labels()
         .get(labels::COMPONENT)
         .is_some_and(|c| c == labels::COMPONENT_PROBE);
-    let matters = seen.deleting
+    let matters = seen.deleting.is_some()
         || match &seen.state {
             PodState::Ended { .. } => true,
             PodState::Pending(waiting) => waiting.is_some(),

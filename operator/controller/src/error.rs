@@ -49,6 +49,14 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// The namespace has no room for a pod now. Pods that are on their way out count, too.
+    #[error(
+        "the namespace's quota is spent, and no pod can be created: {message}: raise the quota, or remove pods"
+    )]
+    Quota {
+        /// In the API server's words.
+        message: String,
+    },
     /// A record could not be packed or unpacked.
     #[error("could not handle a record")]
     Record(#[from] store::Error),
@@ -68,6 +76,20 @@ impl Error {
     pub fn reason(&self) -> &'static str {
         self.into()
     }
+
+    /// Whether somebody who reads the run's status can do something about it.
+    pub fn is_for_people(&self) -> bool {
+        match self {
+            Self::NameTaken { .. } | Self::Quota { .. } => true,
+            Self::Observe { .. }
+            | Self::Act { .. }
+            | Self::Report { .. }
+            | Self::Record(_)
+            | Self::Render(_)
+            | Self::TimedOut(_)
+            | Self::Panicked(_) => false,
+        }
+    }
 }
 
 /// An error with all its causes, once, for logs and messages.
@@ -81,6 +103,9 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+/// Failures in a row after which a run gives its node back.
+const LASTING: u32 = 8;
 
 /// How often each run failed in a row, so that each waits longer after each failure.
 #[derive(Debug, Default)]
@@ -103,6 +128,13 @@ impl Backoff {
         pause
     }
 
+    /// Whether this run has failed in a row for so long, four minutes by the pauses, that others must not wait for it.
+    pub fn is_lasting(&self, uid: &str) -> bool {
+        let failures = self.failures.lock();
+        let failures = failures.unwrap_or_else(std::sync::PoisonError::into_inner);
+        failures.get(uid).is_some_and(|count| *count >= LASTING)
+    }
+
     /// Forgets the failures of a run that got through or is gone.
     pub fn succeeded(&self, uid: &str) {
         self.failures
@@ -121,6 +153,18 @@ mod tests {
         let backoff = Backoff::default();
         let pauses: Vec<u64> = (0..10).map(|_| backoff.failed("a").as_secs()).collect();
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+    }
+
+    #[test]
+    fn failures_last_when_minutes_have_passed() {
+        let backoff = Backoff::default();
+        let mut passed = Duration::ZERO;
+        while !backoff.is_lasting("a") {
+            passed += backoff.failed("a");
+        }
+        assert!((200..300).contains(&passed.as_secs()), "{passed:?}");
+        backoff.succeeded("a");
+        assert!(!backoff.is_lasting("a"));
     }
 
     #[test]

@@ -9,15 +9,15 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_core::admit::admit;
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 use wasmbench_core::status::{expires_at, is_finished};
-use wasmbench_core::validate::validate;
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
 use crate::{act, observe, report, sweep};
 
-/// A reconcile makes a few dozen calls at most; one that takes longer hangs on a dead connection.
+/// A reconcile makes a few dozen calls at most, each of which has a time of its own.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Entry of the controller: guards against objects that do not decode, hangs and panics, so that
@@ -30,8 +30,11 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
         Ok(run) => Box::pin(guarded(run, &context)).await,
     };
     context.metrics.reconciled(started.elapsed());
+    let uid = uid_of(&run);
     if result.is_ok() {
-        context.backoff.succeeded(&uid_of(&run));
+        context.backoff.succeeded(&uid);
+    } else if context.backoff.is_lasting(&uid) {
+        give_way(&run, &context).await;
     }
     result
 }
@@ -44,6 +47,19 @@ pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> A
     let uid = uid_of(&run);
     tracing::warn!(run = uid, error = chain(error), retry_in = ?pause, "reconcile failed");
     Action::requeue(pause)
+}
+
+/// What keeps failing must not keep others from their node, whatever it is.
+async fn give_way(run: &GuardedRun, context: &Context) {
+    let Ok(run) = &run.0 else { return };
+    let given = tokio::time::timeout(TIMEOUT, sweep::give_way(context, run)).await;
+    if let Ok(Err(error)) = given {
+        tracing::warn!(
+            run = uid(run),
+            error = chain(&error),
+            "could not give the node back"
+        );
+    }
 }
 
 fn uid_of(run: &GuardedRun) -> String {
@@ -65,10 +81,6 @@ async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error>
                 .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             Err(Error::Panicked(text.unwrap_or_default()))
         }
-        Ok(Ok(Err(error @ Error::NameTaken { .. }))) => {
-            report::stalled(context, run, &error.to_string()).await?;
-            Err(error)
-        }
         Ok(Ok(result)) => result,
     }
 }
@@ -83,7 +95,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     if is_finished(run) {
         return expire(run, context).await;
     }
-    let valid = match validate(run, &context.config) {
+    let valid = match admit(run, &context.config) {
         Ok(valid) => valid,
         Err(invalid) => {
             sweep::run_is_gone(context, &uid(run)).await?;
@@ -98,11 +110,13 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     }
     // A probe starts a timed window, in which nothing is written: its status goes first.
     if plan.starts_probe() {
-        report::report(context, run, &valid, &seen, &plan).await?;
+        report::report(context, run, &valid, &seen, &plan, None).await?;
         act::act(context, &valid, &seen, &plan).await?;
     } else {
-        act::act(context, &valid, &seen, &plan).await?;
-        report::report(context, run, &valid, &seen, &plan).await?;
+        let acted = act::act(context, &valid, &seen, &plan).await;
+        let hindrance = acted.as_ref().err().filter(|error| error.is_for_people());
+        report::report(context, run, &valid, &seen, &plan, hindrance).await?;
+        acted?;
     }
     Ok(action_of(&plan))
 }

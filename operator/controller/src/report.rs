@@ -25,13 +25,14 @@ const UNDECODABLE_MANAGER: &str = "wasmbench-operator-undecodable";
 /// Longest note of an Event.
 const NOTE: usize = 1000;
 
-/// Writes what `plan` says about `run`.
+/// Writes what `plan` says about `run`, and the `hindrance` without whose end it cannot go on.
 pub async fn report(
     context: &Context,
     run: &BenchmarkRun,
     valid: &ValidatedRun,
     seen: &Observed,
     plan: &Plan,
+    hindrance: Option<&Error>,
 ) -> Result<(), Error> {
     let conclusion = if plan.stage == Stage::Done {
         Some(act::conclude(context, valid).await?)
@@ -39,23 +40,24 @@ pub async fn report(
         None
     };
     let now = Timestamp::now();
-    let new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
+    let mut new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
+    if let Some(hindrance) = hindrance {
+        let draft = conditions::yes(
+            conditions::STALLED,
+            hindrance.reason(),
+            hindrance.to_string(),
+        );
+        let old = run
+            .status
+            .as_ref()
+            .map(|status| status.conditions.as_slice());
+        let generation = run.metadata.generation;
+        let stalled = conditions::merge(old.unwrap_or_default(), vec![draft], generation, now);
+        new.conditions
+            .retain(|condition| condition.type_ != conditions::STALLED);
+        new.conditions.extend(stalled);
+    }
     write(context, run, new).await
-}
-
-/// Says that `run` cannot go on without help, and which help; the rest of its status stays.
-pub async fn stalled(context: &Context, run: &BenchmarkRun, message: &str) -> Result<(), Error> {
-    let Some(mut status) = run.status.clone() else {
-        return Ok(());
-    };
-    let draft = conditions::yes(conditions::STALLED, "NameTaken", message);
-    let (generation, now) = (run.metadata.generation, Timestamp::now());
-    let merged = conditions::merge(&status.conditions, vec![draft], generation, now);
-    status
-        .conditions
-        .retain(|condition| condition.type_ != conditions::STALLED);
-    status.conditions.extend(merged);
-    write(context, run, status).await
 }
 
 /// Says that `run` was refused.

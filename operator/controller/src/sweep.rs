@@ -9,7 +9,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::component_selector;
+use wasmbench_core::build::{component_selector, selector};
 
 use crate::act;
 use crate::context::Context;
@@ -34,6 +34,22 @@ fn lease_params() -> ListParams {
 
 /// Removes everything of the run with this uid from the operator's namespace.
 pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> {
+    clear(context, run_uid).await?;
+    context.backoff.succeeded(run_uid);
+    Ok(())
+}
+
+/// Gives the node of a run back that cannot go on: its pods go first. What was being measured is
+/// measured again, should the run ever go on.
+pub async fn give_way(context: &Context, run: &BenchmarkRun) -> Result<(), Error> {
+    let (Some(uid), Some(namespace)) = (&run.metadata.uid, &run.metadata.namespace) else {
+        return Ok(());
+    };
+    act::remove_pods(context, namespace, &selector(uid)).await?;
+    clear(context, uid).await
+}
+
+async fn clear(context: &Context, run_uid: &str) -> Result<(), Error> {
     context.leave_queue(run_uid);
     let probes = component_selector(run_uid, labels::COMPONENT_PROBE);
     let params = ListParams::default().labels(&probes);
@@ -51,7 +67,6 @@ pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> 
     for lease in held.items {
         act::release_lease(context, run_uid, lease).await?;
     }
-    context.backoff.succeeded(run_uid);
     Ok(())
 }
 

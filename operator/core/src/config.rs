@@ -28,10 +28,9 @@ pub struct OperatorConfig {
     /// Resources of probe pods.
     #[serde(default)]
     pub probe: ProbeConfig,
-    /// ServiceAccount of the probes of cold starts, which create pods themselves. Absent: the
-    /// administrator does not allow cold starts.
-    #[serde(default)]
-    pub cold_start_service_account: Option<String>,
+    /// ServiceAccount of the probes of cold starts and density, which create pods themselves: in the
+    /// namespaces in which the administrator has given it that right.
+    pub cold_start_service_account: String,
     /// containerd's socket on the nodes, which probes of cold starts are given. Absent: the
     /// administrator does not allow it.
     #[serde(default)]
@@ -109,6 +108,8 @@ pub struct Limits {
     pub density_instances: u32,
     /// Most trials of a run.
     pub trials: u32,
+    /// Longest time that a run may be expected to take, in seconds.
+    pub run_seconds: u32,
     /// Whether users may bring images of their own.
     pub own_containers: bool,
 }
@@ -122,6 +123,7 @@ impl Default for Limits {
             cold_start_concurrency: 64,
             density_instances: 100,
             trials: 5000,
+            run_seconds: 24 * 60 * 60,
             own_containers: true,
         }
     }

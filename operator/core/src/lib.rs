@@ -1,12 +1,13 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
-//! Reading order: [`validate`] (what a run means), [`twin`] (what it measures besides), [`observed`]
+//! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`twin`] (what it measures besides), [`observed`]
 //! (what was seen of the cluster), [`plan`] (what to do next: the rules), [`build`] (the objects to create),
 //! [`variants`] (one file per way to execute a service), [`outcome`] (how a trial ended), [`noise`] (whether
 //! the node was quiet), [`open_loop`] (a load on a schedule), [`status`] (what to answer), [`wire`] (what
 //! passes between operator and probe, and what a record holds), [`store`] (how records are kept),
 //! [`results`] (records to numbers, tables and reports) and [`version`] (which build did it).
 
+pub mod admit;
 pub mod build;
 pub mod config;
 pub mod cpu_list;

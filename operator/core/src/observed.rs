@@ -19,8 +19,12 @@ pub struct Observed {
     pub leases: Vec<LeaseSeen>,
     /// Every run that the operator knows, this one included.
     pub runs: Vec<RunSeen>,
+    /// When a run of each namespace last gave a node back.
+    pub served: BTreeMap<String, Timestamp>,
     /// Names of the `RuntimeClasses` that exist, of those the run asks for.
     pub runtime_classes: BTreeSet<String>,
+    /// Whether probes of cold starts may not create pods in the run's namespace.
+    pub cold_starts_forbidden: bool,
     /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
     /// Pods that a probe of cold starts created and has not removed yet.
@@ -89,12 +93,21 @@ pub struct RunSeen {
     pub placement: Placement,
 }
 
+impl RunSeen {
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
+        self.name
+            .split_once('/')
+            .map_or("", |(namespace, _)| namespace)
+    }
+}
+
 /// Whether a run can still measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It measures or waits for its turn.
     Active,
-    /// It waits for its user, and holds its node until its last pod is gone.
+    /// It waits for its user, or for what keeps failing, and holds its node until its last pod is at rest.
     Suspended,
     /// It has finished or is being deleted.
     Ended,
@@ -109,12 +122,25 @@ pub struct PodSeen {
     pub uid: String,
     /// When it was created.
     pub created: Timestamp,
-    /// Whether it is being deleted.
-    pub deleting: bool,
+    /// When it was to be gone, if it is being deleted.
+    pub deleting: Option<Timestamp>,
+    /// The node that it is on, once it is.
+    pub node: Option<String>,
+    /// Whether it shares the node's network.
+    pub host_network: bool,
+    /// The image of its first container.
+    pub image: String,
     /// Its address, once it has one.
     pub ip: Option<IpAddr>,
     /// How far it is.
     pub state: PodState,
+}
+
+impl PodSeen {
+    /// Whether it may still use the node. What a finalizer keeps after its containers have ended does not.
+    pub fn works(&self) -> bool {
+        !matches!(self.state, PodState::Ended { .. })
+    }
 }
 
 /// How far a pod is.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::api::{DeleteParams, PostParams, Preconditions};
+use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::cold_start_job::cold_start_job;
@@ -134,13 +134,28 @@ fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
 /// applied together, that is after the run.
 const NO_ACCOUNT_YET: &str = "error looking up service account";
 
-/// Whether the API server says no, rather than not now: policy, quota, an invalid field.
+/// What the API server says when a namespace's quota leaves no room now.
+const QUOTA: &str = "exceeded quota";
+
+/// Whether the API server says no, rather than not now: policy, an invalid field.
 fn refused(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let stays = matches!(status.code, 400 | 403 | 422) && !status.message.contains(NO_ACCOUNT_YET);
+    let passes = [NO_ACCOUNT_YET, QUOTA]
+        .iter()
+        .any(|words| status.message.contains(words));
+    let stays = matches!(status.code, 400 | 403 | 422) && !passes;
     stays.then(|| status.message.clone())
+}
+
+/// In the API server's words, that there is no room for a pod now.
+fn over_quota(error: &kube::Error) -> Option<String> {
+    let kube::Error::Api(status) = error else {
+        return None;
+    };
+    let over = status.code == 403 && status.message.contains(QUOTA);
+    over.then(|| status.message.clone())
 }
 
 /// Creates a pod of the run once. A pod of that name which the run owns is as good; somebody
@@ -166,9 +181,10 @@ async fn create_pod(
                 _ => Ok(None),
             }
         }
-        Err(error) => match refused(&error) {
-            Some(message) => Ok(Some(message)),
-            None => Err(failed(format!("create pod {name}"))(error)),
+        Err(error) => match (refused(&error), over_quota(&error)) {
+            (Some(message), _) => Ok(Some(message)),
+            (None, Some(message)) => Err(Error::Quota { message }),
+            (None, None) => Err(failed(format!("create pod {name}"))(error)),
         },
     }
 }
@@ -190,7 +206,7 @@ async fn deploy_subject(
     };
     let message = format!(
         "the API server refuses the pod: {message}: change spec.resources or placement, or the \
-         namespace's quota and limits"
+         namespace's limits and policies"
     );
     let failure = Failure::new(FailureReason::PodRejected, message);
     record::failure(context, run, node, trial, &failure, None).await
@@ -273,23 +289,29 @@ async fn remove_pod(context: &Context, namespace: &str, name: &str) -> Result<()
 pub async fn remove_probe(context: &Context, job: &str) -> Result<(), Error> {
     let namespace = &context.config.operator_namespace;
     let jobs: Api<Job> = Api::namespaced(context.client.clone(), namespace);
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
     let deleted = jobs
         .delete(job, &DeleteParams::background())
         .await
         .map(drop);
     ignore_missing(deleted, "delete job", job)?;
-    let params =
-        kube::api::ListParams::default().labels(&format!("batch.kubernetes.io/job-name={job}"));
-    let left = pods
-        .list_metadata(&params)
-        .await
-        .map_err(failed("list a job's pods"))?;
-    for pod in left
-        .items
+    remove_pods(
+        context,
+        namespace,
+        &format!("batch.kubernetes.io/job-name={job}"),
+    )
+    .await
+}
+
+/// Removes all pods with these labels.
+pub async fn remove_pods(context: &Context, namespace: &str, labels: &str) -> Result<(), Error> {
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let params = ListParams::default().labels(labels);
+    let left = api.list_metadata(&params).await;
+    let left = left.map_err(failed("list pods that are left"))?.items;
+    let left = left
         .iter()
-        .filter(|pod| pod.metadata.deletion_timestamp.is_none())
-    {
+        .filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    for pod in left {
         remove_pod(context, namespace, &pod.name_any()).await?;
     }
     Ok(())

@@ -3,8 +3,9 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::Api;
 use kube::api::PostParams;
+use kube::{Api, ResourceExt};
+use wasmbench_api::labels;
 use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::LeaseSeen;
 use wasmbench_core::validate::ValidatedRun;
@@ -61,11 +62,15 @@ pub async fn release_lease(
     run_uid: &str,
     mut lease: Lease,
 ) -> Result<(), Error> {
-    let spec = lease.spec.get_or_insert_default();
-    if spec.holder_identity.as_deref() != Some(run_uid) {
+    let held = lease.spec.as_ref();
+    if held.and_then(|spec| spec.holder_identity.as_deref()) != Some(run_uid) {
         return Ok(());
     }
     context.leave_queue(run_uid);
+    if let Some(namespace) = lease.annotations().get(labels::RUN_NAMESPACE) {
+        context.serve(namespace);
+    }
+    let spec = lease.spec.get_or_insert_default();
     spec.holder_identity = None;
     spec.acquire_time = None;
     let name = lease.metadata.name.clone().unwrap_or_default();

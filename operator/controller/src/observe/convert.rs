@@ -137,7 +137,7 @@ fn failure_of(job: &Job) -> Option<String> {
 
 /// A pod as plain data.
 pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
-    let status = pod.status.as_ref();
+    let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
     Some(PodSeen {
         name: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
@@ -146,7 +146,12 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
             .creation_timestamp
             .as_ref()
             .map_or(Timestamp::MIN, |time| time.0),
-        deleting: pod.metadata.deletion_timestamp.is_some(),
+        deleting: pod.metadata.deletion_timestamp.as_ref().map(|time| time.0),
+        node: spec.and_then(|s| s.node_name.clone()),
+        host_network: spec.and_then(|s| s.host_network).unwrap_or_default(),
+        image: spec
+            .and_then(|s| s.containers.first()?.image.clone())
+            .unwrap_or_default(),
         ip: status
             .and_then(|s| s.pod_ip.as_ref())
             .and_then(|ip| ip.parse::<IpAddr>().ok()),

@@ -8,11 +8,14 @@ mod records;
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use k8s_openapi::api::node::v1::RuntimeClass;
-use kube::api::ListParams;
+use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{component_selector, selector};
@@ -30,12 +33,13 @@ pub use records::{input_of, read_summary};
 
 /// Looks at everything that matters for `run`.
 pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {
-    let (pods, probes, leases, records, runtime_classes) = futures::try_join!(
+    let (pods, probes, leases, records, runtime_classes, cold_starts_forbidden) = futures::try_join!(
         run_pods(context, run),
         probes(context, run),
         leases(context),
         records(context, run),
         runtime_classes(context, run),
+        cold_starts_forbidden(context, run),
     )?;
     let held = leases
         .iter()
@@ -51,7 +55,9 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
             .iter()
             .filter_map(|run| run_seen(context, run.0.as_ref().ok()?))
             .collect(),
+        served: context.served(),
         runtime_classes,
+        cold_starts_forbidden,
         subjects: convert::subjects(&pods, run),
         cold_subjects: convert::cold_subjects(&pods, run),
         upstream: convert::upstream(&pods, run),
@@ -154,6 +160,38 @@ async fn runtime_classes(context: &Context, run: &ValidatedRun) -> Result<BTreeS
         .collect())
 }
 
+/// Whether the account of cold starts lacks the right to create pods in the run's namespace. The API
+/// server is asked, so that a RoleBinding counts whoever made it.
+async fn cold_starts_forbidden(context: &Context, run: &ValidatedRun) -> Result<bool, Error> {
+    let sweeps = &run.spec.sweeps;
+    if sweeps.cold_start.is_none() && sweeps.density.is_none() {
+        return Ok(false);
+    }
+    let config = &context.config;
+    let review = SubjectAccessReview {
+        spec: SubjectAccessReviewSpec {
+            user: Some(format!(
+                "system:serviceaccount:{}:{}",
+                config.operator_namespace, config.cold_start_service_account
+            )),
+            resource_attributes: Some(ResourceAttributes {
+                namespace: Some(run.namespace.clone()),
+                verb: Some("create".into()),
+                resource: Some("pods".into()),
+                ..ResourceAttributes::default()
+            }),
+            ..SubjectAccessReviewSpec::default()
+        },
+        ..SubjectAccessReview::default()
+    };
+    let api: Api<SubjectAccessReview> = Api::all(context.client.clone());
+    let answer = api
+        .create(&PostParams::default(), &review)
+        .await
+        .map_err(failed("the rights of the account of cold starts"))?;
+    Ok(!answer.status.is_some_and(|status| status.allowed))
+}
+
 async fn nodes(context: &Context) -> Result<Vec<NodeSeen>, Error> {
     let api: Api<Node> = Api::all(context.client.clone());
     let list = api
@@ -174,7 +212,7 @@ fn run_seen(context: &Context, run: &wasmbench_api::BenchmarkRun) -> Option<RunS
         created: meta.creation_timestamp.as_ref()?.0,
         standing: if ended {
             Standing::Ended
-        } else if run.spec.suspend {
+        } else if run.spec.suspend || context.backoff.is_lasting(uid) {
             Standing::Suspended
         } else {
             Standing::Active

@@ -22,6 +22,8 @@ use watches::{Answer, Watches};
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle
 /// for 240 s without telling anyone.
 pub const WATCH_SECONDS: u32 = 200;
+/// How long a call may take until its answer begins.
+const CALL: Duration = Duration::from_secs(10);
 /// A younger watch is never renewed, however long the window.
 const YOUNGEST: Duration = Duration::from_secs(10);
 
@@ -99,10 +101,10 @@ impl Quiet {
             let (client, quiet) = (client.clone(), quiet.clone());
             async move {
                 if !opens_watch(&request) {
-                    return client.send(request).await.map(Answer::plain);
+                    return answered(client.send(request)).await.map(Answer::plain);
                 }
                 quiet.over().await;
-                let response = client.send(request).await?;
+                let response = answered(client.send(request)).await?;
                 Ok(quiet.watches.follow(response))
             }
         });
@@ -122,6 +124,15 @@ impl Quiet {
     }
 }
 
+/// The answer to a call, or an error when it does not begin in time: the connection may be dead.
+async fn answered<T>(call: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
+    let answer = tokio::time::timeout(CALL, call).await;
+    answer.unwrap_or_else(|_| {
+        let message = format!("the API server did not answer within {CALL:?}");
+        Err(kube::Error::Service(message.into()))
+    })
+}
+
 fn opens_watch(request: &Request<Body>) -> bool {
     let query = request.uri().query().unwrap_or_default();
     query.split('&').any(|part| part == "watch=true")
@@ -134,6 +145,14 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_mins(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_nobody_answers_is_an_error_within_fifteen_seconds() {
+        let begin = Instant::now();
+        let never = answered(std::future::pending::<Result<(), kube::Error>>()).await;
+        assert!(never.unwrap_err().to_string().contains("did not answer"));
+        assert!(begin.elapsed() < Duration::from_secs(15));
+    }
 
     fn trial(block: u32) -> TrialId {
         format!("a/hello/warm/b{block}").parse().unwrap()

@@ -20,7 +20,7 @@ use wasmbench_core::validate::{ValidatedRun, validate};
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
 fn config() -> OperatorConfig {
-    let text = "operatorNamespace: ops\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
+    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
     serde_yaml::from_str(text).unwrap()
 }
 
@@ -153,7 +153,7 @@ async fn a_strangers_pod_of_the_same_name_is_not_adopted() {
 
 #[tokio::test]
 async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
-    let words = "exceeded quota: pods, requested: 1, used: 10, limited: 10";
+    let words = "violates PodSecurity restricted:latest: hostNetwork";
     let calls = vec![
         ("POST", "/team-a/pods", 403, status(403, "Forbidden", words)),
         ("GET", "", 404, status(404, "NotFound", "no such ConfigMap")),
@@ -175,6 +175,14 @@ async fn a_pod_that_the_api_server_refuses_becomes_a_record_with_its_words() {
         text.contains("PodRejected") && text.contains(words),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn a_spent_quota_is_waited_for_and_gets_no_record() {
+    let words = "exceeded quota: pods, requested: 1, used: 10, limited: 10";
+    let calls = vec![("POST", "/team-a/pods", 403, status(403, "Forbidden", words))];
+    let (result, _) = carry_out(calls, deploy()).await;
+    assert!(matches!(result, Err(Error::Quota { .. })), "{result:?}");
 }
 
 #[tokio::test]
@@ -288,14 +296,14 @@ async fn nothing_is_written_when_the_status_says_nothing_new() {
     let calls = vec![("PATCH", "/gatekeeper/status", 200, answer)];
     let (context, server) = conversation(calls);
     let mut run = run();
-    report::report(&context, &run, &valid, &seen, &plan)
+    report::report(&context, &run, &valid, &seen, &plan, None)
         .await
         .unwrap();
     let now = jiff::Timestamp::now();
     run.status = Some(wasmbench_core::status::status_of(
         &run, &valid, &seen, &plan, None, now,
     ));
-    report::report(&context, &run, &valid, &seen, &plan)
+    report::report(&context, &run, &valid, &seen, &plan, None)
         .await
         .unwrap();
     drop(context);

@@ -144,7 +144,7 @@ fn config() -> OperatorConfig {
         noise: NoiseRule::default(),
         limits: Limits::default(),
         probe: ProbeConfig::default(),
-        cold_start_service_account: Some("wasmbench-cold-start".into()),
+        cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
         host_network: true,
     }

@@ -60,7 +60,7 @@ pub fn cold_start_job(
         }],
         volumes: volumes.map(|volume| vec![volume]),
         security_context: Some(security),
-        service_account_name: config.cold_start_service_account.clone(),
+        service_account_name: Some(config.cold_start_service_account.clone()),
         automount_service_account_token: Some(true),
         ..restricted
     };

@@ -42,7 +42,7 @@ pub fn density_job(
             ..probe_job::container(DENSITY_COMMAND, &text, config)
         }],
         volumes,
-        service_account_name: config.cold_start_service_account.clone(),
+        service_account_name: Some(config.cold_start_service_account.clone()),
         automount_service_account_token: Some(true),
         ..pod::restricted(node, &placement)
     };

@@ -38,8 +38,8 @@ pub fn subject_pod(
     }
 }
 
-/// A variant may ask for the node's network for itself; the run may ask for it for all.
-fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
+/// Whether `variant` shares the node's network: it may ask for that itself, and the run may ask for it for all.
+pub fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
     placement.network == Network::Host || variant.subject.host_network
 }
 

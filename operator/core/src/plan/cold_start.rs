@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::trial::{Next, ended_probe, later, others_work, probe_running};
+use super::trial::{Next, POD_GOES, ended_probe, later, others_work, probe_running, stayed};
 use super::{Step, Wake};
-use crate::observed::{Observed, ProbeSeen};
+use crate::observed::{Observed, ProbeSeen, SubjectSeen};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -40,11 +40,28 @@ pub fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
     seen.cold_subjects
         .iter()
         .filter(|subject| !(has_probe && subject.trial == *current))
-        .filter(|subject| !subject.pod.deleting)
+        .filter(|subject| subject.pod.deleting.is_none())
         .map(|subject| Step::RemoveSubject {
             pod: subject.pod.name.clone(),
         })
         .collect()
+}
+
+/// Pods of the trial's names are there and shall go.
+fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
+    let pods = seen.cold_subjects.iter();
+    let mut pods = pods.filter(|cold| cold.trial == *trial);
+    let stays = |subject: &&SubjectSeen| {
+        let pod = &subject.pod;
+        !pod.works()
+            && pod
+                .deleting
+                .is_some_and(|since| now >= later(since, POD_GOES))
+    };
+    match pods.find(stays) {
+        Some(subject) => stayed(trial, subject, None),
+        None => (None, format!("preparing {trial}"), wake(seen, now)),
+    }
 }
 
 /// What to do for a trial of cold starts whose record was not seen.
@@ -55,9 +72,10 @@ pub fn current(
     now: Timestamp,
 ) -> Next {
     match probe {
+        None if others_work(seen, trial) => (None, format!("preparing {trial}"), wake(seen, now)),
         // Pods of the same names must be gone before they are created again.
-        None if !seen.cold_subjects.is_empty() || others_work(seen, trial) => {
-            (None, format!("preparing {trial}"), wake(seen, now))
+        None if seen.cold_subjects.iter().any(|cold| cold.trial == *trial) => {
+            on_their_way_out(seen, trial, now)
         }
         None => (
             Some(Step::LaunchColdStart(trial.clone())),

@@ -123,7 +123,9 @@ mod tests {
             .map(|name| (name.to_owned(), "example.com/image:1".into()))
             .into_iter()
             .collect();
-        let config = serde_json::json!({"operatorNamespace": "wasmbench", "images": images});
+        let config = serde_json::json!({
+            "operatorNamespace": "wasmbench", "coldStartServiceAccount": "cold", "images": images,
+        });
         let config: OperatorConfig = serde_json::from_value(config).unwrap();
         validate(&run, &config).unwrap()
     }

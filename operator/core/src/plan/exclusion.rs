@@ -28,6 +28,7 @@ pub struct Exclusion {
 /// The next group of trials to skip, if any.
 pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     not_allowed(run, seen)
+        .or_else(|| cold_starts_forbidden(run, seen))
         .or_else(|| missing_runtime_class(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Variant))
@@ -38,6 +39,22 @@ fn not_allowed(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     run.variants.iter().find_map(|variant| {
         let failure = Failure::new(FailureReason::NotAllowed, variant.subject.not_allowed?);
         whole_variant(run, seen, &variant.name, failure)
+    })
+}
+
+fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    if !seen.cold_starts_forbidden {
+        return None;
+    }
+    let message = format!(
+        "cold starts and density are not allowed in the namespace {}: an administrator adds it to \
+         coldStart.namespaces of the chart, or remove these sweeps",
+        run.namespace
+    );
+    let failure = Failure::new(FailureReason::NotAllowed, message);
+    let what = "cold starts and density".to_owned();
+    exclusion(run, seen, what, failure, |trial| {
+        trial.cell.point.probe_creates_pods()
     })
 }
 

@@ -27,6 +27,8 @@ pub enum FailureReason {
     SubjectNotStarted,
     /// The container ended while it should serve.
     SubjectCrashed,
+    /// The running pod is not the one that was asked for.
+    SubjectAltered,
     /// The subject's pod went away under the probe.
     SubjectLost,
     /// The echo server of the proxy workload does not run.
@@ -75,6 +77,7 @@ pub fn scope(reason: &str) -> Scope {
         Ok(
             R::Unschedulable
             | R::SubjectCrashed
+            | R::SubjectAltered
             | R::SubjectLost
             | R::UpstreamUnavailable
             | R::ProbeDeadlineExceeded

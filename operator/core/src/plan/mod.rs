@@ -4,8 +4,8 @@
 //!
 //! The rules, in the order in which they are applied:
 //! 1. A suspended run has no pods and no node.
-//! 2. When every trial has a record (how many blocks there are is decided before: [`blocks()`]), the leftovers go, the report is written and the node is given
-//!    back.
+//! 2. When every trial has a record (how many blocks there are is decided before: [`blocks()`]), the leftovers go, the node is given back, whatever
+//!    becomes of the report, and the report is written.
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
 //! 4. What cannot work is recorded as skipped and not tried again and again ([`exclusion`]).
 //! 5. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
@@ -19,6 +19,7 @@ mod exclusion;
 mod failure;
 mod node;
 mod node_event;
+mod target;
 mod trial;
 
 use jiff::{SignedDuration, Timestamp};
@@ -32,7 +33,7 @@ pub use exclusion::Exclusion;
 pub use failure::{Failure, FailureReason};
 pub use node_event::{SANDBOX_FAILED, explained, wants_event};
 
-use crate::observed::{LeaseSeen, Observed};
+use crate::observed::{LeaseSeen, Observed, PodSeen};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -285,7 +286,7 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     let mut steps = remove_everything(seen);
     let node = node::held(run, seen);
     // The node is given back only when nothing of this run can still load it.
-    if steps.is_empty() && nothing_left(seen) {
+    if at_rest(seen) {
         steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
     }
     Plan {
@@ -299,41 +300,28 @@ fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
 
 fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let mut steps = remove_everything(seen);
+    let at_rest = at_rest(seen);
     let node = node::held(run, seen);
+    let releases = node.clone().filter(|_| at_rest);
+    // Before the report: that may fail again and again, and others wait for the node.
+    steps.extend(releases.clone().map(|node| Step::ReleaseNode { node }));
     if !seen.report {
         steps.push(Step::Summarise);
-        return Plan {
-            steps,
-            stage: Stage::Summarising,
-            node,
-            completed,
-            wake: Wake::Now,
-        };
     }
-    let gone = steps.is_empty() && nothing_left(seen);
-    if gone && let Some(node) = node.clone() {
-        steps.push(Step::ReleaseNode { node });
-        return Plan {
-            steps,
-            stage: Stage::Summarising,
-            node: None,
-            completed,
-            wake: Wake::Now,
-        };
-    }
-    // A run is done when nothing of it is left but its results: a finished run is never looked
+    // A run is done when nothing of it but its results can do anything: a finished run is never looked
     // after again.
-    let stage = if gone {
-        Stage::Done
-    } else {
-        Stage::Summarising
+    let done = at_rest && seen.report && releases.is_none();
+    let (stage, wake) = match (done, steps.is_empty()) {
+        (true, _) => (Stage::Done, Wake::OnChange),
+        (false, true) => (Stage::Summarising, cold_start::wake(seen, now)),
+        (false, false) => (Stage::Summarising, Wake::Now),
     };
     Plan {
         steps,
         stage,
-        node,
+        node: node.filter(|_| releases.is_none()),
         completed,
-        wake: cold_start::wake(seen, now),
+        wake,
     }
 }
 
@@ -341,8 +329,8 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
     let probes = seen.probes.iter().filter(|probe| !probe.deleting);
     let cold = seen.cold_subjects.iter();
     let subjects = seen.subjects.iter().chain(cold);
-    let subjects = subjects.filter(|subject| !subject.pod.deleting);
-    let upstream = seen.upstream.iter().filter(|pod| !pod.deleting);
+    let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
+    let upstream = seen.upstream.iter().filter(|pod| pod.deleting.is_none());
     // Probes first: a probe without its subject would report errors that are ours.
     probes
         .map(|probe| Step::RemoveProbe {
@@ -357,9 +345,10 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         .collect()
 }
 
-fn nothing_left(seen: &Observed) -> bool {
-    seen.probes.is_empty()
-        && seen.subjects.is_empty()
-        && seen.cold_subjects.is_empty()
-        && seen.upstream.is_none()
+/// Whether nothing of the run can use the node any more.
+fn at_rest(seen: &Observed) -> bool {
+    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
+    let mut pods = subjects.map(|subject| &subject.pod).chain(&seen.upstream);
+    // A Job that stays may start its pod.
+    seen.probes.is_empty() && !pods.any(PodSeen::works)
 }

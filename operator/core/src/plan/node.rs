@@ -1,7 +1,9 @@
 //! Which node a run measures on, and whose turn it is. One run holds a node at a time, by a Lease;
-//! the others queue in the order of their creation. The claim is held for the whole run: a block
-//! measured among another run's blocks would not be a block.
+//! the others queue. Namespaces take turns, so that nobody waits for all the runs of somebody else;
+//! within a namespace older runs come first. The claim is held for the whole run: a block measured
+//! among another run's blocks would not be a block.
 
+use jiff::Timestamp;
 use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
 
 use crate::observed::{LeaseSeen, NodeSeen, Observed, RunSeen, Standing, TaintSeen};
@@ -70,10 +72,18 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         );
         return Claim::NotReady { message };
     };
-    let ahead = queue_ahead(run, seen, first);
-    let free = ready.iter().find(|node| holder(seen, &node.name).is_none());
-    match free {
-        Some(node) if ahead.is_empty() || ready.len() > ahead.len() => Claim::Take {
+    let before = before(run, seen);
+    let mut free: Vec<&NodeSeen> = seen.nodes.iter().filter(|node| node.ready).collect();
+    free.retain(|node| holder(seen, &node.name).is_none());
+    free.sort_by(|a, b| a.name.cmp(&b.name));
+    // Each takes the first node that suits it, in the order of their turns: so do they all reckon.
+    for other in &before {
+        if let Some(taken) = free.iter().position(|node| fits(&other.placement, node)) {
+            free.remove(taken);
+        }
+    }
+    match ready.iter().find(|node| free.contains(node)) {
+        Some(node) => Claim::Take {
             node: node.name.clone(),
             existing: seen
                 .leases
@@ -81,7 +91,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
                 .find(|lease| lease.node == node.name)
                 .cloned(),
         },
-        _ => wait(seen, first, &ahead),
+        None => wait(seen, first, &before),
     }
 }
 
@@ -104,42 +114,53 @@ fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
         .find(|run| run.uid == uid && run.standing != Standing::Ended)
 }
 
-/// Active runs that want the same node and came first: those that hold it, then the older ones.
-fn queue_ahead<'a>(run: &ValidatedRun, seen: &'a Observed, node: &NodeSeen) -> Vec<&'a RunSeen> {
-    let me = seen.runs.iter().find(|other| other.uid == run.uid);
-    let older =
-        |other: &RunSeen| me.is_none_or(|me| (other.created, &other.uid) < (me.created, &me.uid));
-    let holds_another = |other: &RunSeen| {
-        seen.leases
-            .iter()
-            .any(|lease| lease.node != node.name && lease.holder.as_deref() == Some(&other.uid))
+/// The waiting runs whose turn comes before that of `run`.
+fn before<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<&'a RunSeen> {
+    let Some(me) = seen.runs.iter().find(|other| other.uid == run.uid) else {
+        return vec![];
     };
-    let holder = holder(seen, &node.name).map(|run| run.uid.as_str());
-    let mut ahead: Vec<&RunSeen> = seen
-        .runs
+    let waits = |other: &&RunSeen| other.standing == Standing::Active && !holds(seen, other);
+    let mine = turn(seen, me);
+    seen.runs
         .iter()
         .filter(|other| other.uid != run.uid)
-        .filter(|other| other.standing == Standing::Active || holder == Some(&other.uid))
-        .filter(|other| fits(&other.placement, node) && !holds_another(other))
-        .filter(|other| holder == Some(&other.uid) || older(other))
-        .collect();
-    ahead.sort_by_key(|other| (holder != Some(&other.uid), other.created, other.uid.clone()));
-    ahead
+        .filter(waits)
+        .filter(|other| turn(seen, other) < mine)
+        .collect()
 }
 
-fn wait(seen: &Observed, node: &NodeSeen, ahead: &[&RunSeen]) -> Claim {
-    let place = ahead.len() + 1;
-    let holder = holder(seen, &node.name).map_or_else(
-        || {
-            ahead
-                .first()
-                .map_or("another run", |run| run.name.as_str())
-                .to_owned()
-        },
-        |run| run.name.clone(),
-    );
+/// When it is the turn of a waiting run, the least first: how many runs of its namespace measure or come before
+/// it, when the namespace was served last, and its age.
+fn turn<'a>(seen: &Observed, run: &'a RunSeen) -> (usize, Option<Timestamp>, Timestamp, &'a str) {
+    let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
+    let same = seen.runs.iter();
+    let same = same.filter(|other| other.uid != run.uid && other.namespace() == run.namespace());
+    let ahead = same.filter(|other| {
+        let older = (other.created, other.uid.as_str()) < age(run);
+        holds(seen, other) || (other.standing == Standing::Active && older)
+    });
+    let served = seen.served.get(run.namespace()).copied();
+    let (created, uid) = age(run);
+    (ahead.count(), served, created, uid)
+}
+
+/// Whether a run that still counts holds a node.
+fn holds(seen: &Observed, run: &RunSeen) -> bool {
+    let its = |lease: &LeaseSeen| lease.holder.as_deref() == Some(&run.uid);
+    run.standing != Standing::Ended && seen.leases.iter().any(its)
+}
+
+fn wait(seen: &Observed, node: &NodeSeen, before: &[&RunSeen]) -> Claim {
+    let holder = holder(seen, &node.name);
+    let same = before.iter().filter(|run| fits(&run.placement, node));
+    let place = same.count() + usize::from(holder.is_some()) + 1;
+    let who = match (holder, before.first()) {
+        (Some(holder), _) => format!("{} is measuring on", holder.name),
+        (None, Some(next)) => format!("{} takes next", next.name),
+        (None, None) => "another run takes next".to_owned(),
+    };
     let message = format!(
-        "waiting for node {}, which {holder} is measuring on: number {place} in the queue",
+        "waiting for node {}, which {who}: number {place} in the queue",
         node.name
     );
     Claim::Queue {

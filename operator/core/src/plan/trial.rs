@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Failure, FailureReason};
-use super::{Stage, Step, Wake, cold_start};
+use super::{Stage, Step, Wake, cold_start, target};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
@@ -17,6 +17,10 @@ const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 /// How long a probe's pod may take to run. Its image was pulled by the trial before, or is pulled
 /// now.
 const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
+/// How long a pod that was deleted and has ended may stay.
+pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
+/// How often to look whether it has gone.
+const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How long the echo server may take to run.
 const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
 
@@ -66,7 +70,7 @@ fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
     let subjects = seen
         .subjects
         .iter()
-        .filter(|subject| subject.trial != *current && !subject.pod.deleting);
+        .filter(|subject| subject.trial != *current && subject.pod.deleting.is_none());
     probes
         .map(|probe| Step::RemoveProbe {
             job: probe.job.clone(),
@@ -97,7 +101,7 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
     };
     let deadline = since(pod.created, UPSTREAM_START);
     match &pod.state {
-        PodState::Running if pod.ip.is_some() && !pod.deleting => Upstream::Ready,
+        PodState::Running if pod.ip.is_some() && pod.deleting.is_none() => Upstream::Ready,
         PodState::Ended { .. } => Upstream::Failed(Failure::new(
             FailureReason::UpstreamUnavailable,
             "the echo server ended: see its pod's log, and the upstream image in the chart",
@@ -128,12 +132,40 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
             Wake::At(later(now, ready_timeout(run))),
         ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
-        (Some(subject), None) if subject.pod.deleting => {
-            let message = format!("waiting for an earlier pod of {trial} to go");
-            (None, message, Wake::OnChange)
-        }
-        (Some(subject), None) => before_probe(run, seen, trial, subject, now),
+        (Some(subject), None) => match subject.pod.deleting {
+            Some(since) => on_its_way_out(trial, subject, since, now),
+            None => before_probe(run, seen, trial, subject, now),
+        },
     }
+}
+
+/// A pod of the trial's name is there and shall go.
+fn on_its_way_out(
+    trial: &TrialId,
+    subject: &SubjectSeen,
+    since: Timestamp,
+    now: Timestamp,
+) -> Next {
+    let deadline = later(since, POD_GOES);
+    if now < deadline || subject.pod.works() {
+        let message = format!("waiting for an earlier pod of {trial} to go");
+        return (
+            None,
+            message,
+            Wake::At(deadline.max(later(now, GOES_CHECK))),
+        );
+    }
+    stayed(trial, subject, Some(subject))
+}
+
+/// A `pod` in the way of `trial` has ended and does not go.
+pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&SubjectSeen>) -> Next {
+    let message = format!(
+        "pod {} was deleted, has ended, and stays: see its metadata.finalizers, and remove what holds it",
+        pod.pod.name
+    );
+    let failure = Failure::new(FailureReason::SubjectLost, message);
+    fail(trial, failure, subject)
 }
 
 fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
@@ -157,6 +189,10 @@ fn before_probe(
             (None, format!("preparing {trial}"), wake)
         }
         (PodState::Running, Some(address)) => {
+            if let Some(message) = target::not_as_asked(run, seen, trial, pod) {
+                let failure = Failure::new(FailureReason::SubjectAltered, message);
+                return fail(trial, failure, Some(subject));
+            }
             let step = Step::LaunchProbe {
                 trial: trial.clone(),
                 subject_uid: pod.uid.clone(),
@@ -180,8 +216,10 @@ pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
     let subjects = subjects.filter(|other| other.trial != *trial);
     let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-    subjects.map(|other| &other.pod).any(works)
-        || probes.filter_map(|other| other.pod.as_ref()).any(works)
+    subjects.map(|other| &other.pod).any(PodSeen::works)
+        || probes
+            .filter_map(|other| other.pod.as_ref())
+            .any(PodSeen::works)
 }
 
 fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
@@ -283,7 +321,7 @@ fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
         return lost("the pod under test was deleted or evicted while it was measured");
     };
     // The probe was made for another pod of the same name: its target is gone.
-    if subject.pod.uid != uid || subject.pod.deleting {
+    if subject.pod.uid != uid || subject.pod.deleting.is_some() {
         return lost("the pod under test was replaced while it was measured");
     }
     let ended = matches!(subject.pod.state, PodState::Ended { .. });
@@ -359,11 +397,6 @@ pub(super) fn probe_running(
             )
         }
     }
-}
-
-/// Whether a pod may still use the CPU.
-fn works(pod: &PodSeen) -> bool {
-    !matches!(pod.state, PodState::Ended { .. })
 }
 
 /// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at

@@ -26,13 +26,6 @@ pub(super) fn check(
     sweep: &ColdStart,
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
-    if config.cold_start_service_account.is_none() {
-        return Err(invalid(
-            "spec.sweeps.coldStart",
-            "the administrator does not allow cold starts: remove this sweep, or have coldStart.enabled \
-             set in the chart",
-        ));
-    }
     class(sweep, config)?;
     pullable(spec, sweep, config)?;
     concurrency(sweep, config.limits.cold_start_concurrency)?;

@@ -16,13 +16,6 @@ pub(super) fn check(
     sweep: &Density,
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
-    if config.cold_start_service_account.is_none() {
-        return Err(invalid(
-            "spec.sweeps.density",
-            "its probe creates pods like that of cold starts, which the administrator does not allow: \
-             remove this sweep, or have coldStart.enabled set in the chart",
-        ));
-    }
     // A preset on the node's network has no such cell (variants::not_applicable); here no variant has.
     if network_of(spec) == Network::Host {
         return Err(invalid(

@@ -31,7 +31,9 @@ fn other(uid: &str, seconds: i64, run: &ValidatedRun) -> RunSeen {
 /// This run was created at second 100.
 fn seen(run: &ValidatedRun, others: Vec<RunSeen>) -> Observed {
     let mut runs = others;
-    runs.push(other(&run.uid, 100, run));
+    let mut this = other(&run.uid, 100, run);
+    this.name = "team-a/gatekeeper".into();
+    runs.push(this);
     Observed {
         nodes: vec![node("bench-1")],
         runs,
@@ -80,8 +82,69 @@ fn a_run_waits_while_another_measures_and_says_its_place() {
     assert_eq!(takes(&run, &seen), None);
     let message = message(&run, &seen);
     assert!(
-        message.contains("team-b/early") && message.contains("number 3"),
-        "{message}"
+        message.contains("team-b/early") && message.contains("number 2"),
+        "another run of team-b comes after this one: {message}"
+    );
+    seen.runs[1].name = "team-c/earlier".into();
+    let message = self::message(&run, &seen);
+    assert!(message.contains("number 3"), "{message}");
+}
+
+/// What happens when `bench-1` is free: which run takes it.
+fn served(run: &ValidatedRun, seen: &Observed) -> String {
+    let waiting = seen.runs.iter();
+    let mut waiting = waiting.filter(|one| one.standing == Standing::Active);
+    let taker = waiting.find(|one| {
+        let asking = ValidatedRun {
+            uid: one.uid.clone(),
+            ..run.clone()
+        };
+        takes(&asking, seen).is_some()
+    });
+    taker.expect("somebody takes the node").uid.clone()
+}
+
+#[test]
+fn namespaces_take_turns_however_many_runs_one_of_them_has() {
+    let run = common::validated();
+    let in_b = (0..5).map(|i| other(&format!("b{i}"), i, &run));
+    let mut seen = seen(&run, in_b.collect());
+    let mut late = other("c0", 200, &run);
+    late.name = "team-c/c0".into();
+    seen.runs.push(late);
+    let mut order = vec![];
+    for second in 0..7 {
+        let next = served(&run, &seen);
+        let ended = seen.runs.iter_mut().find(|one| one.uid == next).unwrap();
+        ended.standing = Standing::Ended;
+        let namespace = ended.namespace().to_owned();
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1000 + second);
+        seen.served.insert(namespace, now);
+        order.push(next);
+    }
+    let own = run.uid.as_str();
+    assert_eq!(order, ["b0", own, "c0", "b1", "b2", "b3", "b4"]);
+}
+
+#[test]
+fn a_run_that_keeps_failing_is_passed() {
+    let run = common::validated();
+    let mut failing = other("early", 1, &run);
+    failing.standing = Standing::Suspended;
+    assert_eq!(
+        takes(&run, &seen(&run, vec![failing])).as_deref(),
+        Some("bench-1")
+    );
+}
+
+#[test]
+fn an_older_run_that_wants_another_node_holds_nobody_up() {
+    let run = common::validated();
+    let mut early = other("early", 1, &run);
+    early.placement.node_selector = [("gpu".to_owned(), "yes".to_owned())].into();
+    assert_eq!(
+        takes(&run, &seen(&run, vec![early])).as_deref(),
+        Some("bench-1")
     );
 }
 

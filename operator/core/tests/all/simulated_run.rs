@@ -82,14 +82,12 @@ fn check_end(run: &ValidatedRun, world: &World) {
         world.stored.values().all(|count| *count == 1),
         "a trial with two records"
     );
-    assert!(
-        world.seen.subjects.is_empty() && world.seen.probes.is_empty(),
-        "leftovers"
-    );
-    assert!(
-        world.seen.cold_subjects.is_empty(),
-        "pods of cold starts are left"
-    );
+    assert!(world.seen.probes.is_empty(), "probes are left");
+    let pods = world.seen.subjects.iter().chain(&world.seen.cold_subjects);
+    for subject in pods {
+        let held = world.staying.contains(&subject.pod.uid);
+        assert!(held && !subject.pod.works(), "{subject:?} is left");
+    }
     assert!(world.seen.upstream.is_none(), "the echo server is left");
     assert!(world.seen.leases.is_empty(), "the node is not given back");
 }
@@ -112,6 +110,9 @@ const FRIENDLY: Hostility = Hostility {
     image_missing: 0,
     probe_fails: 0,
     suspends: 0,
+    pod_stays: 0,
+    pod_altered: 0,
+    report_refused: 0,
 };
 
 #[test]
@@ -137,6 +138,63 @@ fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
         let mut world = World::new(&run, seed, hostility);
         simulate(&mut run, &mut world);
         check_end(&run, &world);
+    }
+}
+
+#[test]
+fn the_node_is_given_back_though_a_report_can_never_be_written_and_a_pod_never_goes() {
+    let mut run = common::validated();
+    let hostility = Hostility {
+        pod_stays: 100,
+        report_refused: 100,
+        ..FRIENDLY
+    };
+    let mut world = World::new(&run, 1, hostility);
+    for _ in 0..2_000 {
+        let plan = plan(&run, &world.seen, world.now);
+        for step in &plan.steps {
+            world.carry_out(&run, step);
+        }
+        world.pass_time();
+        run.spec.suspend = false;
+        if world.stored.len() == run.planned(0).len() && world.seen.leases.is_empty() {
+            assert!(!world.seen.report && !world.staying.is_empty());
+            return;
+        }
+    }
+    panic!("the node is held: {:?}", world.seen.leases);
+}
+
+#[test]
+fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
+    let mut run = common::validated();
+    let hostility = Hostility {
+        pod_altered: 100,
+        ..FRIENDLY
+    };
+    let mut world = World::new(&run, 1, hostility);
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    let altered = Ended::Failed("SubjectAltered".into());
+    assert!(ends(&world).contains(&&altered), "{:?}", ends(&world));
+    assert!(!ends(&world).contains(&&Ended::Measured));
+}
+
+#[test]
+fn cold_starts_in_a_namespace_without_that_right_are_skipped_and_the_rest_is_measured() {
+    let mut run = common::validated_cold();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.cold_starts_forbidden = true;
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    assert!(!world.seen.records.is_empty());
+    for (trial, ended) in &world.seen.records {
+        let expected = if trial.cell.point.probe_creates_pods() {
+            Ended::Skipped("NotAllowed".into())
+        } else {
+            Ended::Measured
+        };
+        assert_eq!(*ended, expected, "{trial}");
     }
 }
 
@@ -243,8 +301,8 @@ fn waits_for_something(mut run: ValidatedRun) {
             return;
         }
         if plan.steps.is_empty() && plan.wake == Wake::OnChange {
-            let moving =
-                world.seen.subjects.iter().any(|s| s.pod.deleting) || !world.seen.probes.is_empty();
+            let moving = world.seen.subjects.iter().any(|s| s.pod.deleting.is_some())
+                || !world.seen.probes.is_empty();
             assert!(moving, "waits for nothing: {:?}", plan.stage);
         }
         for step in &plan.steps {
@@ -267,11 +325,15 @@ proptest! {
         image_missing in 0u32..10,
         probe_fails in 0u32..40,
         suspends in 0u32..5,
+        pod_stays in 0u32..10,
+        pod_altered in 0u32..10,
+        report_refused in 0u32..90,
         kind in 0..2,
         precise in proptest::option::weighted(0.2, 8u32..12),
     ) {
         let hostility = Hostility {
             operator_dies, pod_crashes, pod_vanishes, image_missing, probe_fails, suspends,
+            pod_stays, pod_altered, report_refused,
         };
         let mut run = match (kind, precise) {
             (0, _) => common::validated_cold(),

@@ -1,51 +1,7 @@
-//! What others put into the cluster changes nothing, and the operator can do no more than it needs.
+//! The operator can do no more than it needs, and tells what it does.
 
-use kube::Api;
-use kube::api::PostParams;
-use serde_json::json;
-use wasmbench_api::labels;
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::{operator_namespace, runs};
-
-const TINY: &str = r"
-blocks: 1
-variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
-sweeps: {warmLatency: {requests: 50}}
-";
-
-#[tokio::test]
-async fn pods_and_records_that_only_look_like_the_operators_change_nothing() {
-    with_namespace("forged", |client, namespace| async move {
-        let run = runs::create(&client, &namespace, "real", TINY).await;
-        let uid = run.metadata.uid.clone().expect("a uid");
-        let map = serde_json::from_value(json!({
-            "metadata": {
-                "name": "forged",
-                "labels": {
-                    labels::RUN_UID: uid, labels::COMPONENT: labels::COMPONENT_RECORDS,
-                    labels::VARIANT: "native", labels::WORKLOAD: "hello",
-                },
-                "annotations": {labels::RECORD_INDEX: "warm/b1 Measured\n"},
-            }
-        }));
-        let maps: Api<k8s_openapi::api::core::v1::ConfigMap> =
-            Api::namespaced(client.clone(), &namespace);
-        maps.create(&PostParams::default(), &map.expect("a map"))
-            .await
-            .expect("created");
-        let run = runs::finished(&client, &namespace, "real", 60).await;
-        let summary = &run.status.as_ref().expect("a status").summary;
-        assert!(
-            summary
-                .first()
-                .is_some_and(|row| row.warm_latency.is_some()),
-            "{summary:?}"
-        );
-    })
-    .await;
-}
+use wasmbench_e2e::operator_namespace;
 
 #[tokio::test]
 async fn the_operator_may_do_what_it_needs_and_nothing_else() {

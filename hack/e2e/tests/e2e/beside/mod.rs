@@ -5,6 +5,7 @@ mod cold_start_classes;
 mod compare_runs;
 mod density;
 mod faults;
+mod hostile;
 mod isolation;
 mod lifecycle;
 mod main_job;

@@ -3,7 +3,7 @@
 mod steps;
 mod time;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use rand::RngExt;
@@ -12,7 +12,7 @@ use rand_chacha::rand_core::SeedableRng;
 use wasmbench_core::observed::{
     NodeSeen, Observed, PodSeen, PodState, RunSeen, Standing, TaintSeen,
 };
-use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::validate::{ValidatedRun, ValidatedVariant};
 use wasmbench_core::wire::record::TrialId;
 
 /// How hostile the world is: each is a chance in percent per event.
@@ -24,6 +24,12 @@ pub struct Hostility {
     pub image_missing: u32,
     pub probe_fails: u32,
     pub suspends: u32,
+    /// A pod that is deleted ends and stays, as somebody gave it a finalizer.
+    pub pod_stays: u32,
+    /// A pod on its way is changed: another node, another image, the node's network.
+    pub pod_altered: u32,
+    /// A report cannot be written.
+    pub report_refused: u32,
 }
 
 pub struct World {
@@ -33,6 +39,10 @@ pub struct World {
     pub seen: Observed,
     pub stored: BTreeMap<TrialId, u32>,
     pub next_uid: u64,
+    /// Uids of pods that stay for ever.
+    pub staying: BTreeSet<String>,
+    /// What the subjects of each variant are to be.
+    asked: BTreeMap<String, (String, bool)>,
 }
 
 impl World {
@@ -68,6 +78,8 @@ impl World {
             seen: observed,
             stored: BTreeMap::new(),
             next_uid: 0,
+            staying: BTreeSet::new(),
+            asked: run.variants.iter().map(asked).collect(),
         }
     }
 
@@ -81,9 +93,20 @@ impl World {
             name: name.to_owned(),
             uid: self.next_uid.to_string(),
             created: self.now,
-            deleting: false,
+            deleting: None,
+            node: Some("bench-1".into()),
+            host_network: false,
+            image: String::new(),
             ip: None,
             state: PodState::Pending(None),
         }
     }
+}
+
+fn asked(variant: &ValidatedVariant) -> (String, (String, bool)) {
+    let subject = &variant.subject;
+    (
+        variant.name.clone(),
+        (subject.image.clone(), subject.host_network),
+    )
 }

@@ -65,13 +65,19 @@ impl World {
                 let cold = self.seen.cold_subjects.iter_mut();
                 let mut subjects = self.seen.subjects.iter_mut().chain(cold);
                 let subject = subjects.find(|s| s.pod.name == *pod);
-                subject.expect("removed twice").pod.deleting = true;
+                let pod = &mut subject.expect("removed twice").pod;
+                assert!(pod.deleting.is_none(), "removed twice");
+                pod.deleting = Some(self.now);
+                let uid = pod.uid.clone();
+                if self.happens(self.hostility.pod_stays) {
+                    self.staying.insert(uid);
+                }
             }
             Step::RemoveProbe { job } => {
                 let probe = self.seen.probes.iter_mut().find(|p| p.job == *job);
                 probe.expect("removed twice").deleting = true;
             }
-            Step::Summarise => self.seen.report = true,
+            Step::Summarise => self.seen.report = !self.happens(self.hostility.report_refused),
         }
     }
 
@@ -81,7 +87,15 @@ impl World {
             subjects.all(|subject| subject.trial != *trial),
             "a second subject for {trial}"
         );
-        let pod = self.new_pod(&trial.to_string());
+        let mut pod = self.new_pod(&trial.to_string());
+        (pod.image, pod.host_network) = self.asked[&trial.cell.variant].clone();
+        if self.happens(self.hostility.pod_altered) {
+            match self.next_uid % 3 {
+                0 => pod.node = Some("another".into()),
+                1 => pod.image = "another".into(),
+                _ => pod.host_network = !pod.host_network,
+            }
+        }
         let trial = trial.clone();
         self.seen.subjects.push(SubjectSeen { trial, pod });
     }
@@ -109,6 +123,10 @@ impl World {
                 subject.pod.uid, subject_uid,
                 "{trial} is pointed at another pod"
             );
+            let pod = &subject.pod;
+            assert_eq!(pod.node.as_deref(), Some("bench-1"), "load leaves the node");
+            let is = (pod.image.clone(), pod.host_network);
+            assert_eq!(is, self.asked[&trial.cell.variant], "load on another pod");
         }
         assert!(
             !self.stored.contains_key(trial),
@@ -135,8 +153,9 @@ impl World {
             subjects.all(|subject| ended(&subject.pod)),
             "a subject lives beside {trial}"
         );
+        let mut cold = self.seen.cold_subjects.iter();
         assert!(
-            self.seen.cold_subjects.is_empty(),
+            cold.all(|cold| cold.trial != *trial && !cold.pod.works()),
             "{trial} meets pods of its own names"
         );
         assert!(

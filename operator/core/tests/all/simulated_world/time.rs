@@ -13,7 +13,7 @@ impl World {
             .now
             .checked_add(SignedDuration::from_secs(5))
             .expect("time goes on");
-        self.seen.subjects.retain(|subject| !subject.pod.deleting);
+        self.deleted_pods_end();
         self.seen.probes.retain(|probe| !probe.deleting);
         if let Some(pod) = &mut self.seen.upstream
             && pod.state == PodState::Pending(None)
@@ -36,10 +36,22 @@ impl World {
         }
     }
 
+    /// And go, unless something holds them.
+    fn deleted_pods_end(&mut self) {
+        let staying = &self.staying;
+        for list in [&mut self.seen.subjects, &mut self.seen.cold_subjects] {
+            list.retain(|subject| {
+                subject.pod.deleting.is_none() || staying.contains(&subject.pod.uid)
+            });
+            for subject in list.iter_mut().filter(|s| s.pod.deleting.is_some()) {
+                subject.pod.state = ended(137);
+            }
+        }
+    }
+
     /// A running probe of cold starts has pods; one that ends well has removed them, and one that
     /// does not leaves them.
     fn cold_subjects_come_and_go(&mut self) {
-        self.seen.cold_subjects.retain(|cold| !cold.pod.deleting);
         for index in 0..self.seen.probes.len() {
             let probe = &self.seen.probes[index];
             let Point::ColdStart { .. } = probe.trial.cell.point else {

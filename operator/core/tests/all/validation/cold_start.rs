@@ -9,13 +9,6 @@ use super::cold_refused;
 use crate::common;
 
 #[test]
-fn cold_starts_are_refused_where_the_administrator_does_not_allow_them() {
-    let invalid = cold_refused(|_, config| config.cold_start_service_account = None);
-    assert_eq!(invalid.field, "spec.sweeps.coldStart");
-    assert!(invalid.message.contains("coldStart.enabled"), "{invalid}");
-}
-
-#[test]
 fn more_pods_at_once_than_the_administrator_allows_are_refused() {
     let invalid = cold_refused(|_, config| config.limits.cold_start_concurrency = 3);
     assert_eq!(invalid.field, "spec.sweeps.coldStart.concurrency");

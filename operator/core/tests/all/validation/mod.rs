@@ -1,5 +1,6 @@
 //! What is refused, with which field and remedy, and what an accepted run means.
 
+mod admission;
 mod cold_start;
 mod expectations;
 mod names;

@@ -45,12 +45,11 @@ fn a_precision_that_cannot_be_reached_is_refused() {
 #[test]
 fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
     use wasmbench_api::density::{Density, DensityStop};
-    let wrong = |sweep: Density, limit: u32, account: Option<&str>| {
+    let wrong = |sweep: Density, limit: u32| {
         let field = cold_refused(|run, config| {
             run.spec.sweeps.density = Some(sweep.clone());
             run.spec.sweeps.cold_start = None;
             config.limits.density_instances = limit;
-            config.cold_start_service_account = account.map(ToOwned::to_owned);
         });
         field.to_string()
     };
@@ -59,18 +58,16 @@ fn density_is_bounded_by_the_crd_and_lower_by_the_administrator() {
         requests: 10,
         stop: DensityStop::default(),
     };
-    let account = Some("cold");
-    assert!(wrong(climb(&[1, 6]), 5, account).contains("6 instances"));
-    assert!(wrong(climb(&[1, 2]), 5, None).contains("coldStart.enabled"));
+    assert!(wrong(climb(&[1, 6]), 5).contains("6 instances"));
     for instances in [&[4][..], &[0, 4], &[4, 4]] {
-        assert!(wrong(climb(instances), 5, account).contains("at least two"));
+        assert!(wrong(climb(instances), 5).contains("at least two"));
     }
     let mut few = climb(&[1, 2]);
     few.requests = 9;
-    assert!(wrong(few, 5, account).contains("10 or more"));
+    assert!(wrong(few, 5).contains("10 or more"));
     let mut all = climb(&[1, 2]);
     all.stop.available_memory_percent = 91;
-    assert!(wrong(all, 5, account).contains("availableMemoryPercent"));
+    assert!(wrong(all, 5).contains("availableMemoryPercent"));
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! Others than the administrator: a tenant with the role `edit` in a namespace of their own, and the accounts of
+//! wasmbench, should somebody get hold of a token.
+
+use k8s_openapi::api::rbac::v1::RoleBinding;
+use kube::api::PostParams;
+use kube::{Api, Client, Config};
+use serde_json::json;
+
+/// Who the tenant is.
+const TENANT: &str = "mallory";
+
+/// A client for what `user` may do.
+pub async fn client_as(user: &str) -> Client {
+    let mut config = Config::infer().await.expect("a kubeconfig");
+    config.auth_info.impersonate = Some(user.to_owned());
+    Client::try_from(config).expect("a client")
+}
+
+/// A client for somebody who may edit `namespace`.
+pub async fn tenant(admin: &Client, namespace: &str) -> Client {
+    let binding = serde_json::from_value(json!({
+        "metadata": { "name": TENANT },
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit",
+        },
+        "subjects": [{
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": TENANT,
+        }],
+    }));
+    let api: Api<RoleBinding> = Api::namespaced(admin.clone(), namespace);
+    api.create(&PostParams::default(), &binding.expect("a binding"))
+        .await
+        .expect("the tenant may edit");
+    client_as(TENANT).await
+}
+
+/// The operator, or the account of its cold starts, as the API server knows it.
+pub fn account(name: &str) -> String {
+    let namespace = crate::operator_namespace();
+    format!("system:serviceaccount:{namespace}:{name}")
+}
+
+/// Asserts that the API server forbids it, with these words.
+pub fn assert_refused<T: std::fmt::Debug>(answer: Result<T, kube::Error>, words: &str) {
+    match answer {
+        Err(kube::Error::Api(status)) if status.is_forbidden() => {
+            assert!(status.message.contains(words), "{}", status.message);
+        }
+        other => panic!("not forbidden: {other:?}"),
+    }
+}

@@ -1,0 +1,277 @@
+//! What a tenant tries who wants more than their namespace, and what somebody tries who got hold of a token:
+//! [the table](../../../../../docs/security.md).
+
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, ResourceQuota};
+use k8s_openapi::api::rbac::v1::RoleBinding;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+use wasmbench_api::{BenchmarkRun, conditions, labels};
+use wasmbench_core::build::component_selector;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::nodes::{placement, with_own_node};
+use wasmbench_e2e::tenant::{account, assert_refused, client_as, tenant};
+use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
+
+const TINY: &str = r"
+blocks: 2
+noiseFloor: false
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {warmLatency: {requests: 50}}
+";
+
+/// Asks whether a request would pass, and changes nothing.
+fn dry() -> PostParams {
+    PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    }
+}
+
+fn dry_deletion() -> DeleteParams {
+    DeleteParams {
+        dry_run: true,
+        ..DeleteParams::default()
+    }
+}
+
+/// A pod that the namespace's pod security standard lets through.
+fn restricted() -> serde_json::Value {
+    json!({
+        "securityContext": { "runAsNonRoot": true, "seccompProfile": { "type": "RuntimeDefault" } },
+        "containers": [{
+            "name": "a", "image": "b",
+            "securityContext": { "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] } },
+        }],
+    })
+}
+
+fn map(value: serde_json::Value) -> ConfigMap {
+    serde_json::from_value(value).expect("a ConfigMap")
+}
+
+#[tokio::test]
+async fn the_operators_token_changes_nothing_of_the_clusters_own() {
+    let operator = client_as(&account("wasmbench")).await;
+    let maps: Api<ConfigMap> = Api::namespaced(operator.clone(), "kube-system");
+    let pods: Api<Pod> = Api::namespaced(operator, "kube-system");
+    let coredns = maps.get("coredns").await.expect("reading is allowed");
+    let replaced = maps.replace("coredns", &dry(), &coredns).await;
+    assert_refused(replaced, "touch only what a BenchmarkRun owns");
+    let uid = "6f0c0e6e-0000-4000-8000-000000000001";
+    let aws_auth = map(json!({ "metadata": {
+        "name": "aws-auth", "labels": { labels::RUN_UID: uid },
+        "ownerReferences": [{
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "made-up", "uid": uid,
+        }],
+    }}));
+    assert_refused(maps.create(&dry(), &aws_auth).await, "kube-");
+    let listed = pods.list_metadata(&ListParams::default()).await;
+    let victim = listed.expect("pods").items.remove(0).name_any();
+    let deleted = pods.delete(&victim, &dry_deletion()).await;
+    assert_refused(deleted.map(drop), "touch only what a BenchmarkRun owns");
+}
+
+#[tokio::test]
+async fn the_token_of_cold_starts_is_good_where_an_administrator_says_and_nowhere_else() {
+    let cold = client_as(&account("wasmbench-cold-start")).await;
+    let uid = "6f0c0e6e-0000-4000-8000-000000000001";
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": {
+            "name": "cold", "labels": { labels::RUN_UID: uid, labels::COMPONENT: labels::COMPONENT_COLD_SUBJECT },
+        },
+        "spec": { "containers": [{ "name": "a", "image": "b" }] },
+    }))
+    .expect("a pod");
+    for namespace in ["kube-system", &operator_namespace()] {
+        let pods: Api<Pod> = Api::namespaced(cold.clone(), namespace);
+        assert_refused(pods.create(&dry(), &pod).await, "cannot create resource");
+        let listed = pods.list(&ListParams::default()).await;
+        assert_refused(listed, "cannot list resource");
+    }
+}
+
+#[tokio::test]
+async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed_and_the_rest_is_measured() {
+    with_namespace("unlisted", |client, namespace| async move {
+        let bindings: Api<RoleBinding> = Api::namespaced(client.clone(), &namespace);
+        bindings
+            .delete("wasmbench-cold-start", &DeleteParams::default())
+            .await
+            .expect("not listed");
+        let spec = TINY.replace(
+            "sweeps: {",
+            "sweeps: {coldStart: {samples: 2, concurrency: [1]}, ",
+        );
+        runs::create(&client, &namespace, "eager", &spec).await;
+        let run = runs::finished(&client, &namespace, "eager", 120).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        assert_eq!(outcomes.len(), 4, "{outcomes:?}");
+        for (trial, outcome) in &outcomes {
+            let expected = if trial.contains("cold") {
+                "Skipped NotAllowed"
+            } else {
+                "Measured"
+            };
+            assert_eq!(outcome, expected, "{trial}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
+    with_namespace("forged", |client, namespace| async move {
+        let mallory = tenant(&client, &namespace).await;
+        runs::create(&mallory, &namespace, "real", TINY).await;
+        let run = runs::get(&mallory, &namespace, "real").await;
+        let uid = run.metadata.uid.clone().expect("a uid");
+        let meta = |component: &str| {
+            json!({
+                "name": "forged",
+                "labels": {
+                    labels::RUN_UID: uid, labels::COMPONENT: component,
+                    labels::VARIANT: "native", labels::WORKLOAD: "hello",
+                },
+                "annotations": { labels::RECORD_INDEX: "warm/b1 Measured\n" },
+                "ownerReferences": [{
+                    "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun", "name": "real", "uid": uid,
+                }],
+            })
+        };
+        let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), &namespace);
+        let pods: Api<Pod> = Api::namespaced(mallory.clone(), &namespace);
+        let words = "only wasmbench creates and changes";
+        let records = map(json!({ "metadata": meta(labels::COMPONENT_RECORDS) }));
+        assert_refused(maps.create(&PostParams::default(), &records).await, words);
+        let decoy = serde_json::from_value(json!({
+            "metadata": meta(labels::COMPONENT_SUBJECT),
+            "spec": restricted(),
+        }));
+        let decoy = pods.create(&PostParams::default(), &decoy.expect("a pod")).await;
+        assert_refused(decoy, words);
+        // Nor by way of what is there already.
+        let plain = map(json!({ "metadata": { "name": "plain" } }));
+        maps.create(&PostParams::default(), &plain).await.expect("their own");
+        let labelled = Patch::Merge(json!({ "metadata": { "labels": { labels::RUN_UID: uid } } }));
+        let labelled = maps.patch("plain", &PatchParams::default(), &labelled).await;
+        assert_refused(labelled, words);
+        held_subject(&pods, &uid, words).await;
+        let run = runs::finished(&client, &namespace, "real", 120).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        assert!(outcomes.values().all(|outcome| outcome == "Measured"), "{outcomes:?}");
+        assert_eq!(outcomes.len(), 2);
+    })
+    .await;
+}
+
+/// A finalizer on a subject would hold the node.
+async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
+    let subjects = component_selector(uid, labels::COMPONENT_SUBJECT);
+    let params = ListParams::default().labels(&subjects);
+    let subject = eventually(PATIENCE, "there is a subject", || async {
+        pods.list_metadata(&params).await.ok()?.items.pop()
+    })
+    .await;
+    let held = Patch::Merge(json!({ "metadata": { "finalizers": ["mallory.example/stay"] } }));
+    match pods
+        .patch(&subject.name_any(), &PatchParams::default(), &held)
+        .await
+    {
+        // It went with its trial.
+        Err(kube::Error::Api(status)) if status.is_not_found() => {}
+        answer => assert_refused(answer, words),
+    }
+}
+
+#[tokio::test]
+async fn a_report_that_cannot_be_written_keeps_no_node_from_others() {
+    with_namespace("evil", |client, namespace| async move {
+        with_own_node(&client, async |node| {
+            report_in_the_way(&client, &namespace, &node).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
+    let mallory = tenant(client, namespace).await;
+    let maps: Api<ConfigMap> = Api::namespaced(mallory.clone(), namespace);
+    let in_the_way = map(json!({ "metadata": { "name": "evil-report" } }));
+    maps.create(&PostParams::default(), &in_the_way)
+        .await
+        .expect("their own");
+    let spec = TINY.to_owned() + &placement(node);
+    runs::create(&mallory, namespace, "evil", &spec).await;
+    runs::recorded(client, namespace, "evil", 2).await;
+    runs::create(client, namespace, "good", &spec).await;
+    runs::finished(client, namespace, "good", 120).await;
+    let evil = runs::get(client, namespace, "evil").await;
+    let finished = runs::condition(&evil, conditions::FINISHED);
+    assert!(
+        finished.is_none_or(|c| c.status != "True"),
+        "it has no report yet"
+    );
+    let stalled = runs::condition(&evil, conditions::STALLED).expect("it says why");
+    assert!(
+        stalled.message.contains("evil-report"),
+        "{}",
+        stalled.message
+    );
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
+    let held = leases
+        .list(&ListParams::default())
+        .await
+        .expect("leases")
+        .items;
+    let uid = evil.metadata.uid.as_deref();
+    let holders = held
+        .iter()
+        .filter_map(|lease| lease.spec.as_ref()?.holder_identity.as_deref());
+    assert!(
+        holders.into_iter().all(|holder| Some(holder) != uid),
+        "it holds a node"
+    );
+}
+
+#[tokio::test]
+async fn a_run_of_weeks_is_refused_with_its_time() {
+    with_namespace("weeks", |client, namespace| async move {
+        let mallory = tenant(&client, &namespace).await;
+        let spec = TINY.replace("blocks: 2", "blocks: 50").replace(
+            "warmLatency: {requests: 50}",
+            "throughput: {connections: [1, 2, 4, 8, 16, 32], durationSeconds: 600, warmupSeconds: 120}",
+        );
+        runs::create(&mallory, &namespace, "endless", &spec).await;
+        let run = runs::finished(&client, &namespace, "endless", 60).await;
+        let refused = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");
+        assert!(refused.message.contains("2 d") && refused.message.contains("24 h"), "{}", refused.message);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_quota_of_one_pod_is_waited_for_and_nothing_is_skipped() {
+    with_namespace("tight", |client, namespace| async move {
+        let quota = serde_json::from_value(json!({
+            "metadata": { "name": "one" }, "spec": { "hard": { "pods": "1" } },
+        }));
+        let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), &namespace);
+        quotas
+            .create(&PostParams::default(), &quota.expect("a quota"))
+            .await
+            .expect("a quota");
+        runs::create(&client, &namespace, "patient", TINY).await;
+        let run: BenchmarkRun = runs::finished(&client, &namespace, "patient", 120).await;
+        let outcomes = runs::outcomes(&runs::records(&client, &run).await);
+        assert_eq!(outcomes.len(), 2);
+        assert!(
+            outcomes.values().all(|outcome| outcome == "Measured"),
+            "{outcomes:?}"
+        );
+    })
+    .await;
+}

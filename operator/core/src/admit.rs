@@ -1,0 +1,30 @@
+//! Whether a run may begin: its spec can be carried out, and its plan keeps within the time that the
+//! administrator allows.
+
+use wasmbench_api::BenchmarkRun;
+
+use crate::config::OperatorConfig;
+use crate::plan::expected_trial_seconds;
+use crate::results::units::duration;
+use crate::validate::{Invalid, ValidatedRun, validate};
+
+/// Checks `run` against all rules. A run holds its node for all its time, so that this is limited too.
+pub fn admit(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
+    let run = validate(run, config)?;
+    let trials = run.order.iter();
+    let seconds: u64 = trials
+        .map(|trial| expected_trial_seconds(&run, trial))
+        .sum();
+    let most = u64::from(config.limits.run_seconds);
+    if seconds > most {
+        let message = format!(
+            "the run would take about {} and the administrator allows {}: lower spec.blocks, durations or the \
+             number of sweep points, or make several runs of it",
+            duration(seconds),
+            duration(most)
+        );
+        let field = "spec".to_owned();
+        return Err(Invalid { field, message });
+    }
+    Ok(run)
+}
