@@ -14,14 +14,19 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 
-use crate::wire::record::{Cell, Outcome, Record, TrialId};
+use crate::wire::record::{Cell, Outcome, Point, Record, TrialId};
 
 /// A `ConfigMap` may hold 1 MiB; half of it leaves room for base64 and metadata.
 pub const MAX_CHUNK_BYTES: usize = 512 * 1024;
 /// One record must fit a chunk of its own with room to spare.
 pub const MAX_ENTRY_BYTES: usize = 256 * 1024;
-/// An entry that unpacks to more than this is not one of ours.
-const MAX_UNPACKED_BYTES: u64 = 8 * 1024 * 1024;
+/// Longest document of a probe, in bytes; the rest of a longer log is not read.
+pub const MAX_DOCUMENT_BYTES: u32 = 2 * 1024 * 1024;
+/// An entry that unpacks to more than a document and what the operator adds to it is not one of ours.
+const MAX_UNPACKED_BYTES: u64 = MAX_DOCUMENT_BYTES as u64 + 256 * 1024;
+/// Nor is one of more values than this. In memory a value takes ten times its text and more, so that a short entry
+/// could fill the operator's.
+const MAX_VALUES: usize = 200_000;
 /// Key of the checksums.
 pub const SUMS_KEY: &str = "SHA256SUMS";
 
@@ -37,6 +42,9 @@ pub enum Error {
     /// The bytes are no gzip, or too large when unpacked.
     #[error("could not unpack the record")]
     Unpack(#[source] std::io::Error),
+    /// The unpacked bytes hold more values than a record can.
+    #[error("the entry has more than {MAX_VALUES} values")]
+    TooManyValues,
     /// The unpacked bytes are no record.
     #[error("the entry is not a record")]
     NotARecord(#[source] serde_json::Error),
@@ -51,8 +59,8 @@ pub enum Error {
 }
 
 /// Key of a trial's entry in its `ConfigMap`.
-pub fn entry_key(trial: &TrialId) -> String {
-    format!("{}.b{}.json.gz", trial.cell.point, trial.block)
+pub fn entry_key(point: Point, block: u32) -> String {
+    format!("{point}.b{block}.json.gz")
 }
 
 /// A record as it is stored.
@@ -78,6 +86,9 @@ pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
         .take(MAX_UNPACKED_BYTES)
         .read_to_end(&mut json)
         .map_err(Error::Unpack)?;
+    if json.split(|byte| *byte == b',').nth(MAX_VALUES).is_some() {
+        return Err(Error::TooManyValues);
+    }
     serde_json::from_slice(&json).map_err(Error::NotARecord)
 }
 
@@ -172,7 +183,7 @@ pub fn add(
     ended: Ended,
     bytes: Vec<u8>,
 ) -> Added {
-    let key = entry_key(trial);
+    let key = entry_key(trial.cell.point, trial.block);
     let annotations = chunk.metadata.annotations.get_or_insert_default();
     let index = annotations
         .get(labels::RECORD_INDEX)
@@ -231,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::record::{Point, RECORD_SCHEMA};
+    use crate::wire::record::RECORD_SCHEMA;
     use crate::wire::request::NoiseRule;
 
     fn trial(connections: u32, block: u32) -> TrialId {
@@ -304,7 +315,10 @@ mod tests {
         };
         assert_eq!(put(b"first"), Added::Yes);
         assert_eq!(put(b"second"), Added::AlreadyThere);
-        assert_eq!(chunk.binary_data.unwrap()[&entry_key(&trial)].0, b"first");
+        assert_eq!(
+            chunk.binary_data.unwrap()[&entry_key(trial.cell.point, trial.block)].0,
+            b"first"
+        );
     }
 
     #[test]
@@ -321,6 +335,22 @@ mod tests {
             Added::Full
         );
         assert_eq!(chunk.binary_data.unwrap().len(), 1);
+    }
+
+    /// A few kilobytes that would take hundreds of megabytes to read.
+    #[test]
+    fn an_entry_of_a_million_values_is_refused_before_it_is_read() {
+        let honest = serde_json::to_string(&record(trial(10, 1), String::new())).unwrap();
+        let bomb = format!(
+            "{},\"x\":[0{}]}}",
+            honest.strip_suffix('}').unwrap(),
+            ",0".repeat(1_000_000)
+        );
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bomb.as_bytes()).unwrap();
+        let bytes = encoder.finish().unwrap();
+        assert!(bytes.len() < 10_000, "{} bytes", bytes.len());
+        assert!(matches!(decode(&bytes), Err(Error::TooManyValues)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use wasmbench_core::build::{OPERATOR_VERSION, config_map, names};
 use wasmbench_core::observed::PodState;
 use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
-use wasmbench_core::store::{self, Added, Ended};
+use wasmbench_core::store::{self, Added, Ended, MAX_DOCUMENT_BYTES};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
@@ -23,8 +23,6 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{belongs_to, pod_seen, with_event};
 
-/// More than any document of a probe; the rest of a longer log is not read.
-const LOG_BYTES: i64 = 2 * 1024 * 1024;
 /// How long to wait for the result of a probe that succeeded before its log is read again.
 const LOG_PAUSES: [Duration; 3] = [
     Duration::from_millis(100),
@@ -89,7 +87,7 @@ async fn result<D>(
     read: impl Fn(&str, &PodState) -> (Option<D>, Outcome),
 ) -> Result<(Option<D>, Outcome), Error> {
     let params = LogParams {
-        limit_bytes: Some(LOG_BYTES),
+        limit_bytes: Some(i64::from(MAX_DOCUMENT_BYTES)),
         ..LogParams::default()
     };
     let succeeded = matches!(

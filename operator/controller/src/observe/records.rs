@@ -91,6 +91,9 @@ pub async fn read_summary(
 
 fn add_all(collector: &mut Collector, map: &ConfigMap) {
     for (key, bytes) in map.binary_data.iter().flatten() {
+        if !collector.wants(key) {
+            continue;
+        }
         match store::decode(&bytes.0) {
             Ok(record) => collector.add(&record),
             Err(error) => tracing::warn!(key, error = chain(&error), "a record does not unpack"),

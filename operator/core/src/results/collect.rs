@@ -18,7 +18,9 @@ use super::{
     answers, by_block, cells, compare, expectations, failures, invalid, outside, precision,
     quality, sandbox, verdict, words,
 };
+use crate::store::entry_key;
 use crate::twin;
+use crate::validate::points_of;
 use crate::variants::{engine, not_applicable};
 use crate::wire::document::LoadDocument;
 use crate::wire::record::{Record, TrialId};
@@ -77,6 +79,8 @@ pub struct Collector {
     run: RunInput,
     /// The spec with the baseline's twin, where it is measured.
     measured: BenchmarkRunSpec,
+    /// Keys of the entries that trials of the run may have, whatever their variant and workload.
+    keys: BTreeSet<String>,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
     /// Of the whole run, should the operator have been told otherwise halfway.
@@ -86,8 +90,13 @@ pub struct Collector {
 impl Collector {
     /// A collector for the records of `run`.
     pub fn new(run: RunInput) -> Self {
+        let blocks = 1..=run.spec.most_blocks();
+        let points = points_of(&run.spec).into_iter();
         Self {
             measured: twin::with_twin(&run.spec),
+            keys: points
+                .flat_map(|point| blocks.clone().map(move |block| entry_key(point, block)))
+                .collect(),
             run: RunInput {
                 spec: twin::without_twin(&run.spec),
                 ..run
@@ -96,6 +105,11 @@ impl Collector {
             facts: vec![],
             noise: NoiseRule::default(),
         }
+    }
+
+    /// Whether an entry of this key may be a trial's of the run. What is not is not even unpacked.
+    pub fn wants(&self, key: &str) -> bool {
+        self.keys.contains(key)
     }
 
     /// Takes a record. Records of other runs and of trials that the spec does not ask for are
@@ -146,6 +160,7 @@ impl Collector {
             measured,
             observations,
             facts,
+            keys: _,
             noise,
         } = self;
         let baseline = run.baseline().to_owned();
