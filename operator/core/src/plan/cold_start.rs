@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::trial::{Next, POD_GOES, ended_probe, later, others_work, probe_running, stayed};
+use super::trial::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
 use super::{Step, Wake};
-use crate::observed::{Observed, ProbeSeen, SubjectSeen};
+use crate::observed::{Observed, ProbeSeen};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -51,14 +51,7 @@ pub fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let pods = seen.cold_subjects.iter();
     let mut pods = pods.filter(|cold| cold.trial == *trial);
-    let stays = |subject: &&SubjectSeen| {
-        let pod = &subject.pod;
-        !pod.works()
-            && pod
-                .deleting
-                .is_some_and(|since| now >= later(since, POD_GOES))
-    };
-    match pods.find(stays) {
+    match pods.find(|cold| stays(&cold.pod, now)) {
         Some(subject) => stayed(trial, subject, None),
         None => (None, format!("preparing {trial}"), wake(seen, now)),
     }

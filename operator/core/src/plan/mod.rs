@@ -40,6 +40,8 @@ use crate::wire::record::TrialId;
 /// How often to look whether a node has become ready: nodes report their state all the time, and
 /// watching them all would wake the operator for nothing.
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
+/// How often to look whether what was deleted is gone.
+const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
 /// How often a run that waits for others looks by itself. Rarely: they are measuring.
 const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
 
@@ -308,12 +310,13 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     if !seen.report {
         steps.push(Step::Summarise);
     }
-    // A run is done when nothing of it but its results can do anything: a finished run is never looked
-    // after again.
-    let done = at_rest && seen.report && releases.is_none();
+    // A run is done when nothing of it is left but its results, and what somebody else keeps: a finished
+    // run is never looked after again.
+    let gone = seen.probes.is_empty() && pods(seen).all(|pod| trial::stays(pod, now));
+    let done = steps.is_empty() && gone;
     let (stage, wake) = match (done, steps.is_empty()) {
         (true, _) => (Stage::Done, Wake::OnChange),
-        (false, true) => (Stage::Summarising, cold_start::wake(seen, now)),
+        (false, true) => (Stage::Summarising, Wake::At(trial::later(now, LEFT_CHECK))),
         (false, false) => (Stage::Summarising, Wake::Now),
     };
     Plan {
@@ -345,10 +348,13 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         .collect()
 }
 
-/// Whether nothing of the run can use the node any more.
+/// Whether nothing of the run can use the node any more. A Job that stays may start its pod.
 fn at_rest(seen: &Observed) -> bool {
+    seen.probes.is_empty() && !pods(seen).any(PodSeen::works)
+}
+
+/// The run's pods, those of probes apart.
+fn pods(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let mut pods = subjects.map(|subject| &subject.pod).chain(&seen.upstream);
-    // A Job that stays may start its pod.
-    seen.probes.is_empty() && !pods.any(PodSeen::works)
+    subjects.map(|subject| &subject.pod).chain(&seen.upstream)
 }

@@ -18,7 +18,7 @@ const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 /// now.
 const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
 /// How long a pod that was deleted and has ended may stay.
-pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
+const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 /// How often to look whether it has gone.
 const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How long the echo server may take to run.
@@ -146,16 +146,20 @@ fn on_its_way_out(
     since: Timestamp,
     now: Timestamp,
 ) -> Next {
-    let deadline = later(since, POD_GOES);
-    if now < deadline || subject.pod.works() {
-        let message = format!("waiting for an earlier pod of {trial} to go");
-        return (
-            None,
-            message,
-            Wake::At(deadline.max(later(now, GOES_CHECK))),
-        );
+    if stays(&subject.pod, now) {
+        return stayed(trial, subject, Some(subject));
     }
-    stayed(trial, subject, Some(subject))
+    let message = format!("waiting for an earlier pod of {trial} to go");
+    let again = later(since, POD_GOES).max(later(now, GOES_CHECK));
+    (None, message, Wake::At(again))
+}
+
+/// Whether a pod was deleted, has ended, and is held by somebody.
+pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
+    !pod.works()
+        && pod
+            .deleting
+            .is_some_and(|since| now >= later(since, POD_GOES))
 }
 
 /// A `pod` in the way of `trial` has ended and does not go.
