@@ -12,7 +12,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::{CustomResourceExt, PartialObjectMeta};
 use kube::runtime::reflector::ObjectRef;
-use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
+use kube::runtime::{Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::observed::PodState;
@@ -20,6 +20,7 @@ use wasmbench_core::status::is_finished;
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
+use crate::kept;
 use crate::observe::pod_seen;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
@@ -48,8 +49,11 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let ours = config.clone().labels(labels::RUN_UID);
     let pods = config.clone().labels(&watched_pods());
     let own_namespace = context.config.operator_namespace.clone();
-    let controller = Controller::new(runs, config.clone());
-    let store = controller.store();
+    let (store, writer) = reflector::store();
+    let listed = watcher(runs, config.clone().page_size(kept::PAGE));
+    let listed = listed.default_backoff().modify(kept::slim);
+    let controller =
+        Controller::for_stream(listed.reflect(writer).applied_objects(), store.clone());
     let _ = context.runs.set(store.clone());
     let when_listed = context.clone();
     let (deleted, deletions) = futures::channel::mpsc::unbounded();

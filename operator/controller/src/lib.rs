@@ -9,6 +9,7 @@ pub mod context;
 pub mod controller;
 pub mod error;
 pub mod http;
+mod kept;
 pub mod metrics;
 pub mod observe;
 pub mod quiet;

@@ -1,0 +1,78 @@
+//! What the operator keeps of each run in memory. All runs are there, those of years ago among them, and
+//! planning needs little of one that has ended.
+
+use wasmbench_core::status::is_finished;
+
+use crate::context::GuardedRun;
+
+/// Runs that are read at once when all are listed: of pages this large the memory is taken and given back.
+pub const PAGE: u32 = 50;
+
+/// Takes away what no reconcile looks at.
+pub fn slim(run: &mut GuardedRun) {
+    let Ok(run) = &mut run.0 else { return };
+    // Who wrote which field, and the manifest as it was applied: each as long as the spec.
+    run.metadata.managed_fields = None;
+    run.metadata.annotations = None;
+    if !is_finished(run) {
+        return;
+    }
+    // An ended run only expires.
+    run.spec.variants = vec![];
+    run.spec.workloads = vec![];
+    if let Some(status) = &mut run.status {
+        status.summary = vec![];
+        status.verdict = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use wasmbench_api::conditions;
+
+    use super::*;
+
+    fn run(status: &str) -> Value {
+        json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+            "metadata": {
+                "name": "long", "namespace": "team-a", "uid": "1",
+                "annotations": { "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(5000) },
+                "managedFields": [{ "manager": "kubectl", "operation": "Apply" }],
+            },
+            "spec": {
+                "ttlSecondsAfterFinished": 60,
+                "variants": [{ "name": "mine", "container": { "image": "a:1", "args": ["x".repeat(1000)] } }],
+                "workloads": [{ "name": "hello" }],
+                "sweeps": { "warmLatency": {} },
+            },
+            "status": { "conditions": [{
+                "type": conditions::FINISHED, "status": status, "reason": "Because", "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }] },
+        })
+    }
+
+    fn kept(status: &str) -> wasmbench_api::BenchmarkRun {
+        let mut run: GuardedRun = serde_json::from_value(run(status)).unwrap();
+        slim(&mut run);
+        run.0.unwrap()
+    }
+
+    #[test]
+    fn a_run_that_goes_on_keeps_its_spec_and_nothing_of_others() {
+        let run = kept("False");
+        assert_eq!(run.spec.variants.len(), 1);
+        assert!(run.metadata.managed_fields.is_none() && run.metadata.annotations.is_none());
+    }
+
+    #[test]
+    fn of_an_ended_run_there_is_left_what_it_takes_to_expire() {
+        let run = kept("True");
+        let text = serde_json::to_string(&run).unwrap();
+        assert!(text.len() < 1000, "{text}");
+        assert!(is_finished(&run));
+        assert_eq!(run.spec.ttl_seconds_after_finished, Some(60));
+    }
+}
