@@ -114,6 +114,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::BASELINE_RULE).message(validation::BASELINE_MESSAGE).field_path(".baseline"),
     validation = Rule::new(validation::cells_rule()).message(validation::CELLS_MESSAGE),
     validation = Rule::new(validation::trials_rule()).message(validation::TRIALS_MESSAGE).field_path(".blocks"),
+    validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE).field_path(".variants"),
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),

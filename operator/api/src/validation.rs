@@ -32,6 +32,15 @@ pub const TRIALS_MESSAGE: &str = "blocks x cells is more than 5000 trials: lower
     spec.precision.maxBlocks, remove variants, workloads or sweep points, or set noiseFloor to false (it counts as a \
     variant)";
 
+/// The only text of any length in a spec. The operator holds the specs of all runs, so that all of one together
+/// stays below 64 KiB.
+pub const TEXT_RULE: &str = "self.variants.map(v, !has(v.container) ? 0 : \
+    (has(v.container.args) ? v.container.args.map(a, size(a)).sum() : 0) + \
+    (has(v.container.env) ? v.container.env.map(e, size(e.name) + \
+    (has(e.value) ? size(e.value) : 0)).sum() : 0)).sum() <= 16384";
+pub const TEXT_MESSAGE: &str = "args and env of all variants have more than 16384 characters together: put what is \
+    long into the images";
+
 pub const BASELINE_RULE: &str =
     "!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)";
 pub const BASELINE_MESSAGE: &str = "baseline must be the name of one of spec.variants";
