@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// The binary form of the module.
 pub const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
 const FUNCTION: &str = "chain";
-/// About ten milliseconds of native code: more than the start of a process usually varies, and half a second
-/// of an interpreter.
-const STEPS: u32 = 4_000_000;
+/// About five milliseconds of native code: as much as the start of a process usually varies, and a quarter of a second
+/// of an interpreter, which has [`LIMIT`] for it on a busy machine.
+const STEPS: u32 = 2_000_000;
 /// The shortest of so many rounds counts: one may be interrupted by others.
 const ROUNDS: usize = 3;
 /// So many where those are as slow as an interpreter: all of them may have been interrupted.
