@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use wasmbench_core::config::OperatorConfig;
 
 use crate::support::chart::{
     NAMESPACE, folder, of_kind, render, renderings, repository, run, strings, template,
     values_files,
 };
+use crate::support::runs;
 
 #[test]
 fn helm_lint_is_content_with_every_values_file() {
@@ -298,4 +299,40 @@ fn every_value_is_described_by_the_schema_and_by_the_readme() {
             stack.push((path, field, described));
         }
     }
+}
+
+#[test]
+fn nobody_reaches_a_probe_and_of_the_operator_only_its_port() {
+    let objects = render(&[]);
+    let policies = of_kind(&objects, "NetworkPolicy");
+    let [operator, probes] = policies.as_slice() else {
+        panic!("{policies:#?}")
+    };
+    let selects = |policy: &serde_json::Value| policy["spec"]["podSelector"]["matchLabels"].clone();
+    assert_eq!(
+        operator["spec"]["ingress"],
+        json!([{ "ports": [{ "port": "http" }] }])
+    );
+    let deployment = of_kind(&objects, "Deployment").remove(0);
+    assert_eq!(
+        selects(operator),
+        deployment["spec"]["selector"]["matchLabels"]
+    );
+    assert!(probes["spec"]["ingress"].is_null());
+    assert_eq!(probes["spec"]["policyTypes"], json!(["Ingress"]));
+    let job = runs::cold_job();
+    let labels = job["spec"]["template"]["metadata"]["labels"]
+        .as_object()
+        .unwrap();
+    let wanted = selects(probes);
+    for (key, value) in wanted.as_object().unwrap() {
+        assert_eq!(labels[key], *value, "{key}");
+    }
+    assert!(
+        of_kind(
+            &render(&["--set", "networkPolicy.enabled=false"]),
+            "NetworkPolicy"
+        )
+        .is_empty()
+    );
 }
