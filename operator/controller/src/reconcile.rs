@@ -115,8 +115,9 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     } else {
         let acted = act::act(context, &valid, &seen, &plan).await;
         let hindrance = acted.as_ref().err().filter(|error| error.is_for_people());
-        report::report(context, run, &valid, &seen, &plan, hindrance).await?;
-        acted?;
+        let reported = report::report(context, run, &valid, &seen, &plan, hindrance).await;
+        // The first error is the cause.
+        acted.and(reported)?;
     }
     Ok(action_of(&plan))
 }
