@@ -16,9 +16,9 @@ use super::watch::News;
 use crate::clock::unix_nanoseconds;
 use crate::output::progress;
 
-/// containerd writes a line within milliseconds; a service that is busy may say it later.
-const LOG_ATTEMPTS: u32 = 5;
-const LOG_PAUSE: Duration = Duration::from_millis(50);
+/// containerd writes a line within milliseconds, or later where the node is busy.
+const LOG_ATTEMPTS: u32 = 10;
+const LOG_PAUSE: Duration = Duration::from_millis(100);
 
 impl Course<'_> {
     /// Reads containerd's stamps of the lines that say that the services listen.

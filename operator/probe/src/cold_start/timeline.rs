@@ -13,10 +13,6 @@ const CONDITIONS: [(&str, ColdStep); 3] = [
     ("Ready", ColdStep::ReadyPublished),
 ];
 
-/// containerd stamps a line when it reads it, which may be when the service has already answered: by so
-/// many nanoseconds on a node that has much to do. A line that is later is about something else.
-const LATE_STAMP: i64 = 50_000_000;
-
 /// One pod's timeline while it is assembled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
@@ -82,18 +78,19 @@ impl Timeline {
     }
 
     /// Notes the stamp of the line that says that the service listens. It did when it had answered, and
-    /// did not when it refused a connection: a stamp that contradicts this is about something else. That
-    /// of a named line may be somewhat late; then the answer is the earlier evidence.
+    /// did not when it refused a connection: a stamp that contradicts this is about something else. Only
+    /// that of a named line may be late, as containerd stamps a line when it reads it, and a busy node lets
+    /// it wait; then the answer is the earlier evidence.
     pub fn listens(&mut self, at: i64, named: bool) {
         let answered = self.pod.steps.get(&ColdStep::FirstCorrectAnswer);
         let answered = answered.map_or(i64::MAX, |answer| {
             self.start.saturating_add(answer.nanoseconds)
         });
-        let late = if named { LATE_STAMP } else { 0 };
-        if at > answered.saturating_add(late) || self.refused.is_some_and(|refused| refused > at) {
+        let is_late = at > answered;
+        if is_late && !named || self.refused.is_some_and(|refused| refused > at) {
             return;
         }
-        let (at, clock) = if at > answered {
+        let (at, clock) = if is_late {
             (answered, Clock::Probe)
         } else {
             (at, Clock::LogStamp)

@@ -112,9 +112,8 @@ fn listening(stamp: i64, named: bool, refused: Option<i64>) -> Option<Moment> {
 }
 
 #[test]
-fn a_line_that_comes_well_after_an_answer_is_about_something_else() {
-    assert_eq!(listening(61, false, None), None, "any first line");
-    assert_eq!(listening(111, true, None), None, "a named one");
+fn a_mere_first_line_that_comes_after_an_answer_is_about_something_else() {
+    assert_eq!(listening(61, false, None), None);
     let before = listening(60, true, None).unwrap();
     assert_eq!(listening(60, false, None), Some(before));
     assert_eq!(
@@ -124,8 +123,8 @@ fn a_line_that_comes_well_after_an_answer_is_about_something_else() {
 }
 
 #[test]
-fn a_stamp_that_is_a_little_late_gives_way_to_the_answer() {
-    for stamp in [61, 110] {
+fn a_late_stamp_of_a_named_line_gives_way_to_the_answer() {
+    for stamp in [61, 2_000] {
         let moment = listening(stamp, true, None).unwrap();
         assert_eq!(moment.nanoseconds, 60 * MILLISECOND);
         assert_eq!(moment.clock, Clock::Probe);
