@@ -92,6 +92,11 @@ limits:
   densityInstances: {{ int .Values.limits.densityInstances }}
   trials: {{ int .Values.limits.trials }}
   runSeconds: {{ int .Values.limits.runSeconds }}
+  {{- with .Values.limits.ttlSecondsAfterFinished }}
+  ttlSecondsAfterFinished: {{ int64 . }}
+  {{- end }}
+  recordMebibytes: {{ int .Values.limits.recordMebibytes }}
+  nodeSelector: {{ toJson .Values.limits.nodeSelector }}
   ownContainers: {{ .Values.limits.ownContainers }}
 probe:
   cpu: {{ .Values.probe.cpu | quote }}
@@ -100,6 +105,7 @@ probe:
 containerdSocket: {{ .Values.meter.containerdSocket | quote }}
 {{- end }}
 coldStartServiceAccount: {{ include "wasmbench.coldStartAccountName" . }}
+admissionPolicies: {{ .Values.admissionPolicies.enabled }}
 hostNetwork: {{ .Values.hostNetwork.enabled }}
 {{- end -}}
 

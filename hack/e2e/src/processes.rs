@@ -15,6 +15,13 @@ pub fn operator() -> Option<u32> {
     all(OPERATOR).next()
 }
 
+/// The cluster's API server.
+pub fn api_server() -> Option<u32> {
+    all("usr/local/bin/kube-apiserver")
+        .chain(all("kube-apiserver"))
+        .next()
+}
+
 /// The kubelet of each node.
 pub fn kubelets() -> impl Iterator<Item = u32> {
     all("usr/bin/kubelet")

@@ -34,6 +34,8 @@ pub const OPERATOR_VERSION: &str = "wasmbench.dev/operator-version";
 pub const OPERATOR_BUILD: &str = "wasmbench.dev/operator-build";
 /// Annotation on record ConfigMaps: which trials they hold and how each ended.
 pub const RECORD_INDEX: &str = "wasmbench.dev/records";
+/// Annotation: bytes of all records in this `ConfigMap`.
+pub const RECORD_BYTES: &str = "wasmbench.dev/record-bytes";
 /// Annotation on node Leases: the node's full name.
 pub const NODE: &str = "wasmbench.dev/node";
 

@@ -14,6 +14,7 @@ use kube::runtime::reflector::{ObjectRef, Store};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::config::OperatorConfig;
 
+use crate::clock::ServerClock;
 use crate::error::Backoff;
 use crate::metrics::Metrics;
 use crate::quiet::Quiet;
@@ -36,6 +37,8 @@ pub struct Context {
     pub metrics: Metrics,
     /// Pauses after errors.
     pub backoff: Backoff,
+    /// What time it is for the objects of the cluster.
+    pub clock: ServerClock,
     /// Timed windows that are open, which `client` keeps silent.
     pub quiet: Quiet,
     /// Events for people.
@@ -66,8 +69,10 @@ impl Context {
             instance: None,
         };
         let quiet = Quiet::default();
-        let client = quiet.keep(client);
+        let clock = ServerClock::default();
+        let client = quiet.keep(clock.follow(client));
         Arc::new(Self {
+            clock,
             quiet,
             events: Recorder::new(client.clone(), reporter),
             client,
@@ -110,7 +115,7 @@ impl Context {
         let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| of(r)).collect();
         let mut served = self.served_mut();
         served.retain(|namespace, _| known.contains(namespace));
-        served.insert(namespace.to_owned(), Timestamp::now());
+        served.insert(namespace.to_owned(), self.clock.now());
     }
 
     /// When a run of each namespace last gave a node back.

@@ -1,8 +1,12 @@
 //! `/livez` (the process answers), `/readyz` (the watch has seen all runs once) and `/metrics`.
-//! Read-only: nothing here changes anything.
+//! Read-only: nothing here changes anything. Everybody in the cluster may ask, so that connections are few
+//! and short.
 
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -10,20 +14,55 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
 use wasmbench_core::status::is_finished;
 
 use crate::context::Context;
 use crate::metrics::StateLabel;
 
-/// Serves until the listener breaks.
-pub async fn serve(listener: TcpListener, context: Arc<Context>) -> std::io::Result<()> {
+/// Open connections, at most. For one more the oldest ends, so that nobody keeps the kubelet out.
+const CONNECTIONS: usize = 32;
+/// A connection ends after this long, whatever it waits for.
+const LIFETIME: Duration = Duration::from_secs(10);
+/// Longest head of a request, in bytes.
+const HEAD_BYTES: usize = 8192;
+/// How long to wait when no connection can be taken, as without a free file descriptor.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves for ever.
+pub async fn serve(listener: TcpListener, context: Arc<Context>) -> Infallible {
     let router = Router::new()
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .with_state(context);
-    axum::serve(listener, router).await
+    serve_few(listener, router).await
+}
+
+async fn serve_few(listener: TcpListener, router: Router) -> Infallible {
+    let service = TowerToHyperService::new(router);
+    let mut open: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        open.retain(|connection| !connection.is_finished());
+        if open.len() >= CONNECTIONS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
+        }
+        let connection = http1::Builder::new()
+            .max_buf_size(HEAD_BYTES)
+            .serve_connection(TokioIo::new(stream), service.clone());
+        open.push_back(tokio::spawn(timeout(LIFETIME, connection)).abort_handle());
+    }
 }
 
 async fn readyz(State(context): State<Arc<Context>>) -> impl IntoResponse {
@@ -72,4 +111,53 @@ fn count_runs(context: &Context) {
     };
     set("finished", finished);
     set("active", runs.len() - finished);
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    /// Serves one route, and asks it when the test says so.
+    async fn serving() -> std::net::SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/livez", get(|| async { "ok\n" }));
+        tokio::spawn(serve_few(listener, router));
+        address
+    }
+
+    async fn ask(address: std::net::SocketAddr, head: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET /livez HTTP/1.1\r\nHost: a\r\n{head}Connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = vec![];
+        // An answer may be cut off where the request is refused.
+        let _ = stream.read_to_end(&mut answer).await;
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[tokio::test]
+    async fn hundreds_of_connections_that_say_nothing_keep_nobody_out() {
+        let address = serving().await;
+        let mut idle = vec![];
+        for _ in 0..300 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        assert!(ask(address, "").await.ends_with("ok\n"));
+        let mut closed = 0;
+        for stream in &mut idle[..300 - CONNECTIONS] {
+            closed += usize::from(matches!(stream.read(&mut [0]).await, Ok(0) | Err(_)));
+        }
+        assert_eq!(closed, 300 - CONNECTIONS);
+    }
+
+    #[tokio::test]
+    async fn a_request_with_an_endless_head_is_refused() {
+        let head = format!("X: {}\r\n", "x".repeat(2 * HEAD_BYTES));
+        let answer = ask(serving().await, &head).await;
+        assert!(!answer.contains(" 200 "), "{answer}");
+    }
 }

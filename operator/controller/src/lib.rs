@@ -5,6 +5,7 @@
 //! this crate holds the client.
 
 pub mod act;
+mod clock;
 pub mod context;
 pub mod controller;
 pub mod error;

@@ -74,6 +74,12 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
     let config: OperatorConfig = serde_yaml::from_str(&text)
         .with_context(|| format!("the configuration {} is wrong", config.display()))?;
     tracing::info!(version = VERSION.as_str(), "wasmbench-operator starts");
+    if !config.admission_policies {
+        tracing::warn!(
+            "admissionPolicies.enabled=false: whoever may create pods in a run's namespace can pass one off as its \
+             subject and forge its records; see docs/security.md"
+        );
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -83,7 +89,7 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
             .await
             .with_context(|| format!("could not listen on {listen}"))?;
         tokio::select! {
-            served = http::serve(listener, context.clone()) => served.context("the HTTP server ended"),
+            never = http::serve(listener, context.clone()) => match never {},
             ran = controller::run(context) => ran.context("the controller ended"),
         }
     })

@@ -104,7 +104,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
         }
     };
     let seen = observe::observe(context, &valid).await?;
-    let plan = plan(&valid, &seen, Timestamp::now());
+    let plan = plan(&valid, &seen, context.clock.now());
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);
     }
@@ -119,33 +119,33 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
         // The first error is the cause.
         acted.and(reported)?;
     }
-    Ok(action_of(&plan))
+    Ok(action_of(&plan, context))
 }
 
 fn uid(run: &BenchmarkRun) -> String {
     run.metadata.uid.clone().unwrap_or_default()
 }
 
-fn action_of(plan: &Plan) -> Action {
+fn action_of(plan: &Plan, context: &Context) -> Action {
     match plan.wake {
         Wake::Now => Action::requeue(Duration::ZERO),
-        Wake::At(time) => Action::requeue(until(time)),
+        Wake::At(time) => Action::requeue(until(time, context)),
         Wake::OnChange => Action::await_change(),
     }
 }
 
 /// Deletes a finished run when its time has come.
 async fn expire(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
-    match expires_at(run) {
+    match expires_at(run, &context.config.limits) {
         None => Ok(Action::await_change()),
-        Some(time) if time > Timestamp::now() => Ok(Action::requeue(until(time))),
+        Some(time) if time > context.clock.now() => Ok(Action::requeue(until(time, context))),
         Some(_) => act::delete_run(context, run)
             .await
             .map(|()| Action::await_change()),
     }
 }
 
-fn until(time: Timestamp) -> Duration {
-    let left = time.duration_since(Timestamp::now());
+fn until(time: Timestamp, context: &Context) -> Duration {
+    let left = time.duration_since(context.clock.now());
     Duration::try_from(left).unwrap_or(Duration::ZERO)
 }

@@ -39,7 +39,7 @@ pub async fn report(
     } else {
         None
     };
-    let now = Timestamp::now();
+    let now = context.clock.now();
     let mut new = status::status_of(run, valid, seen, plan, conclusion.as_ref(), now);
     if let Some(hindrance) = hindrance {
         let draft = conditions::yes(
@@ -69,7 +69,7 @@ pub async fn rejected(
     write(
         context,
         run,
-        status::rejected(run, invalid, Timestamp::now()),
+        status::rejected(run, invalid, context.clock.now()),
     )
     .await
 }

@@ -1,6 +1,8 @@
 //! What the administrator decided: images, limits and how far a probe may look into the node. The
 //! chart renders it as a YAML file that the operator reads when it starts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::wire::request::{MeterLevel, NoiseRule};
@@ -35,6 +37,9 @@ pub struct OperatorConfig {
     /// administrator does not allow it.
     #[serde(default)]
     pub containerd_socket: Option<String>,
+    /// Whether the chart's admission policies are installed.
+    #[serde(default)]
+    pub admission_policies: bool,
     /// Whether the administrator allows subjects on the node's network.
     #[serde(default)]
     pub host_network: bool,
@@ -110,6 +115,12 @@ pub struct Limits {
     pub trials: u32,
     /// Longest time that a run may be expected to take, in seconds.
     pub run_seconds: u32,
+    /// Longest time that a finished run is kept, in seconds. Absent: as its author says.
+    pub ttl_seconds_after_finished: Option<u32>,
+    /// Most that the records of a run may take, in MiB of what is stored.
+    pub record_mebibytes: u32,
+    /// Labels that a node must have to be measured on.
+    pub node_selector: BTreeMap<String, String>,
     /// Whether users may bring images of their own.
     pub own_containers: bool,
 }
@@ -124,6 +135,9 @@ impl Default for Limits {
             density_instances: 100,
             trials: 5000,
             run_seconds: 24 * 60 * 60,
+            ttl_seconds_after_finished: None,
+            record_mebibytes: 64,
+            node_selector: BTreeMap::new(),
             own_containers: true,
         }
     }

@@ -15,6 +15,8 @@ use crate::wire::record::TrialId;
 pub struct Observed {
     /// Nodes that matter: all of them before one is claimed, then only that one.
     pub nodes: Vec<NodeSeen>,
+    /// Labels that the administrator asks of nodes.
+    pub node_selector: BTreeMap<String, String>,
     /// Claims on nodes.
     pub leases: Vec<LeaseSeen>,
     /// Every run that the operator knows, this one included.
@@ -37,6 +39,8 @@ pub struct Observed {
     pub blocks: u32,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
+    /// Whether the records take as much as the administrator allows.
+    pub records_full: bool,
     /// Node that the records come from.
     pub recorded_node: Option<String>,
     /// Whether the report exists.

@@ -13,6 +13,7 @@ use wasmbench_api::status::{
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
 
 use crate::build::names;
+use crate::config::Limits;
 use crate::observed::Observed;
 use crate::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
 use crate::results::across::Versus;
@@ -117,9 +118,13 @@ pub fn is_finished(run: &BenchmarkRun) -> bool {
         .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
 }
 
-/// When a finished run is to be deleted.
-pub fn expires_at(run: &BenchmarkRun) -> Option<Timestamp> {
-    let seconds = run.spec.ttl_seconds_after_finished?;
+/// When a finished run is to be deleted: what comes first of what its author and the administrator say.
+pub fn expires_at(run: &BenchmarkRun, limits: &Limits) -> Option<Timestamp> {
+    let (own, longest) = (
+        run.spec.ttl_seconds_after_finished,
+        limits.ttl_seconds_after_finished,
+    );
+    let seconds = own.into_iter().chain(longest).min()?;
     let finished = run.status.as_ref()?.completion_time.as_ref()?.0;
     finished
         .checked_add(SignedDuration::from_secs(i64::from(seconds)))

@@ -86,7 +86,9 @@ pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
         .take(MAX_UNPACKED_BYTES)
         .read_to_end(&mut json)
         .map_err(Error::Unpack)?;
-    if json.split(|byte| *byte == b',').nth(MAX_VALUES).is_some() {
+    // Each value but the first follows one of these.
+    let begins = |byte: &&u8| matches!(**byte, b',' | b'[' | b'{');
+    if json.iter().filter(begins).nth(MAX_VALUES).is_some() {
         return Err(Error::TooManyValues);
     }
     serde_json::from_slice(&json).map_err(Error::NotARecord)
@@ -164,6 +166,14 @@ pub fn index_of(
     }
 }
 
+/// Bytes of the records in a `ConfigMap`, from its metadata alone.
+pub fn bytes_of(annotations: &BTreeMap<String, String>) -> u64 {
+    let bytes = annotations.get(labels::RECORD_BYTES);
+    bytes
+        .and_then(|bytes| bytes.parse().ok())
+        .unwrap_or_default()
+}
+
 /// What became of an attempt to add a record to a `ConfigMap`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Added {
@@ -205,6 +215,10 @@ pub fn add(
         .or_default();
     sums.retain_lines_without(&key);
     let _ = writeln!(sums, "{}  {key}", hex(&Sha256::digest(&bytes)));
+    annotations.insert(
+        labels::RECORD_BYTES.into(),
+        (used + bytes.len()).to_string(),
+    );
     entries.insert(key, ByteString(bytes));
     index.insert(trial.clone(), ended);
     annotations.insert(labels::RECORD_INDEX.into(), render_index(&index));
@@ -319,6 +333,23 @@ mod tests {
             chunk.binary_data.unwrap()[&entry_key(trial.cell.point, trial.block)].0,
             b"first"
         );
+    }
+
+    #[test]
+    fn a_chunk_tells_how_many_bytes_its_records_take() {
+        let mut chunk = ConfigMap::default();
+        for (block, bytes) in [(1, &b"first"[..]), (2, b"second")] {
+            let trial = trial(10, block);
+            add(
+                &mut chunk,
+                &trial.cell,
+                &trial,
+                Ended::Measured,
+                bytes.to_vec(),
+            );
+        }
+        assert_eq!(bytes_of(&chunk.metadata.annotations.unwrap()), 11);
+        assert_eq!(bytes_of(&BTreeMap::new()), 0, "of an older version");
     }
 
     #[test]

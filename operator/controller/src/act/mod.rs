@@ -5,21 +5,23 @@ mod nodes;
 mod record;
 mod summarise;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
 use wasmbench_core::build::probe_job::{Target, probe_job};
 use wasmbench_core::build::subject_pod::subject_pod;
 use wasmbench_core::build::upstream_pod::upstream_pod;
 use wasmbench_core::observed::Observed;
-use wasmbench_core::plan::{Failure, FailureReason, Plan, Step, quiet_seconds};
+use wasmbench_core::plan::{Failure, FailureReason, OVER_QUOTA, Plan, Step, quiet_seconds};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::variants::GATEWAY_PORT;
 use wasmbench_core::wire::record::{Point, TrialId};
@@ -134,15 +136,12 @@ fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
 /// applied together, that is after the run.
 const NO_ACCOUNT_YET: &str = "error looking up service account";
 
-/// What the API server says when a namespace's quota leaves no room now.
-const QUOTA: &str = "exceeded quota";
-
 /// Whether the API server says no, rather than not now: policy, an invalid field.
 fn refused(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let passes = [NO_ACCOUNT_YET, QUOTA]
+    let passes = [NO_ACCOUNT_YET, OVER_QUOTA]
         .iter()
         .any(|words| status.message.contains(words));
     let stays = matches!(status.code, 400 | 403 | 422) && !passes;
@@ -154,7 +153,7 @@ fn over_quota(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
     };
-    let over = status.code == 403 && status.message.contains(QUOTA);
+    let over = status.code == 403 && status.message.contains(OVER_QUOTA);
     over.then(|| status.message.clone())
 }
 
@@ -269,10 +268,32 @@ async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
     let api: Api<Job> = Api::namespaced(context.client.clone(), &context.config.operator_namespace);
     match api.create(&PostParams::default(), job).await {
         Ok(_) => Ok(()),
-        // Names carry a hash of the run's uid: it can only be this trial's own Job.
-        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => {
+            let name = job.name_any();
+            let found = api.get_metadata_opt(&name).await;
+            let found = found.map_err(failed("look at a job"))?;
+            // The hash in its name is short: another run's could be the same.
+            match found {
+                Some(found) if !same_trial(&found.metadata, &job.metadata) => {
+                    Err(Error::NameTaken { kind: "Job", name })
+                }
+                _ => Ok(()),
+            }
+        }
         Err(error) => Err(failed(format!("create job {}", job.name_any()))(error)),
     }
+}
+
+/// Whether two objects are of the same trial of the same run.
+fn same_trial(a: &ObjectMeta, b: &ObjectMeta) -> bool {
+    let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
+    let trial = |meta: &ObjectMeta| {
+        (
+            value(&meta.labels, labels::RUN_UID),
+            value(&meta.annotations, labels::TRIAL),
+        )
+    };
+    trial(a) == trial(b)
 }
 
 async fn remove_pod(context: &Context, namespace: &str, name: &str) -> Result<(), Error> {

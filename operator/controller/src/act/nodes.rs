@@ -1,7 +1,6 @@
 //! Claims on nodes. Every write carries the resource version that was seen: of two takers only one
 //! succeeds, and the other looks again.
 
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
@@ -26,7 +25,7 @@ pub async fn claim(
     existing: Option<&LeaseSeen>,
 ) -> Result<(), Error> {
     let namespace = &context.config.operator_namespace;
-    let lease = lease::claim(run, node, existing, namespace, Timestamp::now());
+    let lease = lease::claim(run, node, existing, namespace, context.clock.now());
     let params = PostParams::default();
     let written = match existing {
         None => api(context).create(&params, &lease).await,

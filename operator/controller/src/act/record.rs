@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::Api;
 use kube::ResourceExt;
@@ -198,7 +197,7 @@ fn record(
             .unwrap_or_default(),
         outcome,
         operator_version: OPERATOR_VERSION.into(),
-        recorded_at: Timestamp::now(),
+        recorded_at: context.clock.now(),
         noise: context.config.noise,
         subject,
         document,

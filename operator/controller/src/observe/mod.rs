@@ -46,9 +46,11 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         .any(|lease| lease.holder.as_deref() == Some(&run.uid));
     // A held node is not chosen again, and a large cluster's node list is not read for nothing.
     let nodes = if held { vec![] } else { nodes(context).await? };
-    let (index, recorded_node, report) = records;
+    let limits = &context.config.limits;
+    let most = u64::from(limits.record_mebibytes) << 20;
     let mut seen = Observed {
         nodes,
+        node_selector: limits.node_selector.clone(),
         leases,
         runs: context
             .known_runs()
@@ -63,9 +65,10 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
         upstream: convert::upstream(&pods, run),
         probes,
         blocks: 0,
-        records: index,
-        recorded_node,
-        report,
+        records: records.index,
+        records_full: records.bytes >= most,
+        recorded_node: records.node,
+        report: records.report,
     };
     seen.blocks = records::decided_blocks(context, run, &seen).await?;
     Ok(seen)
@@ -110,14 +113,17 @@ async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::Lease
     Ok(list.items.iter().filter_map(convert::lease).collect())
 }
 
-type Records = (
-    BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
-    Option<String>,
-    bool,
-);
+/// What is stored of a run.
+#[derive(Default)]
+struct Records {
+    index: BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
+    bytes: u64,
+    /// The node that they come from.
+    node: Option<String>,
+    report: bool,
+}
 
-/// The index of all records, the node that they come from, and whether there is a report. Metadata
-/// only: the contents may be megabytes.
+/// What the records' metadata tell: the contents may be megabytes.
 async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error> {
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = ListParams::default().labels(&selector(&run.uid));
@@ -129,18 +135,24 @@ async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error
         .items
         .iter()
         .filter(|map| belongs_to(&map.metadata, &run.uid));
-    let (mut index, mut node, mut report) = (BTreeMap::new(), None, false);
+    let mut records = Records::default();
     for map in mine {
         match map.labels().get(labels::COMPONENT).map(String::as_str) {
             Some(labels::COMPONENT_RECORDS) => {
-                index.extend(store::index_of(map.labels(), map.annotations()));
-                node = node.or_else(|| map.annotations().get(labels::NODE).cloned());
+                let annotations = map.annotations();
+                records
+                    .index
+                    .extend(store::index_of(map.labels(), annotations));
+                records.bytes += store::bytes_of(annotations);
+                records.node = records
+                    .node
+                    .or_else(|| annotations.get(labels::NODE).cloned());
             }
-            Some(labels::COMPONENT_REPORT) => report = true,
+            Some(labels::COMPONENT_REPORT) => records.report = true,
             _ => {}
         }
     }
-    Ok((index, node, report))
+    Ok(records)
 }
 
 async fn runtime_classes(context: &Context, run: &ValidatedRun) -> Result<BTreeSet<String>, Error> {

@@ -29,6 +29,7 @@ pub struct Exclusion {
 pub fn next(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
     not_allowed(run, seen)
         .or_else(|| cold_starts_forbidden(run, seen))
+        .or_else(|| records_full(run, seen))
         .or_else(|| missing_runtime_class(run, seen))
         .or_else(|| by_scope(run, seen, Scope::Run))
         .or_else(|| by_scope(run, seen, Scope::Variant))
@@ -55,6 +56,18 @@ fn cold_starts_forbidden(run: &ValidatedRun, seen: &Observed) -> Option<Exclusio
     let what = "cold starts and density".to_owned();
     exclusion(run, seen, what, failure, |trial| {
         trial.cell.point.probe_creates_pods()
+    })
+}
+
+fn records_full(run: &ValidatedRun, seen: &Observed) -> Option<Exclusion> {
+    if !seen.records_full {
+        return None;
+    }
+    let message = "the records of the run take as much as the administrator's limits.recordMebibytes allows: \
+                   make several runs of it, with fewer blocks or samples each";
+    let failure = Failure::new(FailureReason::RecordsFull, message);
+    exclusion(run, seen, "the rest of the run".to_owned(), failure, |_| {
+        true
     })
 }
 

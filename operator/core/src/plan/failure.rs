@@ -1,6 +1,9 @@
 //! Why a trial has no measurement, in the operator's words. The probe has words of its own
 //! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
 
+/// What the API server says where a namespace's quota leaves no room now. It has no reason of its own for that.
+pub const OVER_QUOTA: &str = "exceeded quota";
+
 /// Why a trial has no measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -19,6 +22,8 @@ pub enum FailureReason {
     RuntimeClassNotFound,
     /// The administrator's settings forbid what the variant needs.
     NotAllowed,
+    /// The records of the run take as much as the administrator allows.
+    RecordsFull,
     /// The API server refuses the pod: policy, quota, security level.
     PodRejected,
     /// The pod does not fit the node.
@@ -66,7 +71,7 @@ impl Failure {
 pub fn scope(reason: &str) -> Scope {
     use FailureReason as R;
     match reason.parse::<FailureReason>() {
-        Ok(R::ProbeNotStarted) => Scope::Run,
+        Ok(R::ProbeNotStarted | R::RecordsFull) => Scope::Run,
         Ok(
             R::ImageUnavailable
             | R::RuntimeClassNotFound

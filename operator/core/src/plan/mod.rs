@@ -30,7 +30,7 @@ pub use estimate::{
     expected_trial_seconds, quiet_seconds, remaining_at_most_seconds, remaining_seconds,
 };
 pub use exclusion::Exclusion;
-pub use failure::{Failure, FailureReason};
+pub use failure::{Failure, FailureReason, OVER_QUOTA};
 pub use node_event::{SANDBOX_FAILED, explained, wants_event};
 
 use crate::observed::{LeaseSeen, Observed, PodSeen};

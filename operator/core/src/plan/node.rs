@@ -3,6 +3,8 @@
 //! within a namespace older runs come first. The claim is held for the whole run: a block measured
 //! among another run's blocks would not be a block.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use wasmbench_api::run::{Placement, TaintEffect, Toleration, TolerationOperator};
 
@@ -49,7 +51,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     let fitting: Vec<&NodeSeen> = seen
         .nodes
         .iter()
-        .filter(|node| fits(&placement, node))
+        .filter(|node| has(&seen.node_selector, node) && fits(&placement, node))
         // A run that was interrupted goes on where it began: one run measures one node.
         .filter(|node| {
             seen.recorded_node
@@ -73,7 +75,9 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         return Claim::NotReady { message };
     };
     let before = before(run, seen);
-    let mut free: Vec<&NodeSeen> = seen.nodes.iter().filter(|node| node.ready).collect();
+    let offered = seen.nodes.iter();
+    let offered = offered.filter(|node| node.ready && has(&seen.node_selector, node));
+    let mut free: Vec<&NodeSeen> = offered.collect();
     free.retain(|node| holder(seen, &node.name).is_none());
     free.sort_by(|a, b| a.name.cmp(&b.name));
     // Each takes the first node that suits it, in the order of their turns: so do they all reckon.
@@ -179,6 +183,7 @@ fn no_node(placement: &Placement, seen: &Observed) -> String {
     let wanted: Vec<String> = placement
         .node_selector
         .iter()
+        .chain(&seen.node_selector)
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     if wanted.is_empty() {
@@ -186,20 +191,27 @@ fn no_node(placement: &Placement, seen: &Observed) -> String {
                 spec.placement.tolerations to a new run"
             .to_owned();
     }
+    let whose = if seen.node_selector.is_empty() {
+        ""
+    } else {
+        " (the administrator's limits.nodeSelector included)"
+    };
     format!(
-        "no node has the labels {} with taints that the run tolerates: label a node, or create a \
+        "no node has the labels {}{whose} with taints that the run tolerates: label a node, or create a \
          new run with another spec.placement",
         wanted.join(",")
     )
 }
 
 fn fits(placement: &Placement, node: &NodeSeen) -> bool {
-    let labelled = placement
-        .node_selector
-        .iter()
-        .all(|(key, value)| node.labels.get(key).is_some_and(|found| found == value));
     let tolerated = |taint: &TaintSeen| placement.tolerations.iter().any(|t| tolerates(t, taint));
-    labelled && node.taints.iter().all(tolerated)
+    has(&placement.node_selector, node) && node.taints.iter().all(tolerated)
+}
+
+/// Whether a node has all these labels.
+fn has(labels: &BTreeMap<String, String>, node: &NodeSeen) -> bool {
+    let mut labels = labels.iter();
+    labels.all(|(key, value)| node.labels.get(key) == Some(value))
 }
 
 fn tolerates(toleration: &Toleration, taint: &TaintSeen) -> bool {

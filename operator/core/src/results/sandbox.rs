@@ -17,8 +17,6 @@ use crate::wire::document::{Meter, TimedWindow};
 /// The pod over one timed window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SandboxUse {
-    /// Proportional set size of the containers' processes, in bytes.
-    pub proportional_bytes: Option<f64>,
     /// Largest memory since the pod began, in bytes.
     pub peak_bytes: Option<f64>,
     /// Memory of the pause container, in bytes.
@@ -40,9 +38,6 @@ pub struct SandboxUse {
 pub struct SandboxSummary {
     /// Name of the variant.
     pub variant: String,
-    /// Proportional set size of the containers' processes, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proportional_bytes: Option<Range>,
     /// Largest memory since the pod began, its start included, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<Range>,
@@ -75,9 +70,6 @@ pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
     let nanoseconds = window.duration_nanoseconds;
     let waited = meter.pressure.and_then(|pressure| pressure.cpu_nanoseconds);
     Some(SandboxUse {
-        proportional_bytes: processes
-            .and_then(|processes| processes.proportional_bytes)
-            .map(|bytes| bytes as f64),
         peak_bytes: meter.memory_peak_bytes.map(|bytes| bytes as f64),
         pause_bytes: meter.pause.map(|pause| pause.memory_bytes as f64),
         system_share: system_share(meter),
@@ -114,7 +106,6 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxS
             };
             SandboxSummary {
                 variant: variant.to_owned(),
-                proportional_bytes: range(|used| used.proportional_bytes),
                 peak_bytes: range(|used| used.peak_bytes),
                 pause_bytes: range(|used| used.pause_bytes),
                 system_share: range(|used| used.system_share),
@@ -140,7 +131,6 @@ pub fn section(summary: &Summary) -> String {
     }
     let mut table = Table::new(&[
         ("Variant", Align::Left),
-        ("PSS", Align::Right),
         ("Peak", Align::Right),
         ("Pause", Align::Right),
         ("In the kernel", Align::Right),
@@ -154,7 +144,6 @@ pub fn section(summary: &Summary) -> String {
     for row in &summary.sandboxes {
         table.row(&[
             row.variant.clone(),
-            cell(row.proportional_bytes, units::bytes),
             cell(row.peak_bytes, units::bytes),
             cell(row.pause_bytes, units::bytes),
             cell(row.system_share, units::percent),
@@ -166,10 +155,9 @@ pub fn section(summary: &Summary) -> String {
     table.drop_columns_of(NOTHING);
     format!(
         "## Inside the pods\n\nMedians over the valid trials of all points of a variant that are not \
-         invalid, whatever the load; summary.json has the smallest and the largest of them. PSS: memory of the \
-         containers' processes, shared pages by their share. Peak: since the pod began, its start \
-         included. Pause: the pod's own container, part of its memory. Waits and preemptions: \
-         context switches; absent where threads ended, which take their counts along.\n\n{}",
+         invalid, whatever the load; summary.json has the smallest and the largest of them. Peak: since the \
+         pod began, its start included. Pause: the pod's own container, part of its memory. Waits and \
+         preemptions: context switches; absent where threads ended, which take their counts along.\n\n{}",
         table.markdown()
     )
 }
@@ -224,7 +212,6 @@ mod tests {
             cpu_system_nanoseconds: Some(10),
             processes: Some(Processes {
                 count: 1,
-                proportional_bytes: None,
                 switches: Some(switches),
             }),
             ..Meter::default()

@@ -89,10 +89,6 @@ pub struct DensityStep {
 pub struct DensityMemory {
     /// Working sets of the pods; where the kernel does not tell, what they use.
     pub pods_bytes: u64,
-    /// Proportional set sizes of the processes of their containers, without pause; absent unless
-    /// each could be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proportional_bytes: Option<u64>,
     /// Memory of the shims that belongs to them alone; absent unless each pod's shim was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_anonymous_bytes: Option<u64>,

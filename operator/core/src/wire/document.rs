@@ -100,6 +100,8 @@ pub enum ProbeFailureReason {
     BadRequest,
     /// The API server refuses the pod of a cold start.
     PodRejected,
+    /// The namespace's quota left no room for a pod of a cold start in time.
+    QuotaSpent,
     /// The image of a cold start's pod cannot be pulled or its name is wrong.
     ImageUnavailable,
     /// The container of a cold start could not be created.
@@ -315,10 +317,6 @@ pub struct Pause {
 pub struct Processes {
     /// How many lived at the end of the window.
     pub count: u32,
-    /// Their proportional set size at the end of the window, in bytes: a page that several processes
-    /// of the node map counts by its share. Absent unless the kernel tells it of every one of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proportional_bytes: Option<u64>,
     /// How often their threads gave up a CPU over the window. Absent with too many threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switches>,

@@ -186,7 +186,7 @@ pub enum Outcome {
 
 /// One trial as it is stored.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "StoredRecord")]
 pub struct Record {
     /// [`RECORD_SCHEMA`].
     pub schema: String,
@@ -218,6 +218,72 @@ pub struct Record {
     /// What the probe of density printed, as far as it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<DensityDocument>,
+}
+
+/// A record as it is read. The outcome is put together by hand: to find its parts among the other fields, serde
+/// would keep a copy of all of these, which takes ten times their text and more.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredRecord {
+    schema: String,
+    run_uid: String,
+    trial: TrialId,
+    position: u32,
+    outcome: StoredOutcome,
+    reason: Option<String>,
+    message: Option<String>,
+    operator_version: String,
+    recorded_at: Timestamp,
+    #[serde(default)]
+    noise: NoiseRule,
+    subject: Option<SubjectFacts>,
+    document: Option<LoadDocument>,
+    cold_start: Option<ColdStartDocument>,
+    density: Option<DensityDocument>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum StoredOutcome {
+    Measured,
+    Failed,
+    Skipped,
+}
+
+impl TryFrom<StoredRecord> for Record {
+    type Error = &'static str;
+
+    fn try_from(stored: StoredRecord) -> Result<Self, &'static str> {
+        let why = || {
+            let both = stored.reason.clone().zip(stored.message.clone());
+            both.ok_or("a trial without a measurement needs a reason and a message")
+        };
+        let outcome = match stored.outcome {
+            StoredOutcome::Measured => Outcome::Measured,
+            StoredOutcome::Failed => {
+                let (reason, message) = why()?;
+                Outcome::Failed { reason, message }
+            }
+            StoredOutcome::Skipped => {
+                let (reason, message) = why()?;
+                Outcome::Skipped { reason, message }
+            }
+        };
+        Ok(Self {
+            schema: stored.schema,
+            run_uid: stored.run_uid,
+            trial: stored.trial,
+            position: stored.position,
+            outcome,
+            operator_version: stored.operator_version,
+            recorded_at: stored.recorded_at,
+            noise: stored.noise,
+            subject: stored.subject,
+            document: stored.document,
+            cold_start: stored.cold_start,
+            density: stored.density,
+        })
+    }
 }
 
 /// What is known of a subject from the API.

@@ -10,6 +10,7 @@
 )]
 
 mod common;
+mod hostile_records;
 mod objects;
 mod older_versions;
 mod precision_simulation;
@@ -28,6 +29,7 @@ mod results_rounding;
 mod results_shown;
 mod results_summary;
 mod results_support;
+mod retention;
 mod simulated_run;
 mod simulated_world;
 mod statistics_simulation;

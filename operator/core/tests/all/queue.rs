@@ -208,6 +208,21 @@ fn a_second_node_is_used_while_the_first_is_taken() {
 }
 
 #[test]
+fn a_node_that_the_administrator_does_not_offer_is_neither_taken_nor_waited_for() {
+    let run = common::validated();
+    let mut seen = seen(&run, vec![]);
+    seen.nodes.push(node("bench-2"));
+    seen.node_selector = BTreeMap::from([("for".into(), "benchmarks".into())]);
+    let message = message(&run, &seen);
+    for words in ["for=benchmarks", "limits.nodeSelector"] {
+        assert!(message.contains(words), "{message}");
+    }
+    let labels = &mut seen.nodes[1].labels;
+    labels.insert("for".into(), "benchmarks".into());
+    assert_eq!(takes(&run, &seen).as_deref(), Some("bench-2"));
+}
+
+#[test]
 fn a_run_goes_on_only_on_the_node_on_which_it_began() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);

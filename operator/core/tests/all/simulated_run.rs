@@ -199,6 +199,17 @@ fn cold_starts_in_a_namespace_without_that_right_are_skipped_and_the_rest_is_mea
 }
 
 #[test]
+fn a_run_whose_records_take_all_that_is_allowed_skips_the_rest_and_ends() {
+    let mut run = common::validated();
+    let mut world = World::new(&run, 1, FRIENDLY);
+    world.seen.records_full = true;
+    simulate(&mut run, &mut world);
+    check_end(&run, &world);
+    let skipped = Ended::Skipped("RecordsFull".into());
+    assert_eq!(ends(&world), [&skipped]);
+}
+
+#[test]
 fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
     let mut run = common::validated();
     let mut world = World::new(&run, 1, FRIENDLY);

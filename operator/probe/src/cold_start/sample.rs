@@ -11,7 +11,8 @@ use futures::{FutureExt, StreamExt, select_biased};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::PostParams;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
+use wasmbench_core::plan::OVER_QUOTA;
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
 use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
@@ -26,6 +27,8 @@ use crate::output::progress;
 use crate::ready::{Question, Waited};
 use crate::target::Target;
 
+/// Pods that were removed may count for a quota a moment longer.
+const QUOTA_PAUSE: Duration = Duration::from_millis(250);
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// At the deadline the threads that ask pods know best what was wrong; they get this long to say it.
@@ -198,9 +201,17 @@ impl<'a> Course<'a> {
         let create = async |name: &str| {
             let mut pod = self.request.pod.clone();
             pod.metadata.name = Some(name.to_owned());
-            let sent = unix_nanoseconds();
-            let created = timeout_at(pods.deadline, self.api.create(&params, &pod)).await;
-            (sent, created, unix_nanoseconds())
+            loop {
+                let sent = unix_nanoseconds();
+                let created = timeout_at(pods.deadline, self.api.create(&params, &pod)).await;
+                let is_late = Instant::now() + QUOTA_PAUSE >= pods.deadline;
+                match &created {
+                    Ok(Err(error)) if over_quota(error).is_some() && !is_late => {
+                        sleep(QUOTA_PAUSE).await;
+                    }
+                    _ => return (sent, created, unix_nanoseconds()),
+                }
+            }
         };
         let new = pods.timelines[from..].iter();
         let created = join_all(new.map(|pod| create(pod.name()))).await;
@@ -350,7 +361,25 @@ impl Pods {
     }
 }
 
+/// What the API server says when the namespace's quota leaves no room now.
+fn over_quota(error: &kube::Error) -> Option<&str> {
+    let kube::Error::Api(status) = error else {
+        return None;
+    };
+    let is_so = status.code == 403 && status.message.contains(OVER_QUOTA);
+    is_so.then_some(status.message.as_str())
+}
+
 fn not_created(error: &kube::Error) -> ProbeFailure {
+    if let Some(message) = over_quota(error) {
+        return failure(
+            ProbeFailureReason::QuotaSpent,
+            format!(
+                "the namespace's quota left no room for a pod in time: {message}: raise the quota, or lower \
+                 concurrency or instances"
+            ),
+        );
+    }
     if let kube::Error::Api(status) = error
         && matches!(status.code, 400 | 403 | 422)
     {

@@ -137,6 +137,21 @@ fn a_pod_that_is_refused_or_crashes_ends_the_trial_with_a_reason() {
 }
 
 #[test]
+fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
+    let (document, world) = trial(Fate::ServesOverQuota(3), &request(service(), |_| {}));
+    assert_eq!(document.failure, None);
+    assert_eq!(world.lock().unwrap().over_quota, 3);
+    for pod in pods(&document) {
+        let start = pod.since_create(ColdStep::CreateAccepted).unwrap();
+        assert!(start < 500_000_000, "{pod:#?}");
+    }
+    let (document, _) = trial(Fate::ServesOverQuota(1000), &request(service(), |_| {}));
+    let failure = document.failure.expect("a reason");
+    assert_eq!(failure.reason, ProbeFailureReason::QuotaSpent);
+    assert!(failure.message.contains("raise the quota"), "{failure:?}");
+}
+
+#[test]
 fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
     // A port of the system that nothing uses.
     let (document, _) = trial(Fate::Serves, &request(1, |_| {}));

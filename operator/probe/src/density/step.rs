@@ -1,7 +1,6 @@
 //! What is measured at a step: the first instance under a little load, then the memory of all. In
 //! this order, so that the first is warm whenever memory is read.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
@@ -107,7 +106,6 @@ fn load(
 fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
     let mut all = DensityMemory {
         pods_bytes: 0,
-        proportional_bytes: Some(0),
         outside_anonymous_bytes: Some(0),
         outside_resident_bytes: Some(0),
     };
@@ -116,11 +114,6 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
         let meter = PodMeter::find(&settings.cgroup, &settings.proc, pods.uid(index)?)?;
         let memory = meter.memory()?;
         all.pods_bytes += memory.working_set().unwrap_or(memory.bytes);
-        let processes: Vec<PathBuf> = meter.processes();
-        all.proportional_bytes = add(
-            all.proportional_bytes,
-            PodMeter::proportional_bytes(&processes),
-        );
         let outside = meter.outside();
         all.outside_anonymous_bytes = add(
             all.outside_anonymous_bytes,

@@ -50,7 +50,9 @@ pub fn low(memory: NodeMemory, percent: u32, at: u32) -> Option<DensityStopped> 
 pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
     let reason = match failure.reason {
         ProbeFailureReason::Unschedulable => DensityStopReason::NoRoom,
-        ProbeFailureReason::PodRejected => DensityStopReason::Refused,
+        ProbeFailureReason::PodRejected | ProbeFailureReason::QuotaSpent => {
+            DensityStopReason::Refused
+        }
         ProbeFailureReason::StartTimedOut
         | ProbeFailureReason::NeverListened
         | ProbeFailureReason::AnswerTooSlow => DensityStopReason::TooSlow,

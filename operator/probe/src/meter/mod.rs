@@ -111,11 +111,6 @@ impl PodMeter {
         processes::of_pod(&self.proc, self.layout.pod(), self.shims.sandbox())
     }
 
-    /// The proportional set size of these processes; none unless each can be read.
-    pub fn proportional_bytes(processes: &[PathBuf]) -> Option<u64> {
-        processes::proportional_bytes(processes)
-    }
-
     /// What stands outside the pod's cgroup, as it is now.
     pub fn outside(&self) -> Option<Outside> {
         Some(self.shims.read()?.outside)
@@ -134,7 +129,6 @@ impl PodMeter {
         let switches = before.zip(after.as_ref());
         (!found.is_empty()).then(|| Processes {
             count: u32::try_from(found.len()).unwrap_or(u32::MAX),
-            proportional_bytes: processes::proportional_bytes(&found),
             switches: switches.map(|(before, after)| processes::switches(before, after)),
         })
     }

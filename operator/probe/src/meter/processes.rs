@@ -1,5 +1,4 @@
-//! What only the single processes of a pod tell: their proportional set size and their context
-//! switches. Which processes they are is read from `/proc/<pid>/cgroup`, because `cgroup.procs` shows
+//! What only the single processes of a pod tell: their context switches. Which processes they are is read from `/proc/<pid>/cgroup`, because `cgroup.procs` shows
 //! a reader in another pid namespace nothing.
 
 use std::collections::BTreeMap;
@@ -10,7 +9,6 @@ use std::path::{Path, PathBuf};
 use wasmbench_core::wire::document::Switches;
 
 use super::find;
-use super::shim::kibibytes;
 
 /// With more threads than this, reading them would use more of the node than the number is worth.
 const MAX_THREADS: usize = 512;
@@ -40,18 +38,6 @@ fn container<'a>(cgroups: &'a str, pod: &str) -> Option<&'a str> {
         let mut names = path.split('/');
         names.find(|name| *name == pod)?;
         Some(names.next().unwrap_or_default())
-    })
-}
-
-/// The proportional set size of all together, in bytes; none unless each can be read, which the
-/// kernel grants a process of the same user.
-pub fn proportional_bytes(processes: &[PathBuf]) -> Option<u64> {
-    if processes.is_empty() {
-        return None;
-    }
-    processes.iter().try_fold(0_u64, |sum, process| {
-        let text = fs::read_to_string(process.join("smaps_rollup")).ok()?;
-        sum.checked_add(kibibytes(&text, "Pss:")?)
     })
 }
 
@@ -107,16 +93,12 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn process(proc: &Path, pid: u32, cgroup: &str, pss: Option<u64>) -> PathBuf {
+    fn process(proc: &Path, pid: u32, cgroup: &str) -> PathBuf {
         let process = proc.join(pid.to_string());
         write(
             &process.join("cgroup"),
             &format!("12:cpu,cpuacct:{cgroup}\n1:name=systemd:/x\n"),
         );
-        if let Some(pss) = pss {
-            let text = format!("55d0-7ffe ---p 0 [rollup]\nRss:  9 kB\nPss:  {pss} kB\n");
-            write(&process.join("smaps_rollup"), &text);
-        }
         process
     }
 
@@ -131,10 +113,10 @@ mod tests {
     fn a_pods_processes_are_those_whose_cgroup_lies_in_it_and_pause_is_left_out() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path();
-        process(proc, 1, "/", None);
-        process(proc, 2, "/kubepods/podaaaa/pause", None);
-        let server = process(proc, 3, "/../../podaaaa/server", None);
-        process(proc, 4, "/kubepods/podaaaab/server", None);
+        process(proc, 1, "/");
+        process(proc, 2, "/kubepods/podaaaa/pause");
+        let server = process(proc, 3, "/../../podaaaa/server");
+        process(proc, 4, "/kubepods/podaaaab/server");
         let found = of_pod(proc, Path::new("/x/podaaaa"), Some(OsStr::new("pause")));
         assert_eq!(found, [server]);
         assert_eq!(of_pod(proc, Path::new("/x/podaaaa"), None).len(), 2);
@@ -149,20 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_may_not_be_read_leaves_no_sum() {
-        let root = tempfile::tempdir().unwrap();
-        let one = process(root.path(), 1, "/", Some(300));
-        let two = process(root.path(), 2, "/", Some(50));
-        let hidden = process(root.path(), 3, "/", None);
-        assert_eq!(proportional_bytes(&[one.clone(), two]), Some(350 * 1024));
-        assert_eq!(proportional_bytes(&[one, hidden]), None);
-        assert_eq!(proportional_bytes(&[]), None);
-    }
-
-    #[test]
     fn switches_are_those_of_the_window_and_ended_threads_are_told() {
         let root = tempfile::tempdir().unwrap();
-        let server = process(root.path(), 1, "/", None);
+        let server = process(root.path(), 1, "/");
         thread(&server, 1, 100, 10);
         thread(&server, 2, 50, 5);
         let start = threads(std::slice::from_ref(&server)).unwrap();
@@ -182,7 +153,7 @@ mod tests {
     #[test]
     fn too_many_threads_are_not_counted() {
         let root = tempfile::tempdir().unwrap();
-        let server = process(root.path(), 1, "/", None);
+        let server = process(root.path(), 1, "/");
         for tid in 0..=u32::try_from(MAX_THREADS).unwrap() {
             thread(&server, tid, 1, 1);
         }

@@ -203,8 +203,6 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
     assert_eq!(subject.pause, None, "nothing here is called pause");
     let processes = subject.processes.unwrap();
     assert_eq!(processes.count, 1, "{processes:?}");
-    let proportional = processes.proportional_bytes.unwrap();
-    assert!((100_000..1 << 30).contains(&proportional), "{processes:?}");
     let switches = processes.switches.unwrap();
     // A thread per connection: with the load they end, and take their counts along, unless the reading
     // was faster. Those of the warm-up may be among the ended ones.

@@ -116,7 +116,6 @@ fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
             first_p50_microseconds: spread(|step| step.first_p50),
             sandboxes_bytes: spread(|step| step.sandboxes),
             pods_bytes: spread(|step| step.pods),
-            proportional_bytes: spread(|step| step.proportional),
         })
     };
     by_instances(blocks)

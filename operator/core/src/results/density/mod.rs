@@ -111,9 +111,6 @@ pub struct DensityStepSummary {
     /// Of that, the pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods_bytes: Option<Spread>,
-    /// Proportional set size of the containers' processes, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proportional_bytes: Option<Spread>,
 }
 
 /// A step at which requests failed, or something else than the variant was measured too.

@@ -132,7 +132,6 @@ fn steps(cells: &[&DensityCell]) -> Table {
         ("Memory", Align::Right),
         ("Interval", Align::Right),
         ("Pods alone", Align::Right),
-        ("PSS", Align::Right),
         ("First p50", Align::Right),
         ("Interval", Align::Right),
     ]);
@@ -145,7 +144,7 @@ fn steps(cells: &[&DensityCell]) -> Table {
     table
 }
 
-fn step_row(cell: &DensityCell, step: &DensityStepSummary) -> [String; 10] {
+fn step_row(cell: &DensityCell, step: &DensityStepSummary) -> [String; 9] {
     let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
         Some(spread) if step.trials > 1 => format!("{} to {}", unit(spread.low), unit(spread.high)),
         _ => NOTHING.to_owned(),
@@ -158,7 +157,6 @@ fn step_row(cell: &DensityCell, step: &DensityStepSummary) -> [String; 10] {
         median(step.sandboxes_bytes, units::bytes),
         interval(step.sandboxes_bytes, units::bytes),
         median(step.pods_bytes, units::bytes),
-        median(step.proportional_bytes, units::bytes),
         median(step.first_p50_microseconds, units::micros),
         interval(step.first_p50_microseconds, units::micros),
     ]

@@ -29,8 +29,6 @@ pub struct Reached {
     pub sandboxes: Option<f64>,
     /// Memory of the pods, in bytes.
     pub pods: Option<f64>,
-    /// Proportional set size of the containers' processes, in bytes.
-    pub proportional: Option<f64>,
     /// What the node called available, in bytes.
     pub node_available: Option<f64>,
     /// How noisy the node was while the first instance was loaded.
@@ -125,10 +123,6 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
         first_p50: load.and_then(|load| load.latency.percentile(0.5)),
         sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
         pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
-        proportional: step
-            .memory
-            .and_then(|memory| memory.proportional_bytes)
-            .map(bytes),
         node_available: step.node_available_bytes.map(bytes),
         noise: noisy.unwrap_or_default().of_filled_node(),
         errors,

@@ -57,7 +57,6 @@ pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
                 }),
                 processes: Some(Processes {
                     count: 1,
-                    proportional_bytes: Some(memory / 2),
                     switches: Some(Switches {
                         voluntary: nanoseconds / 100_000,
                         involuntary: nanoseconds / 10_000_000,

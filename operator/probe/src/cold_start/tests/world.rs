@@ -24,6 +24,8 @@ pub(super) enum Fate {
     ServesPulled(usize),
     /// Like `Serves`, but the kubelet's events are lost.
     ServesUnseen,
+    /// Like `Serves`, but the namespace's quota is spent for the first so many attempts.
+    ServesOverQuota(usize),
     Refused,
     Crashes,
     HasNoRoom,
@@ -36,6 +38,8 @@ pub(super) struct World {
     events: Vec<String>,
     pub(super) most_at_once: usize,
     pub(super) created: usize,
+    /// Attempts that met a spent quota.
+    pub(super) over_quota: usize,
     /// The kubelet's events.
     said: Vec<Value>,
     /// The service of the pod that is there, where it comes and goes with it.
@@ -88,6 +92,7 @@ fn say(world: &mut World, pod: &Value, fate: Fate) {
         Fate::ServesPulled(first) => world.created <= first,
         Fate::Serves
         | Fate::ServesOnHost
+        | Fate::ServesOverQuota(_)
         | Fate::Refused
         | Fate::Crashes
         | Fate::HasNoRoom
@@ -108,6 +113,12 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     if fate == Fate::Refused {
         return refusal(403, "Forbidden");
     }
+    if let Fate::ServesOverQuota(first) = fate
+        && world.over_quota < first
+    {
+        world.over_quota += 1;
+        return refusal(403, "pods \"p\" is forbidden: exceeded quota: one");
+    }
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     world.pods.insert(name, pod.clone());
     world.created += 1;
@@ -119,7 +130,11 @@ fn create(world: &mut World, pod: &Value, fate: Fate) -> Response<Body> {
     world.tell("ADDED", pod.clone());
     let running = json!({ "running": {} });
     match fate {
-        Fate::Serves | Fate::ServesOnHost | Fate::ServesPulled(_) | Fate::ServesUnseen => {
+        Fate::Serves
+        | Fate::ServesOnHost
+        | Fate::ServesOverQuota(_)
+        | Fate::ServesPulled(_)
+        | Fate::ServesUnseen => {
             world.tell(
                 "MODIFIED",
                 with_status(pod, &["PodScheduled"], &Value::Null),
