@@ -1,7 +1,7 @@
 //! What is compared, and in which units documents and runs have it.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::units;
 
 /// What is compared.

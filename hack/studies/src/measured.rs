@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wasmbench_core::results::Summary;
+use wasmbench_core::results::cell::CellSummary;
 use wasmbench_core::results::compare::by_block;
-use wasmbench_core::results::summary::{CellSummary, Sweep};
+use wasmbench_core::results::measure::Sweep;
 
 use crate::figure::Figure;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use wasmbench_core::results::Summary;
-use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::json::pretty;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_studies::beside::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::{self, Length, Measured};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::cells::WrongEngines;
+use super::doubt::Reason;
 use super::environment::Drift;
-use super::quality::Reason;
 use crate::wire::request::NoiseRule;
 
 /// What the whole run knows against its variants.

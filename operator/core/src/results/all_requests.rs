@@ -5,12 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{Histogram, Merged};
-use super::statistics::round_significant;
-use super::summary::{CellSummary, Summary};
-use super::table::{Align, Table};
-use super::tables::{NOTHING, sweep_name};
-use super::trial::{TIME_DIGITS, Trial, TrialState, carries};
-use super::units;
+use super::statistics::{TIME_DIGITS, round_significant};
+use super::trial::{Trial, TrialState, carries};
 
 /// Percentiles over all requests of a point, in microseconds; absent where too few lie beyond one.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
@@ -52,39 +48,4 @@ pub fn of_trials(trials: &[Trial]) -> Option<AllRequests> {
         p99_microseconds: percentile(0.99, 100),
         p999_microseconds: percentile(0.999, 1000),
     })
-}
-
-/// The closed loads of one workload, one row per variant and point.
-pub fn table(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Sweep", Align::Left),
-        ("Connections", Align::Right),
-        ("Requests", Align::Right),
-        ("p50", Align::Right),
-        ("p90", Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-    ]);
-    let of_workload = |cell: &&CellSummary| cell.workload == workload;
-    for cell in summary.cells.iter().filter(of_workload) {
-        if let Some(all) = cell.all_requests {
-            table.row(&row(cell, all));
-        }
-    }
-    table
-}
-
-fn row(cell: &CellSummary, all: AllRequests) -> Vec<String> {
-    let time = |time: Option<f64>| time.map_or_else(|| NOTHING.to_owned(), units::micros);
-    vec![
-        cell.variant.clone(),
-        sweep_name(cell.sweep).to_owned(),
-        cell.connections.to_string(),
-        all.requests.to_string(),
-        time(all.p50_microseconds),
-        time(all.p90_microseconds),
-        time(all.p99_microseconds),
-        time(all.p999_microseconds),
-    ]
 }

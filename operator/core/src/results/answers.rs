@@ -5,15 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 
+use super::bodies::Bodies;
 use super::observation::Observation;
-use crate::wire::document::{Answer, LoadDocument};
 use crate::wire::record::TrialId;
 
 /// Characters of a digest that messages show.
 const SHORT_DIGEST: usize = 12;
-
-/// What a body was: its digest, and its beginning for people.
-pub type Bodies = BTreeMap<String, String>;
 
 /// A variant whose answers under a workload are not the ones they must be compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,20 +21,6 @@ pub struct Mismatch {
     pub workload: String,
     /// Which answer it gave, and which was expected.
     pub message: String,
-}
-
-/// The bodies that a document saw, by digest.
-pub fn bodies(document: &LoadDocument) -> Bodies {
-    let answers = document.answer_before.iter().chain(&document.answer_after);
-    answers
-        .map(
-            |Answer {
-                 body_sha256,
-                 excerpt,
-                 ..
-             }| (body_sha256.clone(), excerpt.clone()),
-        )
-        .collect()
 }
 
 /// Variants that break `sameAcrossVariants`. The baseline's answer is the right one, because all

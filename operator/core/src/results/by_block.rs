@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{Metric, P_DIGITS};
+use super::counts::TrialCounts;
 use super::judge::{Thresholds, Verdict, judge};
+use super::measure::Metric;
 use super::observation::{Ended, Observation};
+use super::statistics::P_DIGITS;
+use super::statistics::SUMMARY_DIGITS;
 use super::statistics::{LogInterval, round_significant};
-use super::summary::TrialCounts;
-use super::trial::SUMMARY_DIGITS;
 use crate::wire::record::{Cell, TrialId};
 
 /// The measured trials of a cell by block, as far as they have the `numbers` that are asked for.

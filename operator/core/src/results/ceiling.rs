@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::observation::Observation;
-use super::statistics::round_significant;
-use super::trial::SUMMARY_DIGITS;
+use super::statistics::{SUMMARY_DIGITS, round_significant};
 use crate::wire::instrument::GeneratorCeiling;
 use crate::wire::record::{Point, TrialId};
 
@@ -39,17 +37,15 @@ pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
 
 /// The highest of each workload and number of connections, whichever variant's trials measured it:
 /// it belongs to the node, and noise only lowers it.
-pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
+pub fn ceilings<'a>(measured: impl Iterator<Item = (&'a TrialId, f64)>) -> Ceilings<'a> {
     let mut highest = Ceilings::new();
-    for (trial, seen) in observations {
+    for (trial, ceiling) in measured {
         let Point::Throughput { connections } = trial.cell.point else {
             continue;
         };
-        if let Some(ceiling) = seen.generator_ceiling {
-            let known = highest.entry((trial.cell.workload.as_str(), connections));
-            let known = known.or_insert(ceiling);
-            *known = known.max(ceiling);
-        }
+        let known = highest.entry((trial.cell.workload.as_str(), connections));
+        let known = known.or_insert(ceiling);
+        *known = known.max(ceiling);
     }
     highest
 }

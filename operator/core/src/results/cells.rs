@@ -6,12 +6,18 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::all_requests;
 use super::ceiling;
+use super::cell::CellSummary;
+use super::counts::TrialCounts;
+use super::doubt::Reason;
+use super::measure::Sweep;
 use super::observation::{Ended, Observation};
 use super::open_loop;
-use super::quality::Reason;
+use super::statistics::SUMMARY_DIGITS;
 use super::statistics::{Spread, round_significant};
-use super::summary::{CellSummary, Sweep, TrialCounts};
-use super::trial::{Metrics, SUMMARY_DIGITS, Trial, TrialState, carries};
+use super::trial::Metrics;
+use super::trial::Trial;
+use super::trial::TrialState;
+use super::trial::carries;
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
 

@@ -6,14 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 
 use super::against::Against;
+use super::cell::CellSummary;
 use super::coldstart::{self, ColdStartCell};
 use super::compare::Comparisons;
+use super::counts::TrialCounts;
 use super::density::{self, DensityCell};
 use super::doubts::{self, Evidence};
 use super::environment::{self, Facts};
 use super::observation::{Observation, observe};
 use super::period::Period;
-use super::summary::{CellSummary, RunName, SUMMARY_SCHEMA, Summary, TrialCounts};
+use super::summary::RunName;
+use super::summary::SUMMARY_SCHEMA;
+use super::summary::Summary;
 use super::{
     answers, by_block, cells, compare, expectations, failures, invalid, outside, precision,
     quality, sandbox, verdict, words,

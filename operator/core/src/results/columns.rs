@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::histogram::Histogram;
-use super::open_loop::{self, OpenLoopTrial};
+use super::open_loop;
+use super::open_loop::trial::OpenLoopTrial;
 use super::trial::{Discarded, Metrics, Trial, TrialState};
 
 #[derive(Serialize, Deserialize, Default)]

@@ -3,144 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, TWIN, share_of};
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, share_of};
 
+use super::cell::CellSummary;
+use super::comparison::{Comparison, NoiseFloor};
 use super::curve::knee;
-use super::judge::{Thresholds, Verdict, judge};
-use super::noise_floor::NoiseFloor;
-use super::statistics::{LogInterval, false_discovery, paired_ratios, round_significant};
-use super::summary::{CellSummary, Sweep};
-use super::trial::{Metrics, SUMMARY_DIGITS, TrialState};
-
-/// Digits of p-values: the third says nothing any more.
-pub(super) const P_DIGITS: usize = 2;
-
-/// What is compared.
-#[derive(
-    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
-)]
-#[serde(rename_all = "camelCase")]
-#[strum(serialize_all = "camelCase")]
-pub enum Metric {
-    /// Successful requests per second: more is better.
-    ThroughputRps,
-    /// Median latency in the warm-latency sweep: less is better.
-    WarmP50,
-    /// CPU time of the subject's pod per request: less is better.
-    CpuPerRequest,
-    /// Memory of the subject's pod: less is better.
-    Memory,
-    /// From the creation of a pod until its service listens: less is better.
-    ColdStartListening,
-    /// From the creation of a pod until its first correct answer: less is better.
-    ColdStartAnswer,
-    /// Median latency from the schedule at a percentage of the peak: less is better.
-    OpenLoopP50,
-    /// 99th percentile of it: less is better.
-    OpenLoopP99,
-}
-
-impl From<ExpectedMetric> for Metric {
-    fn from(expected: ExpectedMetric) -> Self {
-        match expected {
-            ExpectedMetric::ThroughputRps => Self::ThroughputRps,
-            ExpectedMetric::WarmP50 => Self::WarmP50,
-            ExpectedMetric::CpuPerRequest => Self::CpuPerRequest,
-            ExpectedMetric::Memory => Self::Memory,
-            ExpectedMetric::ColdStartListening => Self::ColdStartListening,
-            ExpectedMetric::ColdStartAnswer => Self::ColdStartAnswer,
-            ExpectedMetric::OpenLoopP99 => Self::OpenLoopP99,
-        }
-    }
-}
-
-impl Metric {
-    /// The metric as a noun for people.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::ThroughputRps => "throughput",
-            Self::WarmP50 => "warm p50 latency",
-            Self::CpuPerRequest => "CPU per request",
-            Self::Memory => "memory",
-            Self::ColdStartListening => "cold start to listening",
-            Self::ColdStartAnswer => "cold start to first answer",
-            Self::OpenLoopP50 => "p50 from the schedule",
-            Self::OpenLoopP99 => "p99 from the schedule",
-        }
-    }
-
-    /// The metric as a noun, with the rate where it has one.
-    pub fn at(self, percent_of_peak: Option<u32>) -> String {
-        let noun = self.noun();
-        percent_of_peak.map_or_else(
-            || noun.to_owned(),
-            |percent| format!("{noun} at {percent} % of the peak"),
-        )
-    }
-
-    fn of(self, metrics: &Metrics) -> Option<f64> {
-        match self {
-            Self::ThroughputRps => metrics.rps,
-            Self::WarmP50 => metrics.p50,
-            Self::CpuPerRequest => metrics.cpu,
-            Self::Memory => metrics.memory.map(|bytes| bytes as f64),
-            Self::OpenLoopP50 => metrics.open_loop.map(|times| times.p50_microseconds),
-            Self::OpenLoopP99 => metrics.open_loop.map(|times| times.p99_microseconds),
-            // No number of a load: coldstart::compare has them.
-            Self::ColdStartListening | Self::ColdStartAnswer => None,
-        }
-    }
-}
-
-/// A metric of a variant as a multiple of the baseline's.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct Comparison {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// What is compared.
-    pub metric: Metric,
-    /// The sweep in which it is compared.
-    pub sweep: Sweep,
-    /// Connections at which it is compared: in the throughput sweep those of the baseline's knee.
-    pub connections: u32,
-    /// The rate at which it is compared, in percent of each variant's own peak; only in the open-loop
-    /// sweep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub percent_of_peak: Option<u32>,
-    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by a eighth at each end.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// The chance of a ratio at least this far from 1 between equals.
-    pub p_value: f64,
-    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
-    pub adjusted_p_value: f64,
-    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise_floor: Option<f64>,
-    /// What it comes to.
-    pub verdict: Verdict,
-    /// Blocks in which both were measured.
-    pub blocks: u32,
-    /// The ratio of each of these blocks, in the order of the blocks.
-    pub per_block: Vec<f64>,
-}
-
-impl Comparison {
-    /// What is compared, and where a metric is compared at several points: `p99 from the schedule at 90 %
-    /// of the peak`.
-    pub fn what(&self) -> String {
-        self.metric.at(self.percent_of_peak)
-    }
-}
+use super::judge::{Thresholds, judge};
+use super::measure::{Metric, Sweep};
+use super::statistics::{
+    LogInterval, P_DIGITS, SUMMARY_DIGITS, false_discovery, paired_ratios, round_significant,
+};
+use super::trial::TrialState;
 
 /// What was compared in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -191,7 +64,7 @@ pub fn comparisons(
     });
     Comparisons {
         with_baseline: judged.collect(),
-        noise_floors: twins.iter().map(NoiseFloor::of).collect(),
+        noise_floors: twins.iter().map(Measured::floor).collect(),
         others_adjusted,
     }
 }
@@ -222,6 +95,25 @@ impl Measured<'_> {
         self.metric == other.metric
             && self.base.workload == other.base.workload
             && self.base.percent_of_peak == other.base.percent_of_peak
+    }
+
+    /// The noise floor that it shows, as the baseline's self.
+    fn floor(&self) -> NoiseFloor {
+        let round = |value| round_significant(value, SUMMARY_DIGITS);
+        let ratio = |log| round(libm::exp(log));
+        NoiseFloor {
+            workload: self.base.workload.clone(),
+            metric: self.metric,
+            sweep: self.base.sweep,
+            connections: self.base.connections,
+            percent_of_peak: self.base.percent_of_peak,
+            ratio: ratio(self.interval.estimate),
+            low: self.interval.low().map(ratio),
+            high: self.interval.high().map(ratio),
+            factor: self.interval.farthest().map(ratio),
+            blocks: u32::try_from(self.ratios.len()).unwrap_or(u32::MAX),
+            per_block: self.ratios.iter().copied().map(round).collect(),
+        }
     }
 
     fn judged(self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
@@ -327,6 +219,6 @@ pub fn by_block(metric: Metric, cell: &CellSummary) -> BTreeMap<u32, f64> {
     let valid = cell.trials.iter();
     let valid = valid.filter(|trial| trial.state == TrialState::Valid);
     valid
-        .filter_map(|trial| Some((trial.block, metric.of(&trial.metrics)?)))
+        .filter_map(|trial| Some((trial.block, trial.metrics.of(metric)?)))
         .collect()
 }

@@ -2,10 +2,11 @@
 //! the headers; a number that could not be measured is an empty field.
 
 use super::all_requests::AllRequests;
+use super::cell::CellSummary;
 use super::cells::extremes;
 use super::open_loop::OpenLoopSummary;
 use super::statistics::Spread;
-use super::summary::{CellSummary, Summary};
+use super::summary::Summary;
 use super::trial::Metrics;
 
 /// What a row has of each number: the median with its interval, and the extremes of the trials.

@@ -1,6 +1,7 @@
 //! The throughput curve of a variant: where its rate is highest, and where it bends.
 
-use super::summary::{CellSummary, Sweep};
+use super::cell::CellSummary;
+use super::measure::Sweep;
 
 /// The share of the peak's rate that a knee has. The missing tenth is more than medians scatter, so
 /// that the knee stays where it is from run to run, and less than anyone would load a service

@@ -15,16 +15,18 @@ mod start_limit;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::answers::Mismatch;
+use super::cell::CellSummary;
 use super::cells::WrongEngines;
 use super::coldstart::ColdStartCell;
-use super::compare::Comparison;
+use super::comparison::Comparison;
+use super::counts::TrialCounts;
 use super::density::DensityCell;
+use super::doubt::Doubt;
+use super::doubt::Reason;
 use super::environment::Drift;
 use super::open_loop;
-use super::quality::{Doubt, Reason};
-use super::summary::{CellSummary, TrialCounts};
 use super::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
-use super::words::cut;
+use super::units::cut;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.

@@ -9,7 +9,7 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::observation::Observation;
 use super::trial::MemorySource;
-use super::words::cut;
+use super::units::cut;
 use crate::store::hex;
 use crate::variants::engine::MEASURED;
 use crate::wire::instrument::{CpuLists, EngineFacts};

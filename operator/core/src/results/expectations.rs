@@ -6,7 +6,8 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::RatioExpectation;
 
 use super::coldstart::{self, ColdRatio, ColdStartCell};
-use super::compare::{Comparison, Metric};
+use super::comparison::Comparison;
+use super::measure::Metric;
 use super::statistics::Spread;
 use super::units;
 

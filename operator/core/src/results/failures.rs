@@ -7,7 +7,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use super::observation::{Ended, Observation};
 use super::summary::{FailureGroup, Summary};
 use super::table::{Align, Table};
-use super::words::cut;
+use super::units::cut;
 use crate::wire::record::TrialId;
 
 /// Groups of failures that a summary keeps; records keep all.

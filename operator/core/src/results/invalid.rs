@@ -1,10 +1,10 @@
 //! Points that are invalid: measured, shown with the reason, and no part of peaks, knees, comparisons
 //! and verdicts.
 
+use super::cell::CellSummary;
+use super::doubt::Reason;
 use super::doubts::saturation;
 use super::environment::Drift;
-use super::quality::Reason;
-use super::summary::CellSummary;
 use super::tables::NOTHING;
 use super::trial::Trial;
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::Metric;
+use super::measure::Metric;
 use super::statistics::{LEVEL, LogInterval};
 
 /// What a comparison with the baseline comes to.

@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::answers::{self, Bodies};
+use super::bodies::{Bodies, bodies};
 use super::ceiling;
-use super::coldstart::{self, ColdTrial};
-use super::density::{self, DensityTrial};
-use super::period;
+use super::coldstart::trial::{self as coldstart, ColdTrial};
+use super::density::trial::{self as density, DensityTrial};
 use super::trial::{self, Metrics};
 use crate::wire::record::{Outcome, Point, Record};
 use crate::wire::request::NoiseRule;
@@ -98,7 +97,7 @@ fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observat
     };
     Observation {
         metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
-        bodies: document.map(answers::bodies).unwrap_or_default(),
+        bodies: document.map(bodies).unwrap_or_default(),
         generator_ceiling: document
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         ..without_numbers(record, unreadable, facts)
@@ -157,7 +156,7 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
     Observation {
         noise: record.noise,
         position: record.position,
-        began_at: period::began_at(record),
+        began_at: began_at(record),
         recorded_at: record.recorded_at,
         ended,
         metrics: Metrics::default(),
@@ -175,4 +174,19 @@ fn failed(reason: &str, message: &str) -> Ended {
         reason: reason.to_owned(),
         message: message.to_owned(),
     }
+}
+
+/// When the measurement of a record began, on the node's clock: its first window, sample or step.
+fn began_at(record: &Record) -> Option<Timestamp> {
+    let windows = record.document.iter();
+    let windows = windows.filter_map(|document| document.timed.as_ref());
+    let samples = record.cold_start.iter();
+    let samples = samples.flat_map(|document| document.floor.iter().chain(&document.samples));
+    let steps = record.density.iter().flat_map(|document| &document.steps);
+    let starts = windows
+        .map(|window| window.start_unix_nanoseconds)
+        .chain(samples.map(|sample| sample.start_unix_nanoseconds))
+        .chain(steps.map(|step| step.first.start_unix_nanoseconds));
+    let earliest = starts.filter(|nanoseconds| *nanoseconds > 0).min()?;
+    Timestamp::from_nanosecond(i128::from(earliest)).ok()
 }

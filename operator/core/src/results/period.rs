@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::observation::Observation;
 use super::units;
-use crate::wire::record::Record;
 
 /// From the first measurement to the last record.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,19 +46,4 @@ impl Period {
             units::duration(self.seconds)
         )
     }
-}
-
-/// When the measurement of a record began, on the node's clock: its first window, sample or step.
-pub fn began_at(record: &Record) -> Option<Timestamp> {
-    let windows = record.document.iter();
-    let windows = windows.filter_map(|document| document.timed.as_ref());
-    let samples = record.cold_start.iter();
-    let samples = samples.flat_map(|document| document.floor.iter().chain(&document.samples));
-    let steps = record.density.iter().flat_map(|document| &document.steps);
-    let starts = windows
-        .map(|window| window.start_unix_nanoseconds)
-        .chain(samples.map(|sample| sample.start_unix_nanoseconds))
-        .chain(steps.map(|step| step.first.start_unix_nanoseconds));
-    let earliest = starts.filter(|nanoseconds| *nanoseconds > 0).min()?;
-    Timestamp::from_nanosecond(i128::from(earliest)).ok()
 }

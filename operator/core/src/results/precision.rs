@@ -7,6 +7,7 @@
 //! 5. Hence [`STEADY`]. `core/tests/all/precision_simulation.rs` has the proof.
 
 mod noisy;
+mod width;
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,12 @@ pub use noisy::{noisy, noisy_units};
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
+pub use width::Width;
 
-use super::coldstart::{ColdRatio, ColdStartCell};
-use super::compare::{Comparison, Metric};
+use super::coldstart::ColdStartCell;
+use super::comparison::Comparison;
 use super::density::DensityCell;
+use super::measure::Metric;
 use super::observation::{Ended, Observation};
 use super::statistics::round_significant;
 use super::units;
@@ -60,68 +63,6 @@ pub enum Outcome {
     BudgetSpent,
     /// No ratio to the baseline can be measured any more.
     NothingToCompare,
-}
-
-/// How wide an interval is.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct Width {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of the workload.
-    pub workload: String,
-    /// What is compared, of which variant and where, in words.
-    pub what: String,
-    /// How far the interval reaches from the ratio, as a share: 0.05 from the ratio / 1.05 to the
-    /// ratio x 1.05. Absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relative: Option<f64>,
-}
-
-impl Width {
-    /// The width of a comparison of loads.
-    pub fn of(comparison: &Comparison) -> Self {
-        let Comparison {
-            variant, workload, ..
-        } = comparison;
-        Self {
-            variant: variant.clone(),
-            workload: workload.clone(),
-            what: format!("{} of {variant} on {workload}", comparison.what()),
-            relative: comparison.low.zip(comparison.high).map(reach),
-        }
-    }
-
-    fn of_cold_start(cell: &ColdStartCell, metric: Metric, ratio: &ColdRatio) -> Self {
-        let ends = (ratio.ratio.low, ratio.ratio.high);
-        Self {
-            variant: cell.variant.clone(),
-            workload: cell.workload.clone(),
-            what: format!("{} of {}", metric.noun(), cell.place()),
-            relative: (ratio.per_block.len() > 1).then(|| reach(ends)),
-        }
-    }
-
-    fn of_density(cell: &DensityCell) -> Option<Self> {
-        let ratio = cell.versus_baseline.as_ref()?;
-        ratio.verdict.map(|_| Self {
-            variant: cell.variant.clone(),
-            workload: cell.workload.clone(),
-            what: format!(
-                "memory per instance of {} on {}",
-                cell.variant, cell.workload
-            ),
-            relative: ratio.low.zip(ratio.high).map(reach),
-        })
-    }
-
-    fn share(&self) -> f64 {
-        self.relative.unwrap_or(f64::INFINITY)
-    }
-}
-
-fn reach((low, high): (f64, f64)) -> f64 {
-    libm::expm1(libm::log(high / low) / 2.0)
 }
 
 /// The widths of all ratios that have a verdict.

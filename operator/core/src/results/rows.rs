@@ -5,14 +5,16 @@ use wasmbench_api::status::{
     Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
 };
 
-use super::compare::Comparison;
+use super::cell::CellSummary;
+use super::comparison::Comparison;
 use super::curve::{knee, peak};
+use super::doubt::Reason;
+use super::measure::Sweep;
 use super::open_loop;
-use super::quality::Reason;
 use super::statistics::Spread;
-use super::summary::{CellSummary, Summary, Sweep};
+use super::summary::Summary;
 use super::trial::{Trial, TrialState};
-use super::words::cut;
+use super::units::cut;
 
 /// Longest list of reasons in status.
 const MAX_REASONS_CHARS: usize = 128;

@@ -12,7 +12,7 @@ use super::density;
 use super::open_loop;
 use super::table::{Align, Table, ascii, lines};
 use super::tables::{NOTHING, judged_ratio, with_mark};
-use super::words::cut;
+use super::units::cut;
 use super::{trial, units};
 
 /// Longest list of the invalid points of a row.

@@ -1,7 +1,7 @@
 //! What kind of machine a run was measured on, where that limits what its numbers are good for.
 
 use super::environment::Environment;
-use super::words::cut;
+use super::units::cut;
 
 /// Where the nodes of a cluster come from, as the API tells it of kind's: containers on one machine.
 const KIND: &str = "kind";

@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::status::NotApplicable;
 
-use super::compare::{Comparison, Metric};
+use super::all_requests::AllRequests;
+use super::cell::CellSummary;
+use super::comparison::Comparison;
 use super::curve::knee;
+use super::measure::Sweep;
+use super::measure::{Metric, Sweep};
 use super::statistics::Spread;
-use super::summary::{CellSummary, Summary, Sweep};
+use super::summary::Summary;
 use super::table::{Align, Table};
 use super::trial::{Discarded, Trial, TrialState};
 use super::units;
@@ -369,4 +373,39 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
 fn thrown_away(window: &Discarded) -> String {
     let rate = window.rps.map_or_else(|| NOTHING.to_owned(), units::rate);
     format!("{rate}/s: {}", window.noise.words())
+}
+
+/// The closed loads of one workload, one row per variant and point.
+pub fn all_requests(summary: &Summary, workload: &str) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("Sweep", Align::Left),
+        ("Connections", Align::Right),
+        ("Requests", Align::Right),
+        ("p50", Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+    ]);
+    let of_workload = |cell: &&CellSummary| cell.workload == workload;
+    for cell in summary.cells.iter().filter(of_workload) {
+        if let Some(all) = cell.all_requests {
+            table.row(&all_requests_row(cell, all));
+        }
+    }
+    table
+}
+
+fn all_requests_row(cell: &CellSummary, all: AllRequests) -> Vec<String> {
+    let time = |time: Option<f64>| time.map_or_else(|| NOTHING.to_owned(), units::micros);
+    vec![
+        cell.variant.clone(),
+        sweep_name(cell.sweep).to_owned(),
+        cell.connections.to_string(),
+        all.requests.to_string(),
+        time(all.p50_microseconds),
+        time(all.p90_microseconds),
+        time(all.p99_microseconds),
+        time(all.p999_microseconds),
+    ]
 }

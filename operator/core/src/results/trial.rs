@@ -5,20 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::clock;
 use super::fortio;
 use super::histogram::Histogram;
-use super::open_loop::{self, OpenLoopTrial};
-use super::outside::{ShimUse, shim_use};
-use super::sandbox::{SandboxUse, sandbox_use};
-use super::statistics::round_significant;
+use super::measure::Metric;
+use super::open_loop::trial::{self as scheduled, OpenLoopTrial};
+use super::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
+use super::statistics::{SUMMARY_DIGITS, TIME_DIGITS, round_significant};
 use crate::noise::{self, Noise};
 use crate::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
 use crate::wire::open_loop::Peak;
-
-/// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
-pub const SUMMARY_DIGITS: usize = 5;
-
-/// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
-/// shared by requests, so that more digits would be invented.
-pub const TIME_DIGITS: usize = 4;
 
 /// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
 /// 100, p50 from 20. With fewer, single requests decide it.
@@ -118,6 +111,20 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// The number of `metric`; `None` where it is none of a load.
+    pub fn of(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::ThroughputRps => self.rps,
+            Metric::WarmP50 => self.p50,
+            Metric::CpuPerRequest => self.cpu,
+            Metric::Memory => self.memory.map(|bytes| bytes as f64),
+            Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
+            Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
+            // No number of a load: coldstart::compare has them.
+            Metric::ColdStartListening | Metric::ColdStartAnswer => None,
+        }
+    }
+
     /// How noisy the node was.
     pub const fn noise(&self) -> Noise {
         Noise {
@@ -247,7 +254,7 @@ pub fn metrics(
         throttled_periods: meter.and_then(|meter| meter.throttled_periods),
         shim: shim_use(window),
         sandbox: sandbox_use(window, load.succeeded + load.failed),
-        open_loop: window.open_loop.as_ref().map(open_loop::of_window),
+        open_loop: window.open_loop.as_ref().map(scheduled::of_window),
     }))
 }
 

@@ -90,6 +90,15 @@ fn short(value: f64) -> String {
     }
 }
 
+/// The first `limit` characters of a text, with dots where something is missing.
+pub fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(limit.saturating_sub(3)).collect();
+    kept + "..."
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

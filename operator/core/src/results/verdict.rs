@@ -1,12 +1,14 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
-use super::compare::{Comparison, Metric};
+use super::comparison::Comparison;
 use super::curve::peak;
+use super::measure::Metric;
+use super::measure::Sweep;
 use super::open_loop;
 use super::rows;
-use super::summary::{Summary, Sweep};
+use super::summary::Summary;
 use super::units;
-use super::words::cut;
+use super::units::cut;
 
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 200;

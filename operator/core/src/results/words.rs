@@ -4,22 +4,15 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Expectation, Preset, TWIN, Variant, Workload, share_of};
 
 use super::coldstart;
+use super::counts::TrialCounts;
 use super::density;
 use super::open_loop;
-use super::summary::{Compared, Named, TrialCounts};
+use super::summary::{Compared, Named};
+use super::units::cut;
 use crate::validate::network_of;
 
 /// Longest description of a variant or workload, in characters.
 const MAX_WHAT_CHARS: usize = 160;
-
-/// The first `limit` characters of a text, with dots where something is missing.
-pub fn cut(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(limit.saturating_sub(3)).collect();
-    kept + "..."
-}
 
 /// How the trials of a run ended, in one or two sentences.
 pub fn trials(counts: TrialCounts) -> String {

@@ -7,11 +7,12 @@
     reason = "a broken simulation must stop the test, and `make selftest` shows its figures"
 )]
 
-use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::comparison::Comparison;
 use wasmbench_core::results::judge::{Thresholds, Verdict, judge};
+use wasmbench_core::results::measure::Metric;
+use wasmbench_core::results::measure::Sweep;
 use wasmbench_core::results::precision::{Outcome, decide, widths};
 use wasmbench_core::results::statistics::{LogInterval, false_discovery};
-use wasmbench_core::results::summary::Sweep;
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
 

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use wasmbench_core::results::density::DensityCell;
+use wasmbench_core::results::doubt::Doubt;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::{Doubt, Reason};
 use wasmbench_core::results::{RunInput, Summary, report_files, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};

@@ -2,11 +2,13 @@
 //! numbers stand.
 
 use serde_json::{Value, json};
-use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::cell::CellSummary;
+use wasmbench_core::results::comparison::Comparison;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::expectations::Outcome;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::Reason;
-use wasmbench_core::results::summary::{CellSummary, Sweep};
+use wasmbench_core::results::measure::Metric;
+use wasmbench_core::results::measure::Sweep;
 use wasmbench_core::results::{RunInput, Summary, html, markdown, rows, summarize};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
@@ -172,9 +174,8 @@ fn a_generator_later_than_the_latency_is_a_note_and_no_doubt() {
         window.generator_delay = quantiles(4.0);
     });
     let summary = summarize(&run, &records);
-    let late = |doubt: &&wasmbench_core::results::quality::Doubt| {
-        doubt.reason == Reason::LoadGeneratorLate
-    };
+    let late =
+        |doubt: &&wasmbench_core::results::doubt::Doubt| doubt.reason == Reason::LoadGeneratorLate;
     let doubt = summary.doubts.iter().find(late).unwrap();
     assert!(!doubt.breaks_trust);
     assert!(

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use wasmbench_core::results::quality::Reason;
-use wasmbench_core::results::summary::Sweep;
+use wasmbench_core::results::doubt::Reason;
+use wasmbench_core::results::measure::Sweep;
 use wasmbench_core::results::trial::TrialState;
 use wasmbench_core::results::{
     Collector, RunInput, Summary, report_files, report_files_of, summarize,

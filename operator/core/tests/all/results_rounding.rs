@@ -2,9 +2,9 @@
 
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 
+use wasmbench_core::results::cell::CellSummary;
 use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::summarize;
-use wasmbench_core::results::summary::CellSummary;
 
 use crate::results_support::{all_measured, run};
 

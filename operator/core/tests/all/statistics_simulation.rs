@@ -7,8 +7,9 @@
     reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
 )]
 
-use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::comparison::Comparison;
 use wasmbench_core::results::judge::Verdict;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::statistics::{LogInterval, Spread, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};

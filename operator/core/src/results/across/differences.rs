@@ -7,7 +7,7 @@ use serde_json::Value;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::environment::Environment;
-use super::super::words::cut;
+use super::super::units::cut;
 use super::ran::{self, joined};
 use super::{Difference, Side, Weight};
 

@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 pub use versus::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_api::BenchmarkRunSpec;
 
-use super::compare::{Metric, minimum_effect};
+use super::compare::minimum_effect;
 use super::judge::Verdict;
+use super::measure::Metric;
+use super::statistics::SUMMARY_DIGITS;
 use super::statistics::round_significant;
 use super::summary::{RunName, Summary};
-use super::trial::SUMMARY_DIGITS;
 
 /// Name and version of the schema.
 pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v1";

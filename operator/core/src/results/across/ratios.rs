@@ -1,13 +1,16 @@
 //! The numbers: trials of the same cell of two runs in, judged ratios out.
 
+use super::super::cell::CellSummary;
 use super::super::coldstart::ColdStartCell;
-use super::super::compare::{Metric, by_block};
+use super::super::compare::by_block;
 use super::super::curve::knee;
 use super::super::density::DensityCell;
 use super::super::judge::{Thresholds, judge};
+use super::super::measure::Metric;
+use super::super::measure::Sweep;
+use super::super::statistics::SUMMARY_DIGITS;
 use super::super::statistics::{LogInterval, false_discovery, round_significant};
-use super::super::summary::{CellSummary, Summary, Sweep};
-use super::super::trial::SUMMARY_DIGITS;
+use super::super::summary::Summary;
 use super::CellRatio;
 
 /// Digits of p-values: the third says nothing any more.

@@ -6,7 +6,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
 
 use super::super::collect::RunInput;
 use super::super::summary::Summary;
-use super::super::words::cut;
+use super::super::units::cut;
 use super::{Across, Side, across};
 use crate::status::is_finished;
 use crate::twin::without_twin;

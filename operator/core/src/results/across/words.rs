@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::compare::Metric;
 use super::super::judge::Verdict;
+use super::super::measure::Metric;
 use super::super::table::{Align, Table, ascii};
 use super::super::tables::judged_ratio;
 use super::super::units;
-use super::super::words::cut;
+use super::super::units::cut;
 use super::{Across, CellRatio, Difference, Weight};
 
 /// Longest line, in characters.

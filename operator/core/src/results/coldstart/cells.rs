@@ -7,9 +7,9 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::cold_start::ColdStartClass;
 
 use super::super::by_block::{counts, measured, round};
+use super::super::counts::TrialCounts;
 use super::super::observation::Observation;
 use super::super::statistics::{Spread, median};
-use super::super::summary::TrialCounts;
 use super::super::trial::carries;
 use super::noise::{self, NodeUse};
 use super::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};

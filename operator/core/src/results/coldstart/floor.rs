@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::observation::Observation;
+use super::super::statistics::SUMMARY_DIGITS;
 use super::super::statistics::{Spread, median, round_significant};
-use super::super::trial::SUMMARY_DIGITS;
 use super::ColdTrial;
 use crate::wire::cold_start::ColdStep;
 use crate::wire::record::{Point, TrialId};

@@ -11,7 +11,7 @@ mod floor;
 mod noise;
 mod report;
 mod status;
-mod trial;
+pub mod trial;
 mod validity;
 mod words;
 
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::TrialCounts;
+use super::doubt::Reason;
 use super::judge::Verdict;
-use super::quality::Reason;
 use super::statistics::Spread;
-use super::summary::TrialCounts;
 use crate::wire::cold_start::{Clock, ColdStep, CompileCache};
 
 pub use cells::cells;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::answers::Bodies;
+use super::super::bodies::Bodies;
 use super::super::statistics::median;
 use super::noise::{self, NodeUse};
 use crate::wire::cold_start::{

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::against::Against;
+use super::super::doubt::Doubt;
+use super::super::doubt::Reason;
 use super::super::doubts::{self, MAX_PLACES, NOTED_REMEDY, counts, doubt, note};
 use super::super::invalid::TRIALS_PER_NOISY_ONE;
-use super::super::quality::{Doubt, Reason};
 use super::super::units;
 use super::ColdStartCell;
 

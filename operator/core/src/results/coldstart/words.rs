@@ -12,7 +12,7 @@ use super::super::table::{Align, Table};
 use super::super::tables::{NOTHING, judged_ratio, marked, with_mark};
 use super::super::trial::carries;
 use super::super::units;
-use super::super::words::cut;
+use super::super::units::cut;
 use super::{ColdStartCell, ColdTime};
 
 /// Longest verdict, in characters: that of the status field is 512 bytes.

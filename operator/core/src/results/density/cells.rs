@@ -6,9 +6,9 @@ use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::against::Against;
 use super::super::by_block::{counts, measured, round};
+use super::super::counts::TrialCounts;
 use super::super::observation::Observation;
 use super::super::statistics::Spread;
-use super::super::summary::TrialCounts;
 use super::spoilt::spoilt;
 use super::trial::Reached;
 use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};

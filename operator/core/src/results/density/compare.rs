@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wasmbench_api::run::TWIN;
 
 use super::super::by_block::{self, Judged, Unjudged};
-use super::super::compare::Metric;
+use super::super::measure::Metric;
 use super::super::statistics::{LogInterval, paired_ratios};
 use super::{DensityCell, DensityRatio};
 

@@ -11,16 +11,16 @@ mod report;
 mod spoilt;
 #[cfg(test)]
 mod tests;
-mod trial;
+pub mod trial;
 mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::TrialCounts;
+use super::doubt::Reason;
 use super::judge::Verdict;
-use super::quality::Reason;
 use super::statistics::Spread;
-use super::summary::TrialCounts;
 use crate::wire::density::DensityStopReason;
 
 pub use cells::cells;

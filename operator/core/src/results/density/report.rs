@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::super::doubt::Reason;
 use super::super::invalid;
 use super::super::judge::Verdict;
-use super::super::quality::Reason;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};

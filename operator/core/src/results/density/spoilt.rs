@@ -1,8 +1,8 @@
 //! Steps that do not count as they are: failed requests, and where something else than the variant was
 //! measured too, a noisy node or a CPU limit.
 
+use super::super::doubt::Reason;
 use super::super::doubts::saturation;
-use super::super::quality::Reason;
 use super::super::units;
 use super::cells::{Blocks, by_instances};
 use super::trial::Reached;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::quality::{Doubt, Reason};
+use super::super::doubt::Doubt;
+use super::super::doubt::Reason;
 use super::super::{RunInput, Summary, report_files_of, summarize};
 use crate::wire::record::Record;
 

@@ -1,6 +1,6 @@
 //! The numbers of one climb: a document in, steps and slopes out.
 
-use super::super::answers::Bodies;
+use super::super::bodies::Bodies;
 use super::super::fortio;
 use crate::noise::{self, Noise};
 use crate::wire::density::{DensityDocument, DensityStep, DensityStopped};

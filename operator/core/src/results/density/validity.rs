@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::against::Against;
+use super::super::doubt::Doubt;
+use super::super::doubt::Reason;
 use super::super::doubts::{MAX_PLACES, NOTED_REMEDY, counts, doubt, listed, note};
 use super::super::invalid::are_too_many;
-use super::super::quality::{Doubt, Reason};
 use super::DensityCell;
 use super::spoilt::words;
 use crate::wire::request::NoiseRule;

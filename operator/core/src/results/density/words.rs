@@ -12,7 +12,7 @@ use super::super::summary::Summary;
 use super::super::table::{Align, Table};
 use super::super::tables::{NOTHING, judged_ratio, with_mark};
 use super::super::units;
-use super::super::words::cut;
+use super::super::units::cut;
 use super::DensityCell;
 use crate::wire::density::DensityStopReason;
 

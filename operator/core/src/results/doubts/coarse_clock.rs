@@ -1,6 +1,6 @@
 //! Loads whose latencies were told apart too badly.
 
-use super::super::summary::CellSummary;
+use super::super::cell::CellSummary;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 
 /// Points that are invalid because the median of a trial is a guess.

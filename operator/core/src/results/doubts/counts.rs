@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
-use crate::results::summary::TrialCounts;
+use crate::results::counts::TrialCounts;
 
 /// Points of which some trials failed: the ones that are missing may be the slow ones.
 pub fn trials_failed(

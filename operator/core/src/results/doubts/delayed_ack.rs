@@ -1,7 +1,7 @@
 //! Answers that wait for an acknowledgement: a sender with Nagle's algorithm holds the rest of its answer back until
 //! the receiver, which delays its acknowledgement, has sent one. It looks like a slow service and is none.
 
-use super::super::summary::CellSummary;
+use super::super::cell::CellSummary;
 use super::super::units;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 

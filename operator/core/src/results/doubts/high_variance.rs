@@ -1,11 +1,14 @@
 //! Comparisons that more blocks would decide, and medians of a single variant that they would tell more exactly.
 
+use super::super::cell::CellSummary;
 use super::super::coldstart::{ColdStartCell, ColdTime};
-use super::super::compare::{Comparison, Metric, minimum_effect};
+use super::super::compare::minimum_effect;
+use super::super::comparison::Comparison;
 use super::super::density::DensityCell;
 use super::super::judge::Verdict;
+use super::super::measure::Metric;
+use super::super::measure::Sweep;
 use super::super::statistics::ratio::blocks_for;
-use super::super::summary::{CellSummary, Sweep};
 use super::super::units;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 

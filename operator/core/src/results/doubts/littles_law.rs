@@ -1,6 +1,7 @@
 //! Connections = rate x latency: in a closed loop every connection waits for an answer.
 
-use super::super::summary::{CellSummary, Sweep};
+use super::super::cell::CellSummary;
+use super::super::measure::Sweep;
 use super::super::units;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 

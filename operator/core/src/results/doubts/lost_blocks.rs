@@ -2,8 +2,9 @@
 //! short to read it, and trials are left out or fail.
 
 use super::super::coldstart::{ColdStartCell, ColdTime};
-use super::super::compare::{Comparison, Metric};
+use super::super::comparison::Comparison;
 use super::super::density::DensityCell;
+use super::super::measure::Metric;
 use super::{Doubt, Evidence, FEWEST_BLOCKS, MAX_PLACES, Reason, listed, note};
 
 /// A ratio in words, and in how many blocks both sides were measured.

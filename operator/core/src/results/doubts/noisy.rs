@@ -1,7 +1,7 @@
 //! A node that was not the run's alone.
 
+use super::super::cell::CellSummary;
 use super::super::invalid::noisy_trials;
-use super::super::summary::CellSummary;
 use super::super::trial::{Trial, TrialState};
 use super::{Doubt, Evidence, MAX_PLACES, NOTED_REMEDY, Reason, listed, note};
 use crate::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};

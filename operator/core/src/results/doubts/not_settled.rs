@@ -1,6 +1,6 @@
 //! Rates that still moved when the timed window began: compilers, caches or the node had not settled.
 
-use super::super::summary::CellSummary;
+use super::super::cell::CellSummary;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 
 /// Points of which trials began before their warm-up came to rest.

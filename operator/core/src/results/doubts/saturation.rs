@@ -1,6 +1,6 @@
 //! Points at which the load generator and not the subject decides how fast it goes.
 
-use super::super::summary::CellSummary;
+use super::super::cell::CellSummary;
 use super::super::units;
 use super::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::judge::Verdict;
-use super::super::summary::Sweep;
+use super::super::measure::Sweep;
 use super::*;
 
 fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Outcome {

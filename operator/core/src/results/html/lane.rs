@@ -2,9 +2,11 @@
 
 use wasmbench_api::run::TWIN;
 
-use super::super::quality::Reason;
+use super::super::cell::CellSummary;
+use super::super::counts::TrialCounts;
+use super::super::doubt::Reason;
 use super::super::statistics::Spread;
-use super::super::summary::{CellSummary, Summary, TrialCounts};
+use super::super::summary::Summary;
 use super::super::trial::{Metrics, Trial, TrialState};
 use super::super::units;
 use super::marks::{self, Dot, Look};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 pub use super::super::table::escape_html as escape;
-use super::super::words::cut;
+use super::super::units::cut;
 
 /// How single trials are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::super::doubt::Doubt;
 use super::super::expectations::Decision;
 use super::super::failures;
-use super::super::quality::Doubt;
 use super::super::substrate;
 use super::super::summary::Summary;
 use super::super::tables;

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use wasmbench_api::run::TWIN;
 
 use super::super::coldstart::{ColdRatio, ColdStartCell};
-use super::super::compare::{Comparison, Metric};
-use super::super::noise_floor::NoiseFloor;
+use super::super::comparison::Comparison;
+use super::super::comparison::NoiseFloor;
+use super::super::measure::Metric;
+use super::super::measure::Sweep;
 use super::super::statistics::Spread;
-use super::super::summary::{Summary, Sweep};
+use super::super::summary::Summary;
 use super::super::tables::{judged_ratio, ratio_with_interval};
 use super::super::units;
 use super::Detail;

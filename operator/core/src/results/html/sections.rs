@@ -6,11 +6,13 @@ use std::fmt::Write as _;
 use wasmbench_api::run::TWIN;
 
 use super::super::all_requests;
+use super::super::cell::CellSummary;
 use super::super::coldstart;
 use super::super::curve::knee;
 use super::super::density as climbs;
+use super::super::measure::Sweep;
 use super::super::open_loop;
-use super::super::summary::{CellSummary, Summary, Sweep};
+use super::super::summary::Summary;
 use super::super::tables;
 use super::curve::{self, Curve};
 use super::lane::{Lane, Quantity, lane, look};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::environment::Environment;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
-use super::super::words::cut;
+use super::super::units::cut;
 
 /// Longest value of a fact in the report, in characters; `environment.json` has more of it.
 const MAX_FACT_CHARS: usize = 100;

@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::compare::{Comparison, Metric};
+use super::super::cell::CellSummary;
+use super::super::comparison::Comparison;
+use super::super::measure::Metric;
+use super::super::measure::Sweep;
 use super::super::statistics::Spread;
-use super::super::summary::{CellSummary, Summary, Sweep};
+use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
 use super::super::tables::{NOTHING, judged_ratio, marked};
 use super::super::units;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::quality::Reason;
+use super::super::doubt::Reason;
 use super::super::{RunInput, Summary, summarize};
 use crate::wire::record::Record;
 

@@ -3,12 +3,16 @@
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::status::{OpenLoopPoint, SummaryRow};
 
-use super::super::compare::{Comparison, Metric};
+use super::super::cell::CellSummary;
+use super::super::comparison::Comparison;
+use super::super::doubt::Doubt;
+use super::super::doubt::Reason;
 use super::super::doubts::{Evidence, MAX_PLACES, listed};
-use super::super::quality::{Doubt, Reason};
+use super::super::measure::Metric;
+use super::super::measure::Sweep;
 use super::super::rows::{invalid, unused};
 use super::super::status_table;
-use super::super::summary::{CellSummary, Summary, Sweep};
+use super::super::summary::Summary;
 use super::super::table::{Align, Table};
 use super::super::tables::{NOTHING, judged_ratio, marked, with_mark};
 use super::super::units;

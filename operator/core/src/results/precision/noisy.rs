@@ -3,13 +3,14 @@
 
 use wasmbench_api::run::TWIN;
 
+use super::super::cell::CellSummary;
 use super::super::coldstart::ColdStartCell;
-use super::super::compare::Comparison;
+use super::super::comparison::Comparison;
 use super::super::curve::knee;
 use super::super::density::DensityCell;
-use super::super::quality::Reason;
-use super::super::summary::{CellSummary, Sweep};
-use super::Width;
+use super::super::doubt::Reason;
+use super::super::measure::Sweep;
+use super::width::Width;
 
 /// A width without a value for every ratio of loads that is missing for no other reason than that the
 /// node was noisy in too many trials of one of its two points.

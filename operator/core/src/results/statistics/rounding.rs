@@ -1,5 +1,15 @@
 //! Digits that numbers keep.
 
+/// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
+pub const SUMMARY_DIGITS: usize = 5;
+
+/// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
+/// shared by requests, so that more digits would be invented.
+pub const TIME_DIGITS: usize = 4;
+
+/// Digits of p-values: the third says nothing any more.
+pub const P_DIGITS: usize = 2;
+
 /// `value` rounded to `digits` significant decimal digits.
 pub fn round_significant(value: f64, digits: usize) -> f64 {
     if !value.is_finite() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_core::results::across::Versus;
-use wasmbench_core::results::compare::Metric;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::{RunInput, summarize};
 use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Record, TrialId};

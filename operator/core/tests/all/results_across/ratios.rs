@@ -3,8 +3,8 @@
 use serde_json::json;
 use wasmbench_core::results::RunInput;
 use wasmbench_core::results::across::{CellRatio, Weight};
-use wasmbench_core::results::compare::Metric;
 use wasmbench_core::results::judge::Verdict;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::wire::record::{Point, Record};
 
 use super::support::{changed, climbing, compared, named, of_sweep};

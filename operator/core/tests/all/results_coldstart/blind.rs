@@ -1,6 +1,6 @@
 //! Samples in which nobody could see whether the node was noisy.
 
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 

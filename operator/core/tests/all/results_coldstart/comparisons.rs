@@ -2,9 +2,9 @@
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::results::compare::comparisons;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::expectations::Outcome as Expected;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::summary::Summary;
 use wasmbench_core::results::{RunInput, report_files, summarize};
 use wasmbench_core::status::Conclusion;

@@ -1,7 +1,7 @@
 //! Cold starts under a CPU limit, and cold starts of which nothing was measured.
 
 use serde_json::json;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::{RunInput, Summary, summarize};
 use wasmbench_core::wire::record::Outcome;
 

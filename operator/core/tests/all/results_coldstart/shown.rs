@@ -1,7 +1,7 @@
 //! Points and trials that do not count: what the terminal and the plots show of them.
 
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::html::report_html;
-use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::report_files;
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::record::{Outcome, Record};

@@ -1,7 +1,7 @@
 //! What several of the tests ask of a summary of cold starts.
 
 use wasmbench_core::results::coldstart::ColdStartCell;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::summary::Summary;
 use wasmbench_core::results::{status_table, summarize};
 use wasmbench_core::status::Conclusion;

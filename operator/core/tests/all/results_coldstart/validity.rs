@@ -6,7 +6,7 @@ use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Preset;
 use wasmbench_core::results::coldstart::ColdStartCell;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::summary::Summary;
 use wasmbench_core::results::{report_files, report_files_of, summarize};
 use wasmbench_core::status::Conclusion;

@@ -1,6 +1,7 @@
 //! The requests of all trials of a point as one distribution.
 
-use wasmbench_core::results::summary::{CellSummary, Sweep};
+use wasmbench_core::results::cell::CellSummary;
+use wasmbench_core::results::measure::Sweep;
 use wasmbench_core::results::{Summary, report_files_of, summarize};
 use wasmbench_core::wire::record::{Point, TrialId};
 

@@ -1,8 +1,8 @@
 //! What the subjects answered, and what a wrong answer leaves of a point.
 
 use serde_json::json;
-use wasmbench_core::results::compare::Metric;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::summarize;
 use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};

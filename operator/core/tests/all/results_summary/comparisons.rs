@@ -1,10 +1,11 @@
 //! Ratios to the baseline, its twin, expectations, and where variants are compared.
 
 use serde_json::json;
-use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::comparison::Comparison;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::expectations::Outcome;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::rows::status_rows;
 use wasmbench_core::results::{RunInput, Summary, Trust, report_files_of, summarize, trust};
 use wasmbench_core::wire::record::{Outcome as Ended, Point};

@@ -1,8 +1,8 @@
 //! Load generator, limits and engines: whether what was measured is the subject.
 
 use serde_json::json;
-use wasmbench_core::results::quality::Reason;
-use wasmbench_core::results::summary::CellSummary;
+use wasmbench_core::results::cell::CellSummary;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::{Summary, summarize};
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::Point;

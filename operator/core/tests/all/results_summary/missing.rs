@@ -1,7 +1,7 @@
 //! Runs with less than everything: skipped, failed and missing trials, one block, one variant.
 
 use serde_json::json;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::rows::{skipped_variants, status_rows};
 use wasmbench_core::results::{Trust, summarize, trust};
 use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};

@@ -1,10 +1,11 @@
 //! A node that others use, or that changed: which trials and points it spoils.
 
 use serde_json::json;
-use wasmbench_core::results::compare::{Comparison, Metric};
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::cell::CellSummary;
+use wasmbench_core::results::comparison::Comparison;
+use wasmbench_core::results::doubt::Reason;
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::rows::status_rows;
-use wasmbench_core::results::summary::CellSummary;
 use wasmbench_core::results::{Summary, report_files_of, summarize};
 use wasmbench_core::status::Conclusion;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};

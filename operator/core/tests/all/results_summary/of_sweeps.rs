@@ -1,8 +1,8 @@
 //! What density has as loads do: doubts, and a say in whether another block is needed.
 
 use serde_json::json;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::precision::{Outcome, Precision};
-use wasmbench_core::results::quality::Reason;
 use wasmbench_core::results::{RunInput, Summary, summarize};
 use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::TrialId;

@@ -1,7 +1,7 @@
 //! A generator beside a subject that has CPUs for itself: its ceiling is that of the CPUs that are left.
 
 use wasmbench_core::results::Summary;
-use wasmbench_core::results::quality::Reason;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::wire::instrument::CpuLists;
 use wasmbench_core::wire::record::Record;
 

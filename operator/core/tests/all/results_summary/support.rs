@@ -1,8 +1,10 @@
 //! What several of the tests ask of a summary.
 
-use wasmbench_core::results::compare::{Comparison, Metric};
+use wasmbench_core::results::comparison::Comparison;
+use wasmbench_core::results::doubt::Doubt;
+use wasmbench_core::results::doubt::Reason;
 use wasmbench_core::results::judge::Verdict;
-use wasmbench_core::results::quality::{Doubt, Reason};
+use wasmbench_core::results::measure::Metric;
 use wasmbench_core::results::{Summary, summarize};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 

@@ -4,10 +4,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
+use wasmbench_core::results::cell::CellSummary;
+use wasmbench_core::results::compare::comparisons;
+use wasmbench_core::results::comparison::Comparison;
+use wasmbench_core::results::counts::TrialCounts;
+use wasmbench_core::results::measure::Sweep;
 use wasmbench_core::results::statistics::Spread;
-use wasmbench_core::results::summary::{CellSummary, Sweep, TrialCounts};
 use wasmbench_core::results::trial::{Metrics, Trial, TrialState};
-use wasmbench_core::results::{compare::Comparison, compare::comparisons};
 
 use wasmbench_core::twin::with_twin;
 

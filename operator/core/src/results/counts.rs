@@ -1,0 +1,45 @@
+//! How the trials of a cell or a run ended.
+
+use serde::{Deserialize, Serialize};
+
+/// How the trials of a cell or a run ended.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialCounts {
+    /// Trials that the spec asks for.
+    pub planned: u32,
+    /// Measured, and part of the numbers.
+    pub valid: u32,
+    /// Measured with failed requests, wrong answers or a noisy node: shown, not part of the numbers.
+    pub invalid: u32,
+    /// Tried without a usable measurement.
+    pub failed: u32,
+    /// Not tried, because the variant or workload had failed before.
+    pub skipped: u32,
+    /// Without a record.
+    pub missing: u32,
+    /// Measured once more, because the node was noisy the first time; they are among those above.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: u32,
+}
+
+impl TrialCounts {
+    /// Adds the counts of another cell.
+    pub fn add(&mut self, other: Self) {
+        self.planned += other.planned;
+        self.valid += other.valid;
+        self.invalid += other.invalid;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.missing += other.missing;
+        self.repeated += other.repeated;
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+const fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
