@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::results::report::{
     ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
 };
-use wasmbench_core::status::is_finished;
 use wasmbench_core::version::{self, VERSION};
 
 use crate::args::{ClusterArgs, Output, ReportArgs};

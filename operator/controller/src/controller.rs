@@ -15,8 +15,8 @@ use kube::runtime::reflector::ObjectRef;
 use kube::runtime::{Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::PodState;
-use wasmbench_core::status::is_finished;
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};

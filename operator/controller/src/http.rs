@@ -20,7 +20,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
-use wasmbench_core::status::is_finished;
+use wasmbench_core::lifetime::is_finished;
 
 use crate::context::Context;
 use crate::metrics::StateLabel;

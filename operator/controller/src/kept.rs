@@ -1,7 +1,7 @@
 //! What the operator keeps of each run in memory. All runs are there, those of years ago among them, and
 //! planning needs little of one that has ended.
 
-use wasmbench_core::status::is_finished;
+use wasmbench_core::lifetime::is_finished;
 
 use crate::context::GuardedRun;
 

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
+use wasmbench_core::lifetime::{expires_at, is_finished};
 use wasmbench_core::plan::{Plan, Stage, Wake, plan};
-use wasmbench_core::status::{expires_at, is_finished};
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};

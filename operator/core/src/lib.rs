@@ -3,7 +3,7 @@
 //! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`twin`] (what it measures besides), [`observed`]
 //! (what was seen of the cluster), [`plan`] (what to do next: the rules), [`build`] (the objects to create),
 //! [`variants`] (one file per way to execute a service), [`outcome`] (how a trial ended), [`noise`] (whether
-//! the node was quiet), [`open_loop`] (a load on a schedule), [`status`] (what to answer), [`wire`] (what
+//! the node was quiet), [`open_loop`] (a load on a schedule), [`points`] (what sweeps ask for), [`lifetime`] (how long a run is kept), [`status`] (what to answer), [`wire`] (what
 //! passes between operator and probe, and what a record holds), [`store`] (how records are kept),
 //! [`results`] (records to numbers, tables and reports) and [`version`] (which build did it).
 
@@ -11,11 +11,13 @@ pub mod admit;
 pub mod build;
 pub mod config;
 pub mod cpu_list;
+pub mod lifetime;
 pub mod noise;
 pub mod observed;
 pub mod open_loop;
 pub mod outcome;
 pub mod plan;
+pub mod points;
 pub mod results;
 pub mod status;
 pub mod store;

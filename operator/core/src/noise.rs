@@ -3,6 +3,7 @@
 
 use crate::cpu_list::CpuList;
 use crate::wire::document::TimedWindow;
+use crate::wire::open_loop::Peak;
 
 /// Share of the node's CPUs that others may use in a trial. On a node of two CPUs that also runs a
 /// control plane, quiet trials have 4 to 9 %; with 18 % a service already lost a fifth of its rate.
@@ -36,6 +37,16 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Of the load that found the peak, on a node with as many CPUs.
+    pub const fn of_peak(peak: &Peak, cpus: u32) -> Self {
+        Self {
+            others: peak.others_cpu_share,
+            stolen: peak.steal_share,
+            memory_waits: peak.memory_wait_share,
+            cpus: Some(cpus),
+        }
+    }
+
     /// Of a window on a node with as many CPUs.
     pub fn of(window: &TimedWindow, cpus: u32) -> Self {
         if window.duration_nanoseconds < COARSE_NANOSECONDS {

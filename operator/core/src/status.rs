@@ -111,26 +111,6 @@ fn reached(precision: &Precision) -> ReachedPrecision {
     }
 }
 
-/// Whether a run has ended for good.
-pub fn is_finished(run: &BenchmarkRun) -> bool {
-    run.status
-        .as_ref()
-        .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
-}
-
-/// When a finished run is to be deleted: what comes first of what its author and the administrator say.
-pub fn expires_at(run: &BenchmarkRun, limits: &Limits) -> Option<Timestamp> {
-    let (own, longest) = (
-        run.spec.ttl_seconds_after_finished,
-        limits.ttl_seconds_after_finished,
-    );
-    let seconds = own.into_iter().chain(longest).min()?;
-    let finished = run.status.as_ref()?.completion_time.as_ref()?.0;
-    finished
-        .checked_add(SignedDuration::from_secs(i64::from(seconds)))
-        .ok()
-}
-
 /// The status of a run that was refused.
 pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status {
     let message = clip(&invalid.to_string());

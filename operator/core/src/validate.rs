@@ -18,7 +18,7 @@ use wasmbench_api::run::{
     BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Workload, share_of,
 };
 
-pub use self::order::{cells_of, points_of};
+pub use self::order::cells_of;
 use crate::config::OperatorConfig;
 use crate::twin;
 use crate::variants::SubjectSpec;

@@ -19,8 +19,8 @@ use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::{component_selector, selector};
+use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
-use wasmbench_core::status::is_finished;
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
 

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::trial::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
+use super::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
 use super::{Step, Wake};
 use crate::observed::{Observed, ProbeSeen};
 use crate::validate::ValidatedRun;

@@ -19,6 +19,7 @@ mod exclusion;
 mod failure;
 mod node;
 mod node_event;
+mod pods;
 mod target;
 mod trial;
 
@@ -312,11 +313,11 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     }
     // A run is done when nothing of it is left but its results, and what somebody else keeps: a finished
     // run is never looked after again.
-    let gone = seen.probes.is_empty() && pods(seen).all(|pod| trial::stays(pod, now));
+    let gone = seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(pod, now));
     let done = steps.is_empty() && gone;
     let (stage, wake) = match (done, steps.is_empty()) {
         (true, _) => (Stage::Done, Wake::OnChange),
-        (false, true) => (Stage::Summarising, Wake::At(trial::later(now, LEFT_CHECK))),
+        (false, true) => (Stage::Summarising, Wake::At(pods::later(now, LEFT_CHECK))),
         (false, false) => (Stage::Summarising, Wake::Now),
     };
     Plan {
@@ -350,11 +351,11 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
 
 /// Whether nothing of the run can use the node any more. A Job that stays may start its pod.
 fn at_rest(seen: &Observed) -> bool {
-    seen.probes.is_empty() && !pods(seen).any(PodSeen::works)
+    seen.probes.is_empty() && !pods_of(seen).any(PodSeen::works)
 }
 
 /// The run's pods, those of probes apart.
-fn pods(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
+fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
     subjects.map(|subject| &subject.pod).chain(&seen.upstream)
 }

@@ -4,21 +4,16 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Failure, FailureReason};
+use super::pods::{
+    Next, POD_GOES, Verdict, because, ended_probe, fail, hopeless, later, no_image, others_work,
+    probe_running, since, stayed, stays,
+};
 use super::{Stage, Step, Wake, cold_start, target};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
-/// Reason of a Job, or of a pod, that was stopped at its deadline.
-const DEADLINE: &str = "DeadlineExceeded";
-/// How long the scheduler may say "does not fit": the subject before may still be on its way out.
-const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
-/// How long a probe's pod may take to run. Its image was pulled by the trial before, or is pulled
-/// now.
-const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
-/// How long a pod that was deleted and has ended may stay.
-const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 /// How often to look whether it has gone.
 const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
 /// How long the echo server may take to run.
@@ -118,8 +113,6 @@ fn upstream(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp
     }
 }
 
-pub(super) type Next = (Option<Step>, String, Wake);
-
 fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let probe = seen.probes.iter().find(|probe| probe.trial == *trial);
     if trial.cell.point.probe_creates_pods() {
@@ -152,24 +145,6 @@ fn on_its_way_out(
     let message = format!("waiting for an earlier pod of {trial} to go");
     let again = later(since, POD_GOES).max(later(now, GOES_CHECK));
     (None, message, Wake::At(again))
-}
-
-/// Whether a pod was deleted, has ended, and is held by somebody.
-pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
-    !pod.works()
-        && pod
-            .deleting
-            .is_some_and(|since| now >= later(since, POD_GOES))
-}
-
-/// A `pod` in the way of `trial` has ended and does not go.
-pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&SubjectSeen>) -> Next {
-    let message = format!(
-        "pod {} was deleted, has ended, and stays: see its metadata.finalizers, and remove what holds it",
-        pod.pod.name
-    );
-    let failure = Failure::new(FailureReason::SubjectLost, message);
-    fail(trial, failure, subject)
 }
 
 fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen> {
@@ -215,17 +190,6 @@ fn before_probe(
     }
 }
 
-/// Whether pods of other trials still work: on their way out they use the CPU.
-pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
-    let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
-    let subjects = subjects.filter(|other| other.trial != *trial);
-    let probes = seen.probes.iter().filter(|other| other.trial != *trial);
-    subjects.map(|other| &other.pod).any(PodSeen::works)
-        || probes
-            .filter_map(|other| other.pod.as_ref())
-            .any(PodSeen::works)
-}
-
 fn ready_timeout(run: &ValidatedRun) -> SignedDuration {
     SignedDuration::from_secs(i64::from(run.spec.subject_ready_timeout_seconds))
 }
@@ -252,47 +216,6 @@ fn until_deadline(
     );
     let failure = Failure::new(FailureReason::SubjectNotStarted, message);
     fail(trial, failure, Some(subject))
-}
-
-enum Verdict {
-    Fail(Failure),
-    At(Timestamp),
-}
-
-fn no_image(reason: &str, message: &str) -> Failure {
-    Failure::new(
-        FailureReason::ImageUnavailable,
-        format!("{reason}: {message}: check the image's name and the node's access to it"),
-    )
-}
-
-/// Reasons of a waiting pod that waiting does not mend.
-fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
-    let Waiting { reason, message } = waiting;
-    let fail = |kind, text: String| Some(Verdict::Fail(Failure::new(kind, text)));
-    match reason.as_str() {
-        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
-            Some(Verdict::Fail(no_image(reason, message)))
-        }
-        "CreateContainerConfigError"
-        | "CreateContainerError"
-        | "RunContainerError"
-        | "StartError" => fail(
-            FailureReason::SubjectNotStarted,
-            format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
-        ),
-        "Unschedulable" => {
-            let until = since(created, UNSCHEDULABLE_GRACE);
-            if now < until {
-                return Some(Verdict::At(until));
-            }
-            fail(
-                FailureReason::Unschedulable,
-                format!("{message}: free resources on the node or lower spec.resources"),
-            )
-        }
-        _ => None,
-    }
 }
 
 /// A probe is there: it has the word as long as it can.
@@ -332,121 +255,7 @@ fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
     ended.then(|| crashed(&subject.pod.state))
 }
 
-/// What follows from a probe that has ended: a record.
-pub(super) fn ended_probe(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-) -> Option<Next> {
-    let stopped = probe.failed.as_deref() == Some(DEADLINE);
-    if let Some(pod) = probe.pod.as_ref().filter(|pod| printed(pod, stopped)) {
-        let step = Step::CollectRecord {
-            trial: trial.clone(),
-            probe_pod: pod.name.clone(),
-            subject_pod: subject.map(|subject| subject.pod.name.clone()),
-        };
-        return Some((Some(step), format!("recording {trial}"), Wake::Now));
-    }
-    let reason = probe.failed.as_ref()?;
-    let failure = if stopped {
-        let message = "the probe did not end within its deadline and was stopped".to_owned();
-        Failure::new(FailureReason::ProbeDeadlineExceeded, message)
-    } else {
-        let message = format!("the probe's Job failed ({reason}) and its pod is gone");
-        Failure::new(FailureReason::ProbeFailed, message)
-    };
-    Some(fail(trial, failure, subject))
-}
-
-pub(super) fn probe_running(
-    trial: &TrialId,
-    subject: Option<&SubjectSeen>,
-    probe: &ProbeSeen,
-    now: Timestamp,
-) -> Next {
-    let measuring = (None, format!("measuring {trial}"), Wake::OnChange);
-    let Some(pod) = &probe.pod else {
-        return measuring;
-    };
-    let PodState::Pending(waiting) = &pod.state else {
-        return measuring;
-    };
-    let deadline = since(pod.created, PROBE_START);
-    let verdict = waiting
-        .as_ref()
-        .and_then(|waiting| hopeless(waiting, pod.created, now));
-    match verdict {
-        Some(Verdict::Fail(Failure { message, .. })) => {
-            let message = format!("the probe's pod does not start: {message}");
-            fail(
-                trial,
-                Failure::new(FailureReason::ProbeNotStarted, message),
-                subject,
-            )
-        }
-        Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
-        // No alarm for the deadline, which could go off inside a long timed window: a pod that never
-        // starts ends with its Job's deadline at the latest.
-        None if now < deadline => measuring,
-        None => {
-            let message = format!(
-                "the probe's pod did not run within {PROBE_START:#}{}: see 'kubectl describe pod' \
-                 in the operator's namespace",
-                because(&pod.state)
-            );
-            fail(
-                trial,
-                Failure::new(FailureReason::ProbeNotStarted, message),
-                subject,
-            )
-        }
-    }
-}
-
-/// Whether a probe's pod ended by itself, so that its log is complete. One that was `stopped` at
-/// its deadline has an exit code too, but not 0.
-fn printed(pod: &PodSeen, stopped: bool) -> bool {
-    matches!(
-        &pod.state,
-        PodState::Ended { exit_code: Some(code), reason, .. }
-            if reason != DEADLINE && (*code == 0 || !stopped)
-    )
-}
-
-fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
-    let message = format!("recording {trial} as failed: {}", failure.reason);
-    let subject_pod = subject.map(|subject| subject.pod.name.clone());
-    (
-        Some(Step::RecordFailure {
-            trial: trial.clone(),
-            failure,
-            subject_pod,
-        }),
-        message,
-        Wake::Now,
-    )
-}
-
 fn crashed(state: &PodState) -> Failure {
     crash_of(state)
         .unwrap_or_else(|| Failure::new(FailureReason::SubjectCrashed, "the container ended"))
-}
-
-fn because(state: &PodState) -> String {
-    match state {
-        PodState::Pending(Some(Waiting { reason, message })) if message.is_empty() => {
-            format!(" ({reason})")
-        }
-        PodState::Pending(Some(Waiting { reason, message })) => format!(" ({reason}: {message})"),
-        PodState::Pending(None) | PodState::Running | PodState::Ended { .. } => String::new(),
-    }
-}
-
-/// The end of a time allowed to an object, whose creation is known to the second, rounded down.
-fn since(created: Timestamp, allowed: SignedDuration) -> Timestamp {
-    later(later(created, SignedDuration::from_secs(1)), allowed)
-}
-
-pub(super) fn later(time: Timestamp, by: SignedDuration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
 }

@@ -22,9 +22,9 @@ use super::{
     answers, by_block, cells, compare, expectations, failures, invalid, outside, precision,
     quality, sandbox, verdict, words,
 };
+use crate::points::points_of;
 use crate::store::entry_key;
 use crate::twin;
-use crate::validate::points_of;
 use crate::variants::{engine, not_applicable};
 use crate::wire::document::LoadDocument;
 use crate::wire::record::{Record, TrialId};

@@ -198,7 +198,7 @@ pub fn metrics(
         .map(|window| window.peak)
         .unwrap_or_default();
     // What spoilt the peak spoilt the rate that follows from it.
-    let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(peak.noise(cpus)));
+    let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)));
     let noise = noise.unwrap_or_default();
     Ok(Some(Metrics {
         requests: load.succeeded,

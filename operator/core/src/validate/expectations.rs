@@ -3,8 +3,9 @@
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
 
 use super::names::unique;
-use super::{Invalid, invalid, points_of};
+use super::{Invalid, invalid};
 use crate::config::OperatorConfig;
+use crate::points::points_of;
 use crate::variants;
 use crate::wire::record::Point;
 use crate::wire::request::MeterLevel;

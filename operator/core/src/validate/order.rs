@@ -4,36 +4,17 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
-use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::BenchmarkRunSpec;
 
+use crate::points::points_of;
 use crate::variants::not_applicable;
-use crate::wire::record::{Cell, Point, TrialId};
+use crate::wire::record::{Cell, TrialId};
 
 /// The seed of a run that names none: it need not be stored, because the uid never changes.
 pub(super) fn seed_of(uid: &str) -> i64 {
     let digest = Sha256::digest(uid.as_bytes());
     let bytes: [u8; 4] = [digest[0], digest[1], digest[2], digest[3]];
     i64::from(u32::from_be_bytes(bytes))
-}
-
-/// Points of all sweeps, in the order of the API.
-pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
-    let cold = spec.sweeps.cold_start.iter();
-    let cold = cold.flat_map(|sweep| &sweep.concurrency);
-    let cold = cold.map(|&concurrency| Point::ColdStart { concurrency });
-    let warm = spec.sweeps.warm_latency.iter().map(|_| Point::WarmLatency);
-    let connections = spec
-        .sweeps
-        .throughput
-        .iter()
-        .flat_map(|sweep| &sweep.connections);
-    let open = spec.sweeps.open_loop.iter().flat_map(OpenLoop::percents);
-    cold.chain(warm)
-        .chain(connections.map(|&connections| Point::Throughput { connections }))
-        .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
-        .chain(spec.sweeps.density.iter().map(|_| Point::Density))
-        .collect()
 }
 
 /// Every cell of a block, unshuffled. What a variant cannot do is no cell.

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::noise::Noise;
-
 /// A timed window whose requests were due at fixed moments, whatever the answers did.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -53,18 +51,6 @@ pub struct Peak {
     /// Share (0 to 1) of the load in which a task outside the subject's pod waited for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_wait_share: Option<f64>,
-}
-
-impl Peak {
-    /// How noisy a node with so many CPUs was.
-    pub const fn noise(&self, cpus: u32) -> Noise {
-        Noise {
-            others: self.others_cpu_share,
-            stolen: self.steal_share,
-            memory_waits: self.memory_wait_share,
-            cpus: Some(cpus),
-        }
-    }
 }
 
 /// Exact percentiles, in microseconds: the smallest time that this many percent of the requests did not

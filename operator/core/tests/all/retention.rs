@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_core::config::Limits;
-use wasmbench_core::status::expires_at;
+use wasmbench_core::lifetime::expires_at;
 
 use crate::common;
 

@@ -7,13 +7,9 @@ use serde_json::Value;
 use wasmbench_api::BenchmarkRunSpec;
 
 use super::super::environment::Environment;
-use super::super::units::cut;
+use super::difference::{ABSENT, difference};
 use super::ran::{self, joined};
 use super::{Difference, Side, Weight};
-
-/// Longest value in a list of differences, in characters.
-const MAX_VALUE_CHARS: usize = 120;
-pub(super) const ABSENT: &str = "absent";
 
 /// Fields of the spec that say how often, where and in which order, but not what is measured.
 const HARMLESS: [&str; 11] = [
@@ -40,20 +36,6 @@ pub fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     all.extend(variants(before, after));
     all.sort_by_key(|difference| difference.weight);
     all
-}
-
-pub(super) fn difference(
-    weight: Weight,
-    what: String,
-    before: &str,
-    after: &str,
-) -> Option<Difference> {
-    (before != after).then(|| Difference {
-        weight,
-        what,
-        before: cut(before, MAX_VALUE_CHARS),
-        after: cut(after, MAX_VALUE_CHARS),
-    })
 }
 
 /// Nodes are the same when their fingerprints are; a run without one may have run anywhere.

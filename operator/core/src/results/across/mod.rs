@@ -5,6 +5,7 @@
 //! Reading order: [`differences`] with [`ran`] (may the runs be compared at all, and what is it that differs),
 //! [`ratios`] (the numbers), [`lost`] (what has none any more), [`words`] (what people see).
 
+mod difference;
 mod differences;
 mod lost;
 mod ran;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::environment::VariantImages;
-use super::differences::{ABSENT, difference};
+use super::difference::{ABSENT, difference};
 use super::{Difference, Side, Weight};
 
 /// What nobody saw: of a variant that never ran, or an engine that was not asked.

@@ -8,7 +8,7 @@ use super::super::collect::RunInput;
 use super::super::summary::Summary;
 use super::super::units::cut;
 use super::{Across, Side, across};
-use crate::status::is_finished;
+use crate::lifetime::is_finished;
 use crate::twin::without_twin;
 
 /// Name of the file in the report.

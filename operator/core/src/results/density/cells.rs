@@ -9,14 +9,12 @@ use super::super::by_block::{counts, measured, round};
 use super::super::counts::TrialCounts;
 use super::super::observation::Observation;
 use super::super::statistics::Spread;
+use super::blocks::{Blocks, by_instances};
 use super::spoilt::spoilt;
 use super::trial::Reached;
 use super::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, Point, TrialId};
-
-/// Climbs of a cell, by block.
-pub(super) type Blocks<'a> = BTreeMap<u32, &'a DensityTrial>;
 
 /// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
 /// wrong answers have no valid trials. Nor are climbs with a step on a noisy node valid, where noise excludes.
@@ -93,15 +91,6 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
             })
             .collect(),
     }
-}
-
-/// The same step of all climbs that reached it.
-pub(super) fn by_instances<'a>(blocks: &Blocks<'a>) -> BTreeMap<u32, Vec<&'a Reached>> {
-    let mut found: BTreeMap<u32, Vec<&Reached>> = BTreeMap::new();
-    for step in blocks.values().flat_map(|trial| &trial.steps) {
-        found.entry(step.instances).or_default().push(step);
-    }
-    found
 }
 
 fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {

@@ -5,6 +5,7 @@
 //! [`spoilt`] (which of them count, and why not), [`compare`] (the ratios to the baseline), then what people see: [`report`] (a section of `report.md`), [`words`]
 //! (status, verdict, doubts).
 
+mod blocks;
 mod cells;
 mod compare;
 mod report;

@@ -4,7 +4,7 @@
 use super::super::doubt::Reason;
 use super::super::doubts::saturation;
 use super::super::units;
-use super::cells::{Blocks, by_instances};
+use super::blocks::{Blocks, by_instances};
 use super::trial::Reached;
 use super::{DensityCell, SpoiltStep};
 use crate::noise::Noise;

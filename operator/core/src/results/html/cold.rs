@@ -9,8 +9,8 @@ use super::super::summary::Summary;
 use super::super::units;
 use super::lane::{Axis, Lane, look, point_invalid, without_numbers};
 use super::marks::{self, Dot, Points};
+use super::plot::Plot;
 use super::scale::Scale;
-use super::sections::Plot;
 use super::strip::{self, FOOT, LEFT, NAME_CHARS, RIGHT, ROW, TOP, WIDTH, strip};
 use crate::wire::cold_start::ColdStep;
 

@@ -5,7 +5,7 @@ use super::super::summary::Summary;
 use super::super::units;
 use super::lane::{Axis, Lane, is_drawn, look, point_invalid, without_numbers};
 use super::marks::{Dot, Points};
-use super::sections::Plot;
+use super::plot::Plot;
 use super::strip::strip;
 
 const TITLE: &str = "Density: memory of one more instance";

@@ -13,6 +13,7 @@ mod forest;
 mod lane;
 mod marks;
 mod page;
+mod plot;
 mod ratios;
 mod scale;
 mod sections;

@@ -17,24 +17,12 @@ use super::super::tables;
 use super::curve::{self, Curve};
 use super::lane::{Lane, Quantity, lane, look};
 use super::marks::escape;
+use super::plot::Plot;
 use super::strip::strip;
 use super::{Detail, cold, density, ratios};
 
 /// Notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
-
-/// A plot with what stands around it.
-#[derive(Clone, Debug)]
-pub struct Plot {
-    /// What it shows.
-    pub title: &'static str,
-    /// The plot.
-    pub svg: String,
-    /// What it does not show.
-    pub notes: Vec<String>,
-    /// Whether colours need a legend, because names do not stand beside them.
-    pub has_legend: bool,
-}
 
 /// Everything about one workload: the one at `index` of those compared.
 pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
