@@ -2,10 +2,11 @@
 //!
 //! Reading order: [`run`] (the `BenchmarkRun` and its spec), [`cold_start`],
 //! [`open_loop`] and [`density`] (three of its sweeps), [`status`] (what the operator
-//! answers), [`conditions`] (the words it answers with), [`labels`] (how its objects are found).
+//! answers), [`conditions`] (the words it answers with), [`labels`] (how its objects are found), [`absent`] (what JSON leaves out).
 //! The doc comments of the types are the text of `kubectl explain`. This crate holds no client,
 //! no clock and no async code, so that anyone can import the types cheaply.
 
+pub mod absent;
 pub mod cold_start;
 pub mod conditions;
 pub mod density;

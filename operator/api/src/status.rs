@@ -5,6 +5,7 @@ mod density;
 mod open_loop;
 mod rows;
 
+use crate::absent::is_zero;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -240,12 +241,4 @@ pub struct Results {
     /// carry the labels `wasmbench.dev/run-uid` and `app.kubernetes.io/component=records`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub records_omitted: u32,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_zero;
+use crate::absent::is_zero;
 
 /// Cold starts of one number of pods at once: over its valid trials, or over the invalid ones where there is no
 /// other.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_zero;
+use crate::absent::is_zero;
 
 /// Latency at a fixed rate, counted from when each request was due. Medians over the run's blocks.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,10 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ColdStartPoint, DensityStatus, OpenLoopPoint, is_zero};
+use super::cold_start::ColdStartPoint;
+use super::density::DensityStatus;
+use super::open_loop::OpenLoopPoint;
+use crate::absent::is_zero;
 
 /// What was found for one variant under one workload. Numbers of points are medians over the run's
 /// blocks; ratios come with their interval.

@@ -1,6 +1,7 @@
 //! One variant under one workload at one sweep point: all its trials together.
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 
 use super::all_requests::AllRequests;
 use super::counts::TrialCounts;
@@ -122,12 +123,4 @@ impl CellSummary {
             }
         }
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
-const fn is_zero(value: &u32) -> bool {
-    *value == 0
 }

@@ -1,6 +1,7 @@
 //! How the trials of a cell or a run ended.
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 
 /// How the trials of a cell or a run ended.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,12 +35,4 @@ impl TrialCounts {
         self.missing += other.missing;
         self.repeated += other.repeated;
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
-const fn is_zero(value: &u32) -> bool {
-    *value == 0
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
+use wasmbench_api::absent::is_zero;
 
 use super::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
 use super::open_loop::OpenLoopWindow;
@@ -392,11 +393,6 @@ impl Environment {
             ..self
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// True for a field of any form.

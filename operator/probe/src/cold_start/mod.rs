@@ -14,6 +14,7 @@ mod prepare;
 mod pull;
 mod removal;
 mod runtime;
+mod runtime_events;
 mod sample;
 mod timeline;
 mod trouble;

@@ -1,7 +1,6 @@
 //! The ladder: instances are added and never removed until the end.
 
 use kube::{Api, Client};
-use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::density::{DensityDocument, DensityRequest, DensityStopped};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
@@ -104,13 +103,4 @@ fn take_answers(
         crate::cold_start::same(&request.start, before.as_ref(), &answer)?;
     }
     Ok(())
-}
-
-/// From the first creation to the last first answer among the pods from `from` on, in nanoseconds.
-pub fn all_answered(pods: &Pods, from: usize) -> Option<u64> {
-    let added = &pods.timelines[from..];
-    let at = |step| added.iter().map(move |pod| pod.at(step));
-    let created = at(ColdStep::CreateSent).min()??;
-    let answered: Option<Vec<i64>> = at(ColdStep::FirstCorrectAnswer).collect();
-    u64::try_from(answered?.into_iter().max()?.saturating_sub(created)).ok()
 }

@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
+use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
 use wasmbench_core::wire::request::{Load as Amount, MeterLevel};
 
-use super::climb::all_answered;
 use super::stop;
 use crate::cold_start::{Pods, failure};
 use crate::environment;
@@ -125,4 +125,13 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
         );
     }
     Some(all)
+}
+
+/// From the first creation to the last first answer among the pods from `from` on, in nanoseconds.
+fn all_answered(pods: &Pods, from: usize) -> Option<u64> {
+    let added = &pods.timelines[from..];
+    let at = |step| added.iter().map(move |pod| pod.at(step));
+    let created = at(ColdStep::CreateSent).min()??;
+    let answered: Option<Vec<i64>> = at(ColdStep::FirstCorrectAnswer).collect();
+    u64::try_from(answered?.into_iter().max()?.saturating_sub(created)).ok()
 }

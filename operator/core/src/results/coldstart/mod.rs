@@ -18,6 +18,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 
 use super::counts::TrialCounts;
 use super::doubt::Reason;
@@ -101,11 +102,6 @@ pub struct ColdStartCell {
     pub steps: Vec<StepTime>,
     /// One entry per block behind the numbers.
     pub blocks: Vec<ColdBlock>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl ColdStartCell {

@@ -17,6 +17,7 @@ mod validity;
 mod words;
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
 
 use super::counts::TrialCounts;
 use super::doubt::Reason;
@@ -74,11 +75,6 @@ pub struct DensityCell {
     pub stopped: Vec<DensityEnd>,
     /// One entry per valid block; without any, one per measured block.
     pub blocks: Vec<DensityBlock>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl DensityCell {
