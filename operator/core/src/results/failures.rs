@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::SkippedVariant;
 
 use super::observation::{Ended, Observation};
 use super::summary::{FailureGroup, Summary};
-use super::table::{Align, Table};
 use super::units::cut;
 use crate::wire::record::TrialId;
 
@@ -14,9 +14,6 @@ use crate::wire::record::TrialId;
 const MAX_FAILURES: usize = 20;
 /// Longest message of a failure, in characters: that of the status field for skipped variants.
 const MAX_FAILURE_CHARS: usize = 512;
-/// Longest message in a report; `summary.json` has more of it.
-const MAX_SHOWN_CHARS: usize = 256;
-
 /// Failed and skipped trials by variant and reason, the most frequent first, and how many trials
 /// are not in the list.
 pub fn failures(
@@ -58,31 +55,26 @@ pub fn failures(
     )
 }
 
-/// Distinct reasons for trials without a measurement, the most frequent first.
-pub fn table(summary: &Summary) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Reason", Align::Left),
-        ("Failed", Align::Right),
-        ("Skipped", Align::Right),
-        ("First trial", Align::Left),
-        ("Message", Align::Left),
-    ]);
-    for group in &summary.failures {
-        table.row(&[
-            group.variant.clone(),
-            group.reason.clone(),
-            group.failed.to_string(),
-            group.skipped.to_string(),
-            group.first.clone(),
-            cut(&group.message, MAX_SHOWN_CHARS),
-        ]);
-    }
-    table
-}
-
-/// What the table leaves out, in a sentence; `None` when it leaves out nothing.
-pub fn not_listed(summary: &Summary) -> Option<String> {
-    let more = summary.failures_not_listed;
-    (more > 0).then(|| format!("{more} more trials for other reasons: see the records."))
+/// Variants of which nothing was measured although it was tried, with the reason for most of their
+/// trials.
+pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
+    let unmeasured = summary.compared.variants.iter().filter(|variant| {
+        let mut cells = summary
+            .cells
+            .iter()
+            .filter(|cell| cell.variant == variant.name);
+        cells.all(|cell| cell.counts.valid + cell.counts.invalid == 0)
+    });
+    let skipped = unmeasured.filter_map(|variant| {
+        let group = summary
+            .failures
+            .iter()
+            .find(|group| group.variant == variant.name)?;
+        Some(SkippedVariant {
+            variant: variant.name.clone(),
+            reason: cut(&group.reason, 64),
+            message: cut(&group.message, 512),
+        })
+    });
+    skipped.collect()
 }

@@ -5,8 +5,8 @@ use super::cell::CellSummary;
 use super::doubt::Reason;
 use super::doubts::saturation;
 use super::environment::Drift;
-use super::tables::NOTHING;
 use super::trial::Trial;
+use super::units::NOTHING;
 
 /// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
 /// trial is left out does not depend on what it measured, so that the others stand for it; but a

@@ -1,9 +1,7 @@
 //! Summary to the rows of a run's status. Numbers are those of the summary, digit by digit: rounded
 //! again they would be shown otherwise here than in the report.
 
-use wasmbench_api::status::{
-    Knee, PointSummary, Ratio, SkippedVariant, SummaryRow, ThroughputSummary,
-};
+use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 
 use super::cell::CellSummary;
 use super::comparison::Comparison;
@@ -60,30 +58,6 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
     rows
 }
 
-/// Variants of which nothing was measured although it was tried, with the reason for most of their
-/// trials.
-pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
-    let unmeasured = summary.compared.variants.iter().filter(|variant| {
-        let mut cells = summary
-            .cells
-            .iter()
-            .filter(|cell| cell.variant == variant.name);
-        cells.all(|cell| cell.counts.valid + cell.counts.invalid == 0)
-    });
-    let skipped = unmeasured.filter_map(|variant| {
-        let group = summary
-            .failures
-            .iter()
-            .find(|group| group.variant == variant.name)?;
-        Some(SkippedVariant {
-            variant: variant.name.clone(),
-            reason: cut(&group.reason, 64),
-            message: cut(&group.message, 512),
-        })
-    });
-    skipped.collect()
-}
-
 fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSummary> {
     let points = cells.iter().filter(|cell| cell.sweep == Sweep::Throughput);
     let points: Vec<PointSummary> = points.filter_map(|cell| point(cell)).collect();
@@ -125,13 +99,13 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
 }
 
 /// Trials that are not part of a point's numbers.
-pub(super) fn unused(cell: &CellSummary) -> u32 {
+pub fn unused(cell: &CellSummary) -> u32 {
     let unused = |trial: &&Trial| trial.state != TrialState::Valid;
     u32::try_from(cell.trials.iter().filter(unused).count()).unwrap_or(u32::MAX)
 }
 
 /// Why a point is invalid, in one text.
-pub(super) fn invalid(reasons: &[Reason]) -> Option<String> {
+pub fn invalid(reasons: &[Reason]) -> Option<String> {
     let reasons = reasons.iter();
     let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
     (!reasons.is_empty()).then(|| cut(&reasons.join(", "), MAX_REASONS_CHARS))

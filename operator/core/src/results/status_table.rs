@@ -11,8 +11,10 @@ use super::coldstart;
 use super::density;
 use super::open_loop;
 use super::table::{Align, Table, ascii, lines};
-use super::tables::{NOTHING, judged_ratio, with_mark};
+use super::tables::with_mark;
+use super::units::NOTHING;
 use super::units::cut;
+use super::units::judged_ratio;
 use super::{trial, units};
 
 /// Longest list of the invalid points of a row.

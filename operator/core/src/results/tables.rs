@@ -15,10 +15,10 @@ use super::statistics::Spread;
 use super::summary::Summary;
 use super::table::{Align, Table};
 use super::trial::{Discarded, Trial, TrialState};
-use super::units;
+use super::units::{self, NOTHING, cut, marked};
 
-/// What stands where there is no number.
-pub const NOTHING: &str = "-";
+/// Longest message in a report; `summary.json` has more of it.
+const MAX_SHOWN_CHARS: usize = 256;
 
 /// What variants cannot do by their definition.
 pub fn not_applicable(summary: &Summary) -> Table {
@@ -101,7 +101,7 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
             let comparison = found.iter().find(|c| c.metric == metric);
             comparison.map_or_else(
                 || NOTHING.to_owned(),
-                |c| judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
+                |c| units::judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
             )
         };
         let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
@@ -169,15 +169,6 @@ pub fn with_mark(variant: &str, baseline: &str) -> String {
     format!("{variant}{mark}")
 }
 
-/// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
-pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
-    let interval = interval.map_or_else(String::new, |(low, high)| {
-        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-        format!(" ({low}-{high})")
-    });
-    format!("{}{interval}, {verdict}", units::ratio(ratio))
-}
-
 /// The points of one workload, one row per variant and sweep point.
 pub fn points(summary: &Summary, workload: &str) -> Table {
     let mut table = Table::new(&[
@@ -239,15 +230,6 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         of_ceiling(cell).map_or_else(|| NOTHING.to_owned(), units::percent),
         standing(cell, knee),
     ]
-}
-
-/// A percentile with the mark that single requests decide it, unless there are enough to carry it.
-pub fn marked(percentile: String, is_carried: bool) -> String {
-    if is_carried || percentile == NOTHING {
-        percentile
-    } else {
-        format!("~{percentile}")
-    }
 }
 
 /// Little's law at the knee: connections = rate x mean latency.
@@ -408,4 +390,33 @@ fn all_requests_row(cell: &CellSummary, all: AllRequests) -> Vec<String> {
         time(all.p99_microseconds),
         time(all.p999_microseconds),
     ]
+}
+
+/// Distinct reasons for trials without a measurement, the most frequent first.
+pub fn failures(summary: &Summary) -> Table {
+    let mut table = Table::new(&[
+        ("Variant", Align::Left),
+        ("Reason", Align::Left),
+        ("Failed", Align::Right),
+        ("Skipped", Align::Right),
+        ("First trial", Align::Left),
+        ("Message", Align::Left),
+    ]);
+    for group in &summary.failures {
+        table.row(&[
+            group.variant.clone(),
+            group.reason.clone(),
+            group.failed.to_string(),
+            group.skipped.to_string(),
+            group.first.clone(),
+            cut(&group.message, MAX_SHOWN_CHARS),
+        ]);
+    }
+    table
+}
+
+/// What the table leaves out, in a sentence; `None` when it leaves out nothing.
+pub fn failures_not_listed(summary: &Summary) -> Option<String> {
+    let more = summary.failures_not_listed;
+    (more > 0).then(|| format!("{more} more trials for other reasons: see the records."))
 }

@@ -1,5 +1,8 @@
 //! Numbers for people: three significant digits and a unit that keeps them short. ASCII only.
 
+/// What stands where there is no number.
+pub const NOTHING: &str = "-";
+
 use super::statistics::round_significant;
 
 /// Significant digits that people are shown.
@@ -97,6 +100,24 @@ pub fn cut(text: &str, limit: usize) -> String {
     }
     let kept: String = text.chars().take(limit.saturating_sub(3)).collect();
     kept + "..."
+}
+
+/// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
+pub fn judged_ratio(ratio: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
+    let interval = interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (ratio_number(low), ratio_number(high));
+        format!(" ({low}-{high})")
+    });
+    format!("{}{interval}, {verdict}", ratio(ratio))
+}
+
+/// A percentile with the mark that single requests decide it, unless there are enough to carry it.
+pub fn marked(percentile: String, is_carried: bool) -> String {
+    if is_carried || percentile == NOTHING {
+        percentile
+    } else {
+        format!("~{percentile}")
+    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::comparison::Comparison;
 use super::curve::peak;
+use super::failures::skipped_variants;
 use super::measure::Metric;
 use super::measure::Sweep;
 use super::open_loop;
-use super::rows;
 use super::summary::Summary;
 use super::units;
 use super::units::cut;
@@ -22,7 +22,7 @@ pub fn verdict(summary: &Summary) -> String {
     if statements.is_empty() {
         return nothing(summary);
     }
-    let skipped: Vec<String> = rows::skipped_variants(summary)
+    let skipped: Vec<String> = skipped_variants(summary)
         .iter()
         .map(|skipped| format!("{} not measured ({})", skipped.variant, skipped.reason))
         .collect();

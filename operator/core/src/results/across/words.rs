@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::super::judge::Verdict;
 use super::super::measure::Metric;
 use super::super::table::{Align, Table, ascii};
-use super::super::tables::judged_ratio;
 use super::super::units;
 use super::super::units::cut;
+use super::super::units::judged_ratio;
 use super::{Across, CellRatio, Difference, Weight};
 
 /// Longest line, in characters.

@@ -8,8 +8,9 @@ use super::super::invalid;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape, lines};
-use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
+use super::super::units::NOTHING;
+use super::super::units::judged_ratio;
 use super::{ColdStartCell, ColdTime, HarnessFloor};
 use crate::wire::cold_start::{ColdStep, CompileCache};
 

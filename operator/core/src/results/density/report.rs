@@ -8,8 +8,9 @@ use super::super::judge::Verdict;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
-use super::super::tables::{NOTHING, judged_ratio};
 use super::super::units;
+use super::super::units::NOTHING;
+use super::super::units::judged_ratio;
 use super::words::ended;
 use super::{DensityCell, DensityStepSummary, spoilt};
 

@@ -3,16 +3,10 @@
 
 use wasmbench_api::density::Density;
 use wasmbench_api::run::TWIN;
-use wasmbench_api::status::{DensityStatus, SummaryRow};
 
 use super::super::judge::Verdict;
-use super::super::rows::invalid;
-use super::super::status_table::words as status_words;
 use super::super::summary::Summary;
-use super::super::table::{Align, Table};
-use super::super::tables::{NOTHING, judged_ratio, with_mark};
-use super::super::units;
-use super::super::units::cut;
+use super::super::units::{self, cut, judged_ratio};
 use super::DensityCell;
 use crate::wire::density::DensityStopReason;
 
@@ -33,7 +27,7 @@ pub fn sweep(sweep: &Density) -> String {
 }
 
 /// Climbs that ended early, one sentence per step and reason.
-pub(super) fn ended(cell: &DensityCell) -> Vec<String> {
+pub fn ended(cell: &DensityCell) -> Vec<String> {
     let sentence = |end: &super::DensityEnd| {
         let why = match end.reason {
             DensityStopReason::MemoryLow => "the node has too little memory available",
@@ -82,89 +76,4 @@ pub fn verdict(summary: &Summary) -> Option<String> {
         statements = ranked.filter_map(absolute).collect();
     }
     (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
-}
-
-/// Whether anything is known of the density of a variant.
-pub fn is_measured(summary: &Summary, variant: &str) -> bool {
-    let mut cells = summary.density.iter();
-    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
-}
-
-/// `rows` with what is known of density, and further rows for those that have nothing else.
-pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
-    let measured = summary.density.iter();
-    let is_told = |cell: &&DensityCell| cell.counts.valid > 0 || !cell.invalid_because.is_empty();
-    for cell in measured.filter(|cell| cell.variant != TWIN).filter(is_told) {
-        let mine =
-            |row: &&mut SummaryRow| row.variant == cell.variant && row.workload == cell.workload;
-        if let Some(row) = rows.iter_mut().find(mine) {
-            row.density = Some(status(cell));
-        } else {
-            rows.push(SummaryRow {
-                variant: cell.variant.clone(),
-                workload: cell.workload.clone(),
-                density: Some(status(cell)),
-                ..SummaryRow::default()
-            });
-        }
-    }
-    rows
-}
-
-/// Density of one workload for a terminal; empty without any.
-pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
-    let versus = format!("VERSUS {baseline}");
-    let mut table = Table::new(&[
-        ("DENSITY", Align::Left),
-        ("PER INSTANCE", Align::Right),
-        (&versus, Align::Right),
-        ("INSTANCES", Align::Right),
-        ("STOPPED EARLY", Align::Right),
-        ("TRIALS", Align::Right),
-        ("INVALID", Align::Left),
-    ]);
-    for row in rows {
-        let Some(found) = &row.density else { continue };
-        let ratio = found.ratio.zip(found.verdict.as_deref());
-        table.row(&[
-            with_mark(&row.variant, baseline),
-            found
-                .bytes_per_instance
-                .map_or_else(|| NOTHING.to_owned(), units::bytes),
-            ratio.map_or_else(
-                || NOTHING.to_owned(),
-                |(ratio, verdict)| {
-                    judged_ratio(ratio, found.low.zip(found.high), &status_words(verdict))
-                },
-            ),
-            found.instances.to_string(),
-            found.stopped_trials.to_string(),
-            found.trials.to_string(),
-            found.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    if table.is_empty() {
-        String::new()
-    } else {
-        table.plain()
-    }
-}
-
-fn status(cell: &DensityCell) -> DensityStatus {
-    let found = cell.versus_baseline.as_ref();
-    DensityStatus {
-        trials: cell.counts.valid,
-        failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
-        invalid: invalid(&cell.invalid_because),
-        instances: cell.steps.last().map_or(0, |step| step.instances),
-        stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
-        bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),
-        ratio: found.map(|found| found.ratio),
-        low: found.and_then(|found| found.low),
-        high: found.and_then(|found| found.high),
-        verdict: found
-            .and_then(|found| found.verdict)
-            .map(|verdict| <&str>::from(verdict).to_owned()),
-    }
 }

@@ -3,7 +3,7 @@
 use super::super::statistics::{Range, round_significant};
 use super::super::summary::Summary;
 use super::super::table::{Align, Table};
-use super::super::tables::NOTHING;
+use super::super::units::NOTHING;
 use super::super::units;
 
 /// The section of the report; empty where nothing was read.

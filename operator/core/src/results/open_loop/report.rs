@@ -9,9 +9,12 @@ use super::super::measure::Sweep;
 use super::super::statistics::Spread;
 use super::super::summary::Summary;
 use super::super::table::{Align, Table, escape};
-use super::super::tables::{NOTHING, judged_ratio, marked};
 use super::super::units;
+use super::super::units::NOTHING;
+use super::super::units::judged_ratio;
+use super::super::units::marked;
 use super::OpenLoopSummary;
+use super::words::achieved;
 
 const INTRODUCTION: &str = "\
 Requests at a fixed rate, which does not wait for answers. The rate is a percentage of each subject's own peak, \
@@ -120,11 +123,6 @@ fn point(cell: &CellSummary) -> Vec<String> {
         of(|found| units::micros(found.generator_p99_microseconds.median)),
         standing(cell),
     ]
-}
-
-/// A share of the rate in percent, cut and not rounded: 97.96 % is below 98 %.
-pub(super) fn achieved(share: f64) -> String {
-    format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }
 
 fn standing(cell: &CellSummary) -> String {
