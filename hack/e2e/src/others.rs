@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wasmbench_core::results::fortio::{self, Load};
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_results::fortio::{self, Load};
 
 /// A command that runs on one CPU alone, if one is given: taskset is a part of util-linux.
 fn command_on(cpu: Option<u32>, program: &Path) -> Command {

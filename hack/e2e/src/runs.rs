@@ -10,7 +10,8 @@ use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::store;
-use wasmbench_core::wire::record::{Outcome, Record};
+use wasmbench_core::wire::record::Outcome;
+use wasmbench_core::wire::record::Record;
 
 use crate::answered;
 

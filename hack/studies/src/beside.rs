@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_core::results::statistics::{LogInterval, paired_ratios};
+use wasmbench_results::statistics::{LogInterval, paired_ratios};
 
 use crate::figure::Figure;
 use crate::measured::Measured;
@@ -242,7 +242,7 @@ impl<'a> Values<'a> {
     fn shown(&self, variant: &str, at: Option<u32>) -> String {
         let values = at.and_then(|at| self.by_variant.get(variant)?.get(&at).copied());
         let values = values.into_iter().flat_map(BTreeMap::values).copied();
-        let median = wasmbench_core::results::statistics::median(values);
+        let median = wasmbench_results::statistics::median(values);
         median.map_or_else(|| "1".into(), |median| self.figure.shown(median))
     }
 }

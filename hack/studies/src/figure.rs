@@ -1,8 +1,8 @@
 //! What is compared, and in which units documents and runs have it.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::results::measure::Metric;
-use wasmbench_core::results::units;
+use wasmbench_core::units;
+use wasmbench_results::measure::Metric;
 
 /// What is compared.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

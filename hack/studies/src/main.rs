@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wasmbench_core::results::Summary;
-use wasmbench_core::results::json::pretty;
-use wasmbench_studies::measured::{Length, Measured};
+use wasmbench_report::json::pretty;
+use wasmbench_results::Summary;
+use wasmbench_studies::measured::{self, Length, Measured};
 use wasmbench_studies::published::{Published, Study};
-use wasmbench_studies::{Error, measured, page, read, terminal};
+use wasmbench_studies::{Error, page, read, terminal};
 
 /// Published figures of studies beside measured ones.
 #[derive(Parser, Debug)]

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::results::Summary;
-use wasmbench_core::results::cell::CellSummary;
-use wasmbench_core::results::compare::by_block;
-use wasmbench_core::results::measure::Sweep;
+use wasmbench_results::Summary;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::compare::by_block;
+use wasmbench_results::measure::Sweep;
 
 use crate::figure::Figure;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::results::table::{escape, lines};
+use wasmbench_report::table::{escape, lines};
 
 use crate::beside::{DIFFERS, Row, rows};
 use crate::measured::Measured;

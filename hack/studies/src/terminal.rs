@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::results::table::{Align, Table, ascii, lines};
-use wasmbench_core::results::units::ratio_number;
+use wasmbench_core::units::ratio_number;
+use wasmbench_report::table::{Align, Table, ascii, lines};
 
 use crate::beside::{Row, Value, rows};
 use crate::measured::{Length, Measured};

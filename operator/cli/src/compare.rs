@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::results::Summary;
-use wasmbench_core::results::across::{Across, Side, across};
+use wasmbench_report::across::{Across, Side, across};
+use wasmbench_results::Summary;
 
 use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;

@@ -6,7 +6,7 @@ use kube::ResourceExt;
 use serde::Serialize;
 use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
-use wasmbench_core::results::json;
+use wasmbench_report::json;
 
 use crate::error::Error;
 use crate::live;

@@ -153,7 +153,7 @@ pub enum Error {
     },
     /// The report could not be written.
     #[error(transparent)]
-    Report(#[from] wasmbench_core::results::report::Error),
+    Report(#[from] wasmbench_report::files::Error),
     /// The runs do not compare.
     #[error(
         "the runs do not compare, see above; measure both on the same node with the same workloads, \

@@ -9,9 +9,9 @@ use kube::ResourceExt;
 use kube::runtime::watcher;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
-use wasmbench_core::results::status_table::status_text;
-use wasmbench_core::results::table::{Align, Table};
-use wasmbench_core::results::units;
+use wasmbench_core::units;
+use wasmbench_report::table::{Align, Table};
+use wasmbench_report::terminal::status_text;
 
 use crate::args::{ClusterArgs, GetArgs};
 use crate::cluster::Cluster;

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
-use wasmbench_core::results::table::ascii;
-use wasmbench_core::results::units;
+use wasmbench_core::units;
+use wasmbench_report::table::ascii;
 
 /// Characters of the progress bar.
 const BAR: u32 = 30;

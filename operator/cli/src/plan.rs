@@ -8,11 +8,12 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
-use wasmbench_core::results::table::{Align, Table};
-use wasmbench_core::results::{units, words};
+use wasmbench_core::units;
 use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+use wasmbench_report::table::{Align, Table};
+use wasmbench_results::words;
 
 use crate::args::PlanArgs;
 use crate::error::Error;
@@ -172,6 +173,7 @@ fn config() -> OperatorConfig {
         probe: ProbeConfig::default(),
         cold_start_service_account: "wasmbench-cold-start".into(),
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
+        admission_policies: true,
         host_network: true,
     }
 }

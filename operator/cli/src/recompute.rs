@@ -6,8 +6,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::results::{Collector, RunInput, Summary, report_files_of};
 use wasmbench_core::store;
+use wasmbench_report::files::report_files_of;
+use wasmbench_results::{Collector, RunInput, Summary};
 
 use crate::error::Error;
 use crate::warn;

@@ -6,10 +6,10 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::results::report::{
+use wasmbench_core::version::{self, VERSION};
+use wasmbench_report::files::{
     ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
 };
-use wasmbench_core::version::{self, VERSION};
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
 use crate::cluster::Cluster;

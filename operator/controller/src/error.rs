@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use wasmbench_core::results::report;
 use wasmbench_core::store;
+use wasmbench_report::files;
 
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
@@ -62,7 +62,7 @@ pub enum Error {
     Record(#[from] store::Error),
     /// The report could not be written as text.
     #[error("could not render the report")]
-    Render(#[from] report::Error),
+    Render(#[from] files::Error),
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),

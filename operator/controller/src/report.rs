@@ -7,12 +7,11 @@ use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
-use wasmbench_api::conditions;
-use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION, conditions};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage};
-use wasmbench_core::status;
 use wasmbench_core::validate::{Invalid, ValidatedRun};
+use wasmbench_report::status;
 
 use crate::act;
 use crate::context::Context;

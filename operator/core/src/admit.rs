@@ -5,7 +5,7 @@ use wasmbench_api::BenchmarkRun;
 
 use crate::config::OperatorConfig;
 use crate::plan::expected_trial_seconds;
-use crate::results::units::duration;
+use crate::units::duration;
 use crate::validate::{Invalid, ValidatedRun, validate};
 
 /// Checks `run` against all rules. A run holds its node for all its time, so that this is limited too.

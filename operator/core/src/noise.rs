@@ -179,7 +179,10 @@ pub fn cpus(kernel_list: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::document::{Meter, NodeCpu, Outside, Pressure};
+    use crate::wire::document::Meter;
+    use crate::wire::document::NodeCpu;
+    use crate::wire::document::Outside;
+    use crate::wire::document::Pressure;
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -165,7 +165,8 @@ fn no_document(last: &str, probe: &PodState) -> Failure {
 mod tests {
     use super::*;
     use crate::wire::cold_start::ColdSample;
-    use crate::wire::document::{LOAD_SCHEMA, TimedWindow};
+    use crate::wire::document::LOAD_SCHEMA;
+    use crate::wire::document::TimedWindow;
 
     fn document(failure: Option<ProbeFailureReason>) -> LoadDocument {
         LoadDocument {

@@ -18,9 +18,9 @@ use wasmbench_api::run::{
     BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Workload, share_of,
 };
 
-pub use self::order::cells_of;
 use crate::config::OperatorConfig;
 use crate::twin;
+pub use crate::validate::order::cells_of;
 use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;
 
@@ -136,7 +136,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
 }
 
 /// The network of the subjects.
-pub(crate) fn network_of(spec: &BenchmarkRunSpec) -> Network {
+pub fn network_of(spec: &BenchmarkRunSpec) -> Network {
     let placement = spec.placement.as_ref();
     placement.map_or_else(Network::default, |placement| placement.network)
 }

@@ -2,7 +2,8 @@
 //! change what was measured.
 
 use serde_json::Value;
-use wasmbench_core::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
+use wasmbench_core::variants::engine::COMPUTE_RATIO;
+use wasmbench_core::variants::engine::SLOWEST_COMPILED;
 use wasmbench_core::wire::instrument::EngineFacts;
 
 use crate::http;

@@ -4,7 +4,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
+use wasmbench_core::variants::engine::CHAIN_NANOSECONDS;
+use wasmbench_core::variants::engine::COMPUTE_RATIO;
 use wasmbench_core::wire::instrument::EngineFacts;
 
 /// As many as the guest does.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use wasmbench_core::results::Summary;
-use wasmbench_core::results::json::pretty;
-use wasmbench_core::results::measure::Metric;
+use wasmbench_report::json::pretty;
+use wasmbench_results::Summary;
+use wasmbench_results::measure::Metric;
 use wasmbench_studies::beside::{Value, rows};
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::{self, Length, Measured};
@@ -13,7 +13,7 @@ use wasmbench_studies::{page, terminal};
 
 /// A summary that the core's own tests agree on.
 fn summary(snapshot: &str) -> Summary {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/core/tests/all");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operator/report/tests/all");
     let text = std::fs::read_to_string(folder.join(format!("{snapshot}.snap"))).unwrap();
     let json = text.splitn(3, "---\n").nth(2).unwrap();
     serde_json::from_str(json).unwrap()

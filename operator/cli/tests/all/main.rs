@@ -12,7 +12,7 @@
 mod apiserver_mock;
 mod follow;
 mod report_from_files;
-#[path = "../../../core/tests/all/results_support/mod.rs"]
+#[path = "../../../report/tests/all/results_support/mod.rs"]
 #[allow(
     dead_code,
     unused_imports,

@@ -5,10 +5,11 @@ use kube::Api;
 use kube::api::PostParams;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::{config_map, names};
-use wasmbench_core::results::across::{VERSUS_RUN_TXT, Versus, earlier};
-use wasmbench_core::results::{Summary, report_files_of};
-use wasmbench_core::status::Conclusion;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_report::across::{VERSUS_RUN_TXT, Versus, earlier};
+use wasmbench_report::files::report_files_of;
+use wasmbench_report::status::Conclusion;
+use wasmbench_results::Summary;
 
 use super::failed;
 use crate::context::Context;

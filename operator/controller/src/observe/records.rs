@@ -7,10 +7,10 @@ use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
 use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
-use wasmbench_core::results::precision::Outcome;
-use wasmbench_core::results::{Collector, RunInput, Summary};
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
+use wasmbench_results::precision::Outcome;
+use wasmbench_results::{Collector, RunInput, Summary};
 
 use super::{Observed, belongs_to, failed};
 use crate::context::Context;

@@ -7,7 +7,7 @@ use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_controller::act::act;
 use wasmbench_controller::context::Context;
 use wasmbench_controller::error::Error;
@@ -206,21 +206,41 @@ async fn an_api_server_in_trouble_is_an_error_and_no_record() {
     assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
 }
 
-#[tokio::test]
-async fn a_probe_that_is_there_already_is_as_good_as_launched() {
+/// The launch of a probe whose Job's name is taken by that of this run, and of this trial of it.
+async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
     let step = Step::LaunchProbe {
         trial: valid().order[0].clone(),
         subject_uid: "0a0a".into(),
         address: "10.0.0.8".parse().unwrap(),
     };
-    let calls = vec![(
-        "POST",
-        "/ops/jobs",
-        409,
-        status(409, "AlreadyExists", "exists"),
-    )];
-    let (result, _) = carry_out(calls, step).await;
-    result.unwrap();
+    let there = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {
+            "name": "taken", "labels": {(labels::RUN_UID): uid}, "annotations": {(labels::TRIAL): trial},
+        },
+    });
+    let taken = status(409, "AlreadyExists", "exists");
+    let calls = vec![("POST", "/ops/jobs", 409, taken), ("GET", "", 200, there)];
+    carry_out(calls, step).await.0
+}
+
+#[tokio::test]
+async fn a_probe_that_is_there_already_is_as_good_as_launched() {
+    let trial = valid().order[0].to_string();
+    launch_beside(&valid().uid, &trial).await.unwrap();
+}
+
+/// The hash in the names of Jobs is short, and who creates many runs may hit another's.
+#[tokio::test]
+async fn the_probe_of_another_run_or_trial_with_the_same_name_is_not_taken_for_ours() {
+    let (uid, trial) = (valid().uid, valid().order[0].to_string());
+    for (uid, trial) in [("another", trial.as_str()), (&uid, "a/b/warm/b9")] {
+        let error = launch_beside(uid, trial).await.unwrap_err();
+        assert!(
+            matches!(error, Error::NameTaken { kind: "Job", .. }),
+            "{error}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -300,7 +320,7 @@ async fn nothing_is_written_when_the_status_says_nothing_new() {
         .await
         .unwrap();
     let now = jiff::Timestamp::now();
-    run.status = Some(wasmbench_core::status::status_of(
+    run.status = Some(wasmbench_report::status::status_of(
         &run, &valid, &seen, &plan, None, now,
     ));
     report::report(&context, &run, &valid, &seen, &plan, None)

@@ -14,6 +14,7 @@ mod api_reference;
 mod apiserver_mock;
 mod chart;
 mod chart_rbac;
+mod circles;
 mod crd_in_sync;
 mod manifests;
 mod mistakes;

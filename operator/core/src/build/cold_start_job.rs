@@ -10,9 +10,9 @@ use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::labels;
 use wasmbench_api::run::{Expectation, Workload};
 
-use super::probe_job::{self, COLD_START_COMMAND};
-use super::subject_pod::{cold_subject, floor_subject};
-use super::{component_selector, pod};
+use crate::build::probe_job::{self, COLD_START_COMMAND};
+use crate::build::subject_pod::{cold_subject, floor_subject};
+use crate::build::{component_selector, pod};
 use crate::config::OperatorConfig;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::{ValidatedRun, ValidatedVariant};

@@ -1,12 +1,12 @@
 //! The `ConfigMaps` that hold records and the report. Their contents come from [`crate::store`] and
-//! [`crate::results`].
+//! `wasmbench-results`.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use wasmbench_api::labels;
 
-use super::{names, owned_map, owned_meta};
+use crate::build::{names, owned_map, owned_meta};
 use crate::validate::ValidatedRun;
 use crate::version;
 use crate::wire::record::Cell;

@@ -6,9 +6,9 @@ use k8s_openapi::api::core::v1::{Container, PodSpec};
 use wasmbench_api::density::Density;
 use wasmbench_api::run::Workload;
 
-use super::probe_job::{self, DENSITY_COMMAND, host_mounts};
-use super::subject_pod::cold_subject;
-use super::{cold_start_job, pod};
+use crate::build::probe_job::{self, DENSITY_COMMAND, host_mounts};
+use crate::build::subject_pod::cold_subject;
+use crate::build::{cold_start_job, pod};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};

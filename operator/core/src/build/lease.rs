@@ -7,7 +7,7 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use wasmbench_api::labels;
 
-use super::{foreign_meta, names};
+use crate::build::{foreign_meta, names};
 use crate::observed::LeaseSeen;
 use crate::validate::ValidatedRun;
 

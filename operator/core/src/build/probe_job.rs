@@ -13,7 +13,7 @@ use wasmbench_api::labels;
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_api::run::{CpuAndMemory, Sweeps, Workload};
 
-use super::{foreign_meta, names, pod, with_trial};
+use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::wire::record::{Point, TrialId};

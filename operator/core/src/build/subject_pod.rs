@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{
 use wasmbench_api::labels;
 use wasmbench_api::run::{CpuAndMemory, Network, Placement, SubjectResources};
 
-use super::{names, owned_meta, pod, with_trial};
+use crate::build::{names, owned_meta, pod, with_trial};
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{Container, ContainerPort, Pod, PodSpec, Resourc
 use wasmbench_api::labels;
 use wasmbench_api::run::CpuAndMemory;
 
-use super::{names, owned_meta, pod};
+use crate::build::{names, owned_meta, pod};
 use crate::config::Images;
 use crate::validate::ValidatedRun;
 use crate::variants::GATEWAY_PORT;

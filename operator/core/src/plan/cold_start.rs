@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
-use super::{Step, Wake};
 use crate::observed::{Observed, ProbeSeen};
+use crate::plan::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
+use crate::plan::{Step, Wake};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 

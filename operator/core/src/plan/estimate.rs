@@ -5,9 +5,9 @@
 //! was noisy or the histogram too coarse, warm-ups that go on until the rate rests, samples of cold
 //! starts that are taken again, pulls of images, services slower than these constants, a queue.
 
-use super::{FLOOR_SAMPLES, has_floor};
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
+use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
 

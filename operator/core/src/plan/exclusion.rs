@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::failure::{Failure, FailureReason, Scope, scope};
 use crate::observed::Observed;
+use crate::plan::failure::{Failure, FailureReason, Scope, scope};
 use crate::store::Ended;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;

@@ -1,7 +1,7 @@
 //! Why a node could not start a pod. A pod whose sandbox cannot be made says nothing in its status:
 //! only the kubelet's event knows, in the words of containerd. Pure.
 
-use super::failure::Failure;
+use crate::plan::failure::Failure;
 
 /// Reason of the kubelet's event about a sandbox that it could not make.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";

@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::failure::{Failure, FailureReason};
-use super::{Step, Wake};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::plan::failure::{Failure, FailureReason};
+use crate::plan::{Step, Wake};
 use crate::wire::record::TrialId;
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.

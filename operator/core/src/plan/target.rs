@@ -2,9 +2,9 @@
 //! operator create such pods; what mutates them on their way, or holds where that rule is switched off,
 //! must not steer the load.
 
-use super::node;
 use crate::build::subject_pod::on_host;
 use crate::observed::{Observed, PodSeen};
+use crate::plan::node;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 

@@ -3,14 +3,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::failure::{Failure, FailureReason};
-use super::pods::{
+use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
+use crate::outcome::crash_of;
+use crate::plan::failure::{Failure, FailureReason};
+use crate::plan::pods::{
     Next, POD_GOES, Verdict, because, ended_probe, fail, hopeless, later, no_image, others_work,
     probe_running, since, stayed, stays,
 };
-use super::{Stage, Step, Wake, cold_start, target};
-use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
-use crate::outcome::crash_of;
+use crate::plan::{Stage, Step, Wake, cold_start, target};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use wasmbench_api::cold_start::{ColdStart, ColdStartClass};
 use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
-use super::{Invalid, invalid, network_of};
 use crate::config::OperatorConfig;
+use crate::validate::{Invalid, invalid, network_of};
 use crate::variants;
 
 /// Pods of one trial, as in the CRD.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use wasmbench_api::density::Density;
 use wasmbench_api::run::{BenchmarkRunSpec, Network};
 
-use super::cold_start::sizes;
-use super::{Invalid, invalid, network_of};
 use crate::config::OperatorConfig;
+use crate::validate::cold_start::sizes;
+use crate::validate::{Invalid, invalid, network_of};
 
 const INSTANCES: &str = "spec.sweeps.density.instances";
 

@@ -2,10 +2,10 @@
 
 use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
 
-use super::names::unique;
-use super::{Invalid, invalid};
 use crate::config::OperatorConfig;
 use crate::points::points_of;
+use crate::validate::names::unique;
+use crate::validate::{Invalid, invalid};
 use crate::variants;
 use crate::wire::record::Point;
 use crate::wire::request::MeterLevel;

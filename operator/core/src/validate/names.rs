@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 
-use super::{Invalid, invalid};
+use crate::validate::{Invalid, invalid};
 
 pub(super) fn check(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     unique(

@@ -7,7 +7,7 @@ use wasmbench_api::run::{
     BenchmarkRunSpec, CpuAndMemory, Placement, SubjectResources, Toleration, TolerationOperator,
 };
 
-use super::{Invalid, invalid};
+use crate::validate::{Invalid, invalid};
 
 /// No container starts within less, in thousandths of a byte.
 const LEAST_MEMORY: u128 = 1000 << 20;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::open_loop::OpenLoop;
 
-use super::{Invalid, invalid};
 use crate::config::OperatorConfig;
+use crate::validate::{Invalid, invalid};
 
 /// Checks the rates and the load.
 pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {

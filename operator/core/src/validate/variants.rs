@@ -2,8 +2,8 @@
 
 use wasmbench_api::run::{Allocator, BenchmarkRunSpec, Compile, Preset, Variant};
 
-use super::{Invalid, ValidatedVariant, invalid};
 use crate::config::OperatorConfig;
+use crate::validate::{Invalid, ValidatedVariant, invalid};
 use crate::variants::{self, not_applicable};
 
 const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve \

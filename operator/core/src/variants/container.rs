@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::OwnContainer;
 
-use super::SubjectSpec;
+use crate::variants::SubjectSpec;
 
 pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
     SubjectSpec {

@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
-use super::{wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
+use crate::variants::{wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.

@@ -1,8 +1,8 @@
 //! The harness' floor: no variant, but a subject that does nothing but listen. It runs the probe's own
 //! image, which is on the node already, under the node's default runtime.
 
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::{SubjectSpec, gateway};
 
 /// The probe's command that listens.
 const COMMAND: &str = "listen";

@@ -1,8 +1,8 @@
 //! `native-host-network`: the native gateway on the node's network. What it saves against `native` is
 //! the price of a pod's own network.
 
-use super::{SubjectSpec, gateway};
 use crate::config::OperatorConfig;
+use crate::variants::{SubjectSpec, gateway};
 use crate::wire::record::Point;
 
 /// Why it is skipped, and what to do.

@@ -7,8 +7,8 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Preset, TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
-use super::{native_host_network, wasmtime_shim_http};
 use crate::points::points_of;
+use crate::variants::{native_host_network, wasmtime_shim_http};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.

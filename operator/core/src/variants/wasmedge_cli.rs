@@ -3,8 +3,8 @@
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::{SubjectSpec, gateway};
 
 /// The module's whole effect on an answer.
 const BODY_PREFIX: &str = "wasm:";

@@ -3,9 +3,9 @@
 
 use wasmbench_api::run::{Engine, EnvVar};
 
-use super::wasmedge_cli::{COMPILE_ENV, compile};
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::wasmedge_cli::{COMPILE_ENV, compile};
+use crate::variants::{SubjectSpec, gateway};
 
 /// The program of the image becomes `wasmedge` with the gateway as its guest.
 const SERVE: &str = "serve-wasmedge";

@@ -4,9 +4,9 @@
 
 use wasmbench_api::run::{Compile, Engine};
 
-use super::wasmedge_cli::compile;
-use super::{SubjectSpec, gateway};
 use crate::config::{Images, RuntimeClasses};
+use crate::variants::wasmedge_cli::compile;
+use crate::variants::{SubjectSpec, gateway};
 
 pub(super) fn subject(images: &Images, classes: &RuntimeClasses, engine: Engine) -> SubjectSpec {
     let image = match compile(engine) {

@@ -3,9 +3,9 @@
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 
-use super::wasmedge_cli::COMPILE_ENV;
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::wasmedge_cli::COMPILE_ENV;
+use crate::variants::{SubjectSpec, gateway};
 
 /// The module's whole effect on an answer.
 const BODY_PREFIX: &str = "wasm:";

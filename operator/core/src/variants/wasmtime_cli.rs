@@ -1,8 +1,8 @@
 //! `wasmtime-cli`: the gateway with each answer passed through a Wasm module by a `wasmtime run` of its own,
 //! whose code was compiled when the image was built. The price of a process per request.
 
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::{SubjectSpec, gateway};
 
 /// The module's whole effect on an answer.
 const BODY_PREFIX: &str = "wasm:";

@@ -3,8 +3,8 @@
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 
-use super::{SubjectSpec, gateway};
 use crate::config::Images;
+use crate::variants::{SubjectSpec, gateway};
 
 /// Read when the image starts, to choose the component.
 const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";

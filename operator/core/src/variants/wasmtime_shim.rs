@@ -1,8 +1,8 @@
 //! `wasmtime-shim`: the gateway itself, compiled from the same source to a WASI 0.2 component, in a pod
 //! that containerd hands to the wasmtime shim. The price of Wasm in the place of a container.
 
-use super::{SubjectSpec, gateway};
 use crate::config::{Images, RuntimeClasses};
+use crate::variants::{SubjectSpec, gateway};
 
 pub(super) fn subject(images: &Images, classes: &RuntimeClasses) -> SubjectSpec {
     SubjectSpec {

@@ -3,8 +3,8 @@
 
 use wasmbench_api::run::Workload;
 
-use super::{SubjectSpec, gateway};
 use crate::config::{Images, RuntimeClasses};
+use crate::variants::{SubjectSpec, gateway};
 
 pub(super) fn subject(images: &Images, classes: &RuntimeClasses) -> SubjectSpec {
     SubjectSpec {

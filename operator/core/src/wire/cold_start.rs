@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Expectation;
 
-use super::document::{Answer, Environment, NodeCpu, ProbeFailure};
+use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure};
 
 /// Name and version of the document's schema.
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";

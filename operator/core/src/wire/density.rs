@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cold_start::ColdStartRequest;
-use super::document::{Answer, Environment, ProbeFailure, TimedWindow};
-use super::request::{MeterLevel, NoiseRule};
+use crate::wire::cold_start::ColdStartRequest;
+use crate::wire::document::{Answer, Environment, ProbeFailure, TimedWindow};
+use crate::wire::request::{MeterLevel, NoiseRule};
 
 /// Name and version of the document's schema.
 pub const DENSITY_SCHEMA: &str = "wasmbench.dev/density/v1";

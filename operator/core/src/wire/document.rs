@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use wasmbench_api::absent::is_zero;
 
-use super::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
-use super::open_loop::OpenLoopWindow;
+use crate::wire::instrument::{CpuLists, EngineFacts, GeneratorCeiling};
+use crate::wire::open_loop::OpenLoopWindow;
 
 /// Name and version of the document's schema.
 pub const LOAD_SCHEMA: &str = "wasmbench.dev/load/v1";

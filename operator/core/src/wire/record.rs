@@ -7,10 +7,10 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::cold_start::ColdStartDocument;
-use super::density::DensityDocument;
-use super::document::LoadDocument;
-use super::request::NoiseRule;
+use crate::wire::cold_start::ColdStartDocument;
+use crate::wire::density::DensityDocument;
+use crate::wire::document::LoadDocument;
+use crate::wire::request::NoiseRule;
 
 /// Name and version of the record's schema.
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use futures::channel::mpsc::UnboundedReceiver;
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_core::wire::document::ProbeFailureReason;
 
 use super::failure;
 use crate::containerd::events::RuntimeEvent;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
-use wasmbench_core::wire::cold_start::{Clock, ColdStep};
+use wasmbench_core::wire::cold_start::Clock;
+use wasmbench_core::wire::cold_start::ColdStep;
 
 use super::pull::PullEvents;
 use super::sample::{Course, Pods};

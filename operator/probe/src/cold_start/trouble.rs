@@ -1,7 +1,8 @@
 //! Pods for which waiting is no use. A pod in, the reason out. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason as Reason};
+use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 
 /// Longest piece of other people's text that is passed on.
 const QUOTE: usize = 300;

@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use wasmbench_core::wire::density::{DensityStopReason, DensityStopped};
-use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+use wasmbench_core::wire::density::DensityStopReason;
+use wasmbench_core::wire::density::DensityStopped;
+use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_core::wire::document::ProbeFailureReason;
 
 /// Memory of the node, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

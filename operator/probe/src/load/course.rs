@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use wasmbench_core::wire::document::{ProbeFailure, TimedWindow};
+use wasmbench_core::wire::document::ProbeFailure;
+use wasmbench_core::wire::document::TimedWindow;
 
 use super::amounts::Amounts;
 use super::timed::{Bench, Warm};

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::results::{RunInput, summarize};
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found as tell;
+use wasmbench_results::{RunInput, summarize};
 
 /// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
 fn delayed(image: &str, seed: u32) -> String {

@@ -1,61 +1,13 @@
 //! Fixtures: a run as a user writes it, through the real `validate`.
 
+mod fixtures;
+
+pub use fixtures::{RUN, config};
 use proptest::prelude::*;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Precision;
-use wasmbench_core::config::OperatorConfig;
 use wasmbench_core::validate::{ValidatedRun, validate};
 use wasmbench_core::wire::record::Point;
-
-/// Names differ from presets and components on purpose, so that a swapped field shows.
-pub const RUN: &str = r#"
-apiVersion: wasmbench.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: gatekeeper, namespace: team-a, uid: 6f0c0e6e-0000-4000-8000-000000000001}
-spec:
-  blocks: 2
-  seed: 7
-  baseline: tortoise
-  placement: {nodeSelector: {disk: quiet}, tolerations: [{key: bench, operator: Exists}]}
-  variants:
-  - {name: tortoise, preset: native}
-  - {name: hare, preset: wasmtime-embedded, engine: {allocator: Pooling}}
-  - name: mine
-    container:
-      image: registry.example.com/team/mine@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-      args: ["--greeting", "$(HOSTNAME)"]
-      env: [{name: MODE, value: quick}]
-      port: 3000
-      runtimeClassName: spin
-  workloads:
-  - {name: greet, path: /, expect: {body: hello}}
-  - {name: relay, path: /elsewhere, upstream: true}
-  sweeps:
-    warmLatency: {requests: 100}
-    throughput: {connections: [10, 50], durationSeconds: 5, warmupSeconds: 1}
-"#;
-
-pub fn config() -> OperatorConfig {
-    let text = r"
-operatorNamespace: wasmbench-system
-images:
-  probe: example.com/probe:1
-  native: example.com/native:1
-  embedded: example.com/embedded:1
-  wasmtimeCli: example.com/wasmtime-cli:1
-  wasmedgeCli: example.com/wasmedge-cli:1
-  wasmtimeServe: example.com/wasmtime-serve:1
-  v8: example.com/v8:1
-  wasmerCli: example.com/wasmer-cli:1
-  server: example.com/server:1
-  http: example.com/http:1
-  serverWasmedge: example.com/server-wasmedge:1
-  serverWasmedgeAot: example.com/server-wasmedge-aot:1
-  upstream: example.com/upstream:1
-coldStartServiceAccount: wasmbench-cold-start
-";
-    serde_yaml::from_str(text).expect("the fixture is a configuration")
-}
 
 pub fn parse(text: &str) -> BenchmarkRun {
     serde_yaml::from_str(text).expect("the fixture is a run")

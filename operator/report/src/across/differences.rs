@@ -1,0 +1,252 @@
+//! What is not the same in two runs, and what that means. The same words for everything that the
+//! spec may ever hold: whatever is not known to be harmless counts as part of what is measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_results::environment::Environment;
+
+use crate::across::difference::{ABSENT, difference};
+use crate::across::ran::{self, joined};
+use crate::across::{Difference, Side, Weight};
+
+/// Fields of the spec that say how often, where and in which order, but not what is measured.
+const HARMLESS: [&str; 11] = [
+    "baseline",
+    "baselineRunName",
+    "blocks",
+    "expectations",
+    "minimumEffect",
+    "noiseFloor",
+    "precision",
+    "seed",
+    "subjectReadyTimeoutSeconds",
+    "suspend",
+    "ttlSecondsAfterFinished",
+];
+
+/// All differences, the gravest first.
+pub fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
+    let environments = (&before.summary.environment, &after.summary.environment);
+    let mut all = node(environments.0, environments.1);
+    all.extend(of_what_is_measured(before.spec, after.spec));
+    all.extend(instruments(environments.0, environments.1));
+    all.extend(trust(before, after));
+    all.extend(variants(before, after));
+    all.sort_by_key(|difference| difference.weight);
+    all
+}
+
+/// Nodes are the same when their fingerprints are; a run without one may have run anywhere.
+fn node(before: &Environment, after: &Environment) -> Vec<Difference> {
+    let (one, other) = (before.fingerprint.as_deref(), after.fingerprint.as_deref());
+    if one.is_some() && one == other {
+        return vec![];
+    }
+    let name = |fingerprint: Option<&str>| fingerprint.unwrap_or("unknown").to_owned();
+    let mut found = vec![Difference {
+        weight: Weight::Forbids,
+        what: "fingerprint of the node".to_owned(),
+        before: name(one),
+        after: name(other),
+    }];
+    for (scope, before, after) in [
+        ("probe", &before.facts, &after.facts),
+        ("node", &before.node_facts, &after.node_facts),
+    ] {
+        let of = |facts: &BTreeMap<String, String>, key: &str| {
+            facts.get(key).map_or(ABSENT, String::as_str).to_owned()
+        };
+        let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        found.extend(keys.into_iter().filter_map(|key| {
+            let what = format!("{scope}.{key}");
+            difference(Weight::Forbids, what, &of(before, key), &of(after, key))
+        }));
+    }
+    found
+}
+
+fn of_what_is_measured(before: &BenchmarkRunSpec, after: &BenchmarkRunSpec) -> Vec<Difference> {
+    let (one, other) = (flat(measured(before)), flat(measured(after)));
+    // What only one of the runs has at all is not compared, and needs no reason.
+    let known = |fields: &BTreeMap<String, String>, part: &str| {
+        fields.keys().any(|field| field.starts_with(part))
+    };
+    let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let differs = |field: &&String| {
+        let part = part(field);
+        part.is_none_or(|part| known(&one, part) && known(&other, part))
+    };
+    let found = fields.into_iter().filter(differs).filter_map(|field| {
+        let value = |fields: &BTreeMap<String, String>| {
+            fields
+                .get(field)
+                .cloned()
+                .unwrap_or_else(|| ABSENT.to_owned())
+        };
+        difference(
+            Weight::Forbids,
+            format!("spec.{field}"),
+            &value(&one),
+            &value(&other),
+        )
+    });
+    found.collect()
+}
+
+/// The workload or sweep that a field belongs to: `workloads.hello.`.
+fn part(field: &str) -> Option<&str> {
+    let is_part = field.starts_with("workloads.") || field.starts_with("sweeps.");
+    let ends: Vec<usize> = field.match_indices('.').map(|(at, _)| at).take(2).collect();
+    is_part
+        .then(|| ends.get(1).map(|end| &field[..=*end]))
+        .flatten()
+}
+
+/// The spec without what is harmless, workloads by name, and without points that only one run may
+/// have.
+fn measured(spec: &BenchmarkRunSpec) -> Value {
+    // A spec that came from JSON goes back to it; Null would make everything differ.
+    let mut value = serde_json::to_value(spec).unwrap_or_default();
+    let Some(fields) = value.as_object_mut() else {
+        return value;
+    };
+    fields.retain(|field, _| !HARMLESS.contains(&field.as_str()) && field != "variants");
+    // Which node it was is told by the fingerprint.
+    if let Some(placement) = fields.get_mut("placement").and_then(Value::as_object_mut) {
+        placement.retain(|field, _| field == "network");
+    }
+    if let Some(workloads) = fields.get_mut("workloads") {
+        *workloads = by_name(workloads.take());
+    }
+    for (sweep, points) in [
+        ("throughput", "connections"),
+        ("coldStart", "concurrency"),
+        ("openLoop", "ratesPercentOfPeak"),
+    ] {
+        let sweep = fields
+            .get_mut("sweeps")
+            .and_then(|sweeps| sweeps.get_mut(sweep));
+        if let Some(sweep) = sweep.and_then(Value::as_object_mut) {
+            sweep.remove(points);
+        }
+    }
+    value
+}
+
+/// A list of objects as an object: dots in names would look like levels, and no name has one.
+fn by_name(list: Value) -> Value {
+    let Value::Array(entries) = list else {
+        return list;
+    };
+    let named = entries.into_iter().filter_map(|entry| {
+        let name = entry.get("name")?.as_str()?.to_owned();
+        Some((name, entry))
+    });
+    Value::Object(named.collect())
+}
+
+/// Every leaf by its path.
+fn flat(value: Value) -> BTreeMap<String, String> {
+    let mut leaves = BTreeMap::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::Object(fields) => open.extend(fields.into_iter().map(|(field, value)| {
+                let dot = if path.is_empty() { "" } else { "." };
+                (format!("{path}{dot}{field}"), value)
+            })),
+            Value::Null => {}
+            Value::String(text) => {
+                leaves.insert(path, text);
+            }
+            other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
+                leaves.insert(path, other.to_string());
+            }
+        }
+    }
+    leaves
+}
+
+fn instruments(before: &Environment, after: &Environment) -> Vec<Difference> {
+    let sources = |environment: &Environment| {
+        let names = environment.memory_sources.iter();
+        joined(
+            &names
+                .map(|source| <&str>::from(*source).to_owned())
+                .collect(),
+        )
+    };
+    let all = [
+        (
+            "version of fortio",
+            joined(&before.fortio_versions),
+            joined(&after.fortio_versions),
+        ),
+        (
+            "version of the probe",
+            joined(&before.probe_versions),
+            joined(&after.probe_versions),
+        ),
+        (
+            "counter behind memory numbers",
+            sources(before),
+            sources(after),
+        ),
+        (
+            "name of the node",
+            before.node.clone().unwrap_or_default(),
+            after.node.clone().unwrap_or_default(),
+        ),
+    ];
+    let found = all.into_iter().filter_map(|(what, before, after)| {
+        difference(Weight::Warns, what.to_owned(), &before, &after)
+    });
+    found.collect()
+}
+
+fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
+    let word = |side: Side<'_>| match side.summary.trustworthy {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "no numbers",
+    };
+    let (one, other) = (word(before), word(after));
+    (one != "yes" || other != "yes").then(|| Difference {
+        weight: Weight::Warns,
+        what: "trustworthy".to_owned(),
+        before: one.to_owned(),
+        after: other.to_owned(),
+    })
+}
+
+/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared.
+fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
+    let of = |spec: &BenchmarkRunSpec| {
+        let variants = serde_json::to_value(&spec.variants).unwrap_or_default();
+        by_name(variants)
+    };
+    let (one, other) = (of(before.spec), of(after.spec));
+    let mut found = vec![];
+    for variant in &after.spec.variants {
+        let name = variant.name.as_str();
+        let (Some(one), Some(other)) = (one.get(name), other.get(name)) else {
+            continue;
+        };
+        found.extend(ran::differences(name, before, after));
+        let (one, other) = (flat(one.clone()), flat(other.clone()));
+        let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+        found.extend(fields.into_iter().filter_map(|field| {
+            let value = |fields: &BTreeMap<String, String>| {
+                fields
+                    .get(field)
+                    .cloned()
+                    .unwrap_or_else(|| ABSENT.to_owned())
+            };
+            let what = format!("spec.variants.{name}.{field}");
+            difference(Weight::Compared, what, &value(&one), &value(&other))
+        }));
+    }
+    found
+}

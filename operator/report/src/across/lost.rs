@@ -1,0 +1,54 @@
+//! Points that the earlier run has and the later one lost: it was to measure them, and no number of
+//! them is valid. Ratios cannot tell, since there is none.
+
+use wasmbench_api::run::TWIN;
+use wasmbench_results::summary::Summary;
+
+use crate::across::ratios::{Place, Sample, places};
+use crate::across::{Across, Lost};
+use crate::table::ascii;
+
+/// Variants on workloads that a line names.
+const MAX_NAMED: usize = 3;
+
+/// Points of `later` of which the `earlier` run has a number and the later one has none. One that has
+/// some numbers left is not among them: a service that got faster leaves windows too short to read CPU
+/// and memory, and that is no loss. Neither is the baseline's twin, which is no competitor.
+pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost> {
+    let has = |samples: &[Sample], place: &Place| samples.iter().any(|one| one.place == *place);
+    let competitors = places(later)
+        .into_iter()
+        .filter(|place| place.variant != TWIN);
+    let lost = competitors.filter(|place| has(earlier, place) && !has(numbers, place));
+    lost.map(|place| Lost {
+        variant: place.variant,
+        workload: place.workload,
+        point: place.point,
+    })
+    .collect()
+}
+
+impl Across {
+    /// The lost points in words: `no valid number any more: embedded on hello (warm, c10)`; `None`
+    /// without any.
+    pub fn lost_words(&self) -> Option<String> {
+        let mut groups: Vec<(String, Vec<&str>)> = vec![];
+        for lost in &self.lost {
+            let of = format!("{} on {}", lost.variant, lost.workload);
+            match groups.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, points)) => points.push(&lost.point),
+                None => groups.push((of, vec![&lost.point])),
+            }
+        }
+        let shown = groups.iter().take(MAX_NAMED);
+        let shown: Vec<String> = shown
+            .map(|(of, points)| format!("{of} ({})", points.join(", ")))
+            .collect();
+        let more = match groups.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let words = format!("no valid number any more: {}{more}", shown.join(", "));
+        (!shown.is_empty()).then(|| ascii(&words))
+    }
+}

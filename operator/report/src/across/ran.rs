@@ -1,0 +1,78 @@
+//! What ran as a variant, as it was seen: image, engine, `RuntimeClass`. It is what two runs are compared for.
+
+use std::collections::BTreeSet;
+
+use wasmbench_results::environment::VariantImages;
+
+use crate::across::difference::{ABSENT, difference};
+use crate::across::{Difference, Side, Weight};
+
+/// What nobody saw: of a variant that never ran, or an engine that was not asked.
+const UNKNOWN: &str = "unknown";
+/// Between the facts of an engine.
+const BETWEEN: &str = ", ";
+
+/// What is not the same in the variant of both runs.
+pub fn differences(variant: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
+    let of = |side: Side<'_>| {
+        let mut variants = side.summary.environment.variants.iter();
+        let ran = variants.find(|ran| ran.variant == variant);
+        ran.cloned().unwrap_or_default()
+    };
+    let (one, other) = (of(before), of(after));
+    let all = [
+        ("image", image(&one), image(&other)),
+        (
+            "engine",
+            engine(&one.engines, &other.engines),
+            engine(&other.engines, &one.engines),
+        ),
+        ("RuntimeClass", runtime_class(&one), runtime_class(&other)),
+    ];
+    let found = all.into_iter().filter_map(|(kind, one, other)| {
+        let what = format!("{kind} of {variant}");
+        difference(Weight::Compared, what, &one, &other)
+    });
+    found.collect()
+}
+
+fn image(ran: &VariantImages) -> String {
+    let is_resolved = !ran.image_ids.is_empty();
+    joined(if is_resolved {
+        &ran.image_ids
+    } else {
+        &ran.images
+    })
+}
+
+/// The facts that only this one of two engines tells of itself: all of them would be cut before the first
+/// that differs.
+fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
+    if says.is_empty() {
+        return UNKNOWN.to_owned();
+    }
+    let facts = |says: &BTreeSet<String>| -> BTreeSet<String> {
+        let facts = says.iter().flat_map(|text| text.split(BETWEEN));
+        facts.map(str::to_owned).collect()
+    };
+    let own: BTreeSet<String> = facts(says).difference(&facts(other)).cloned().collect();
+    if own.is_empty() {
+        ABSENT.to_owned()
+    } else {
+        joined(&own)
+    }
+}
+
+/// A variant that ran without one has the node's default.
+fn runtime_class(ran: &VariantImages) -> String {
+    match (ran.runtime_classes.is_empty(), ran.images.is_empty()) {
+        (false, _) => joined(&ran.runtime_classes),
+        (true, false) => "the node's default".to_owned(),
+        (true, true) => UNKNOWN.to_owned(),
+    }
+}
+
+/// What a set holds, in one line.
+pub fn joined(set: &BTreeSet<String>) -> String {
+    set.iter().cloned().collect::<Vec<_>>().join(BETWEEN)
+}

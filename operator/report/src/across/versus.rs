@@ -1,0 +1,115 @@
+//! A run and the one that it names in `spec.baselineRunName`: may it be compared, and what is said of
+//! it in the status and in the report.
+
+use wasmbench_api::status::VersusRun;
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
+use wasmbench_core::lifetime::is_finished;
+use wasmbench_core::twin::without_twin;
+use wasmbench_core::units::cut;
+use wasmbench_results::collect::RunInput;
+use wasmbench_results::summary::Summary;
+
+use crate::across::{Across, Side, across};
+
+/// Name of the file in the report.
+pub const VERSUS_RUN_TXT: &str = "versus-run.txt";
+/// Most bytes of that file: what a `ConfigMap` has beside [`crate::files::MAX_REPORT_BYTES`].
+const MAX_BYTES: usize = 60_000;
+/// Room for the note on rows that are left out.
+const NOTE_BYTES: usize = 200;
+/// Longest message of the status, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// What became of the comparison with an earlier run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versus {
+    name: String,
+    found: Result<Across, String>,
+}
+
+/// What to read of the earlier run, or why it cannot be compared with.
+pub fn earlier(name: &str, found: Option<&BenchmarkRun>) -> Result<RunInput, String> {
+    let Some(run) = found else {
+        return Err(format!(
+            "there is no BenchmarkRun '{name}' in this namespace; it may have been deleted"
+        ));
+    };
+    if !is_finished(run) {
+        return Err(format!("BenchmarkRun '{name}' was not finished"));
+    }
+    match run.status.as_ref().and_then(|status| status.seed) {
+        Some(seed) => Ok(RunInput::new(run, seed)),
+        None => Err(format!(
+            "BenchmarkRun '{name}' was refused and measured nothing"
+        )),
+    }
+}
+
+impl Versus {
+    /// The comparison of `after` with the run `name`, whose spec and summary are `before`, or the
+    /// reason why there are none.
+    pub fn of(
+        name: &str,
+        before: Result<(&BenchmarkRunSpec, &Summary), String>,
+        after: (&BenchmarkRunSpec, &Summary),
+    ) -> Self {
+        let found = before.map(|(spec, summary)| {
+            let (one, other) = (without_twin(spec), without_twin(after.0));
+            across(
+                Side {
+                    spec: &one,
+                    summary,
+                },
+                Side {
+                    spec: &other,
+                    summary: after.1,
+                },
+                false,
+            )
+        });
+        Self {
+            name: name.to_owned(),
+            found,
+        }
+    }
+
+    /// What the status says.
+    pub fn status(&self) -> VersusRun {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (compared, worse, better, message) = match &self.found {
+            Ok(found) => (
+                !found.ratios.is_empty(),
+                count(found.worse()),
+                count(found.better()),
+                found.line(),
+            ),
+            Err(reason) => (false, 0, 0, reason.clone()),
+        };
+        VersusRun {
+            name: self.name.clone(),
+            compared,
+            worse,
+            better,
+            message: cut(&message, MAX_MESSAGE_CHARS),
+        }
+    }
+
+    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that have no room are left out, and it says so.
+    pub fn text(&self) -> String {
+        let text = match &self.found {
+            Ok(found) => found.text(),
+            Err(reason) => format!("Not compared with {}: {reason}.\n", self.name),
+        };
+        if text.len() <= MAX_BYTES {
+            return text;
+        }
+        let mut kept = String::new();
+        for line in text.split_inclusive('\n') {
+            if kept.len() + line.len() + NOTE_BYTES > MAX_BYTES {
+                break;
+            }
+            kept.push_str(line);
+        }
+        kept + "The rest has no room here: kubectl wasmbench compare prints all of it.\n"
+    }
+}

@@ -1,0 +1,233 @@
+//! A comparison of runs as people see it: aligned text for a terminal, and one line for a status.
+
+use std::fmt::Write as _;
+
+use wasmbench_core::units::{self, cut, judged_ratio};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+
+use crate::across::{Across, CellRatio, Difference, Weight};
+use crate::table::{Align, Table, ascii};
+
+/// Longest line, in characters.
+const MAX_LINE_CHARS: usize = 400;
+/// Differences that one line names.
+const MAX_NAMED: usize = 3;
+
+impl Difference {
+    /// The difference in one line: `image of native: sha256:1 -> sha256:2`.
+    pub fn line(&self) -> String {
+        ascii(&format!("{}: {} -> {}", self.what, self.before, self.after))
+    }
+}
+
+impl Across {
+    /// Everything, for a terminal and for `versus-run.txt`.
+    pub fn text(&self) -> String {
+        let (before, after) = (&self.before, &self.after);
+        let mut text = ascii(&format!(
+            "{}/{} as a multiple of {}/{}",
+            after.namespace, after.name, before.namespace, before.name
+        ));
+        text.push('\n');
+        for difference in &self.differences {
+            let kind = match difference.weight {
+                Weight::Forbids if self.ratios.is_empty() => "Not comparable",
+                Weight::Forbids | Weight::Warns => "Warning",
+                Weight::Compared => "Compared",
+            };
+            let _ = writeln!(text, "{kind}: {}", difference.line());
+        }
+        if self.ratios.is_empty() {
+            if self.obstacles().next().is_none() {
+                let _ = writeln!(text, "{}", self.line());
+            }
+            return text;
+        }
+        let _ = write!(
+            text,
+            "\n{}\nIntervals know how far trials scatter within the runs; what shifts a whole run is not in \
+             them. Differences below {} do not matter.\n",
+            self.table().plain(),
+            units::excess(self.minimum_effect)
+        );
+        if self.judged() < self.ratios.len() {
+            text.push_str(
+                "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.\n",
+            );
+        }
+        if self.only_in_one > 0 {
+            let noun = if self.only_in_one == 1 {
+                "number"
+            } else {
+                "numbers"
+            };
+            let _ = writeln!(
+                text,
+                "Not compared: {} {noun} that only one of the runs has validly.",
+                self.only_in_one
+            );
+        }
+        if let Some(lost) = self.lost_words() {
+            let _ = writeln!(
+                text,
+                "Lost, {lost}. See the failures in the report of {}.",
+                ascii(&self.after.name)
+            );
+        }
+        text
+    }
+
+    /// The result in one line.
+    pub fn line(&self) -> String {
+        let obstacles: Vec<&Difference> = self.obstacles().collect();
+        if self.ratios.is_empty() && !obstacles.is_empty() && !self.forced {
+            let named: Vec<String> = obstacles
+                .iter()
+                .take(MAX_NAMED)
+                .map(|difference| difference.line())
+                .collect();
+            let more = match obstacles.len().saturating_sub(MAX_NAMED) {
+                0 => String::new(),
+                more => format!(" (+{more} more)"),
+            };
+            return cut(
+                &format!("differs in {}{more}", named.join("; ")),
+                MAX_LINE_CHARS,
+            );
+        }
+        let lost = self
+            .lost_words()
+            .map_or_else(String::new, |lost| format!("; {lost}"));
+        if self.ratios.is_empty() {
+            let nothing = "nothing to compare: no number is valid in both runs";
+            return cut(&format!("{nothing}{lost}"), MAX_LINE_CHARS);
+        }
+        let first = self
+            .ratios
+            .iter()
+            .filter(|ratio| ratio.verdict.is_some_and(Verdict::is_difference));
+        let first = first.max_by(|one, other| {
+            let far = |ratio: &CellRatio| libm::log(ratio.ratio).abs();
+            far(one).total_cmp(&far(other))
+        });
+        let most = first.map_or_else(String::new, |ratio| {
+            format!(
+                "; most: {} {} on {} at {}: {}",
+                ratio.variant,
+                ratio.metric.noun(),
+                ratio.workload,
+                ratio.point,
+                shown(ratio)
+            )
+        });
+        let counts = counts(self.judged(), self.worse(), self.better());
+        // Losses first: of a line that is too long the end is cut.
+        cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("WORKLOAD", Align::Left),
+            ("VARIANT", Align::Left),
+            ("POINT", Align::Left),
+            ("METRIC", Align::Left),
+            ("BEFORE", Align::Right),
+            ("AFTER", Align::Right),
+            ("RATIO", Align::Left),
+            ("TRIALS", Align::Right),
+        ]);
+        for ratio in &self.ratios {
+            table.row(&[
+                ratio.workload.clone(),
+                ratio.variant.clone(),
+                ratio.point.clone(),
+                ratio.metric.noun().to_owned(),
+                number(ratio.metric, ratio.before),
+                number(ratio.metric, ratio.after),
+                shown(ratio),
+                format!("{}, {}", ratio.trials_before, ratio.trials_after),
+            ]);
+        }
+        table
+    }
+}
+
+/// How many of `all` numbers differ, as a sentence.
+fn counts(all: usize, worse: usize, better: usize) -> String {
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (all, worse, better) {
+        (0, ..) => "no number is judged: all that both runs have lie beyond the knee".to_owned(),
+        (1, 0, 0) => "the only number of both runs is neither worse nor better".to_owned(),
+        (1, 0, _) => "the only number of both runs is better".to_owned(),
+        (1, ..) => "the only number of both runs is worse".to_owned(),
+        (_, 0, 0) => format!("none of {all} numbers is worse or better"),
+        (_, 0, _) => format!(
+            "none of {all} numbers is worse, {better} {} better",
+            are(better)
+        ),
+        (_, _, 0) => format!(
+            "{worse} of {all} numbers {} worse, none is better",
+            are(worse)
+        ),
+        _ => format!(
+            "{worse} of {all} numbers {} worse, {better} {} better",
+            are(worse),
+            are(better)
+        ),
+    }
+}
+
+fn shown(ratio: &CellRatio) -> String {
+    judged_ratio(
+        ratio.ratio,
+        ratio.low.zip(ratio.high),
+        ratio.verdict.map_or("beyond the knee", Verdict::words),
+    )
+}
+
+fn number(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::ThroughputRps => format!("{}/s", units::rate(value)),
+        Metric::Memory => units::bytes(value),
+        Metric::WarmP50
+        | Metric::CpuPerRequest
+        | Metric::ColdStartListening
+        | Metric::ColdStartAnswer
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99 => units::micros(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn none_one_and_many_are_told_in_sentences() {
+        for (all, worse, better, words) in [
+            (
+                0,
+                0,
+                0,
+                "no number is judged: all that both runs have lie beyond the knee",
+            ),
+            (
+                1,
+                0,
+                0,
+                "the only number of both runs is neither worse nor better",
+            ),
+            (1, 0, 1, "the only number of both runs is better"),
+            (1, 1, 0, "the only number of both runs is worse"),
+            (36, 0, 0, "none of 36 numbers is worse or better"),
+            (36, 0, 1, "none of 36 numbers is worse, 1 is better"),
+            (36, 1, 0, "1 of 36 numbers is worse, none is better"),
+            (36, 6, 0, "6 of 36 numbers are worse, none is better"),
+            (36, 1, 2, "1 of 36 numbers is worse, 2 are better"),
+            (36, 36, 0, "36 of 36 numbers are worse, none is better"),
+        ] {
+            assert_eq!(counts(all, worse, better), words);
+        }
+    }
+}

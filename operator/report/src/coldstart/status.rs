@@ -1,0 +1,106 @@
+//! Cells to the rows of a run's status. Numbers are those of the summary, digit by digit.
+
+use wasmbench_api::run::TWIN;
+use wasmbench_api::status::{
+    ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
+    SummaryRow,
+};
+use wasmbench_results::coldstart::{ColdRatio, ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::statistics::Spread;
+use wasmbench_results::summary::Summary;
+
+use crate::rows::invalid;
+
+/// `rows` with what is known of cold starts, and further rows for those that have nothing else.
+pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
+    let mut all = vec![];
+    // The twin is the noise floor and no competitor.
+    let variants = summary.compared.variants.iter();
+    for variant in variants.filter(|variant| variant.name != TWIN) {
+        for workload in &summary.compared.workloads {
+            let mine = |v: &str, w: &str| v == variant.name && w == workload.name;
+            let cells = summary.cold_starts.iter();
+            let cells = cells.filter(|cell| mine(&cell.variant, &cell.workload));
+            let tried = cells.filter(|cell| cell.counts.missing < cell.counts.planned);
+            let tried: Vec<&ColdStartCell> = tried.collect();
+            let known = rows
+                .iter()
+                .position(|row| mine(&row.variant, &row.workload));
+            let row = known.map(|index| rows.remove(index));
+            let row = row.or_else(|| {
+                (!tried.is_empty()).then(|| SummaryRow {
+                    variant: variant.name.clone(),
+                    workload: workload.name.clone(),
+                    ..SummaryRow::default()
+                })
+            });
+            if let Some(mut row) = row {
+                row.cold_start = tried.iter().filter_map(|cell| point(cell)).collect();
+                all.push(row);
+            }
+        }
+    }
+    all
+}
+
+/// What the harness takes by itself.
+pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
+    let time = |spread: Option<Spread>| {
+        let Spread { median, low, high } = spread?;
+        Some(FloorTime {
+            p50_microseconds: median,
+            low_microseconds: low,
+            high_microseconds: high,
+        })
+    };
+    let floor = |floor: &HarnessFloor| StatusFloor {
+        concurrency: floor.concurrency,
+        listening: time(floor.listening_microseconds),
+        answer: time(floor.answer_microseconds),
+    };
+    summary.harness_floors.iter().map(floor).collect()
+}
+
+/// Whether anything is known of cold starts of a variant.
+pub fn is_measured(summary: &Summary, variant: &str) -> bool {
+    let mut cells = summary.cold_starts.iter();
+    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
+}
+
+fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
+    let invalid = invalid(&cell.invalid_because);
+    (cell.counts.valid + cell.counts.invalid > 0 || invalid.is_some()).then(|| ColdStartPoint {
+        concurrency: cell.concurrency,
+        trials: cell.counts.valid,
+        failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        invalid,
+        samples: cell.pods / cell.concurrency.max(1),
+        listening: cell.create_to_listening.as_ref().map(time),
+        answer: cell.create_to_answer.as_ref().map(time),
+        makespan_microseconds: cell.makespan_microseconds.map(|spread| spread.median),
+    })
+}
+
+fn time(time: &ColdTime) -> ColdStartTime {
+    ColdStartTime {
+        p50_microseconds: time.p50_microseconds.median,
+        p90_microseconds: time.p90_microseconds,
+        versus_baseline: time.versus_baseline.as_ref().map(ratio),
+    }
+}
+
+fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
+    let Spread { median, low, high } = ratio.ratio;
+    ColdStartRatio {
+        ratio: median,
+        low,
+        high,
+        noise_floor: ratio.noise_floor,
+        verdict: ratio
+            .verdict
+            .map(<&str>::from)
+            .unwrap_or_default()
+            .to_owned(),
+        blocks: u32::try_from(ratio.per_block.len()).unwrap_or(u32::MAX),
+    }
+}

@@ -1,0 +1,57 @@
+//! The files of a report, from nothing but the run and its records.
+
+use std::collections::BTreeMap;
+
+use wasmbench_core::wire::record::Record;
+use wasmbench_results::collect::{RunInput, summarize};
+use wasmbench_results::summary::Summary;
+
+use crate::{csv, html, json, markdown};
+
+/// Key of the summary in numbers.
+pub const SUMMARY_JSON: &str = "summary.json";
+/// Key of the table for spreadsheets.
+pub const SUMMARY_CSV: &str = "summary.csv";
+/// Key of the report for people.
+pub const REPORT_MD: &str = "report.md";
+/// Key of the report as plots.
+pub const REPORT_HTML: &str = "report.html";
+/// Key of where and with what it was measured.
+pub const ENVIRONMENT_JSON: &str = "environment.json";
+
+/// Most bytes of all files together: a `ConfigMap` may hold 1,048,576 with the names of its keys.
+pub const MAX_REPORT_BYTES: usize = 960_000;
+/// Most bytes of the plots. Of what the numbers leave they get half: `report.md` has the other half
+/// for its table of all trials.
+const MAX_HTML_BYTES: usize = 400_000;
+
+/// A report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write the summary as JSON")]
+pub struct Error(#[from] serde_json::Error);
+
+/// The files of the report, by name. The same run and records, in any order, give the same bytes.
+pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<String, String>, Error> {
+    report_files_of(&summarize(run, records))
+}
+
+/// The files of the report, by name, from a summary. Together they stay below
+/// [`MAX_REPORT_BYTES`]: where there is no room, `report.html` draws less, and `report.md` leaves out
+/// rows of its table of all trials. Both say so.
+pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
+    let mut files = BTreeMap::from([
+        (SUMMARY_JSON.to_owned(), json::pretty(summary)?),
+        (SUMMARY_CSV.to_owned(), csv::summary_csv(summary)),
+        (
+            ENVIRONMENT_JSON.to_owned(),
+            json::pretty(&summary.environment)?,
+        ),
+    ]);
+    let used: usize = files.values().map(String::len).sum();
+    let room = MAX_REPORT_BYTES.saturating_sub(used);
+    let plots = html::report_html(summary, MAX_HTML_BYTES.min(room / 2));
+    let report = markdown::report_md(summary, room.saturating_sub(plots.len()));
+    files.insert(REPORT_HTML.to_owned(), plots);
+    files.insert(REPORT_MD.to_owned(), report);
+    Ok(files)
+}

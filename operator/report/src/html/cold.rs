@@ -1,0 +1,224 @@
+//! Plots of cold starts: every block a point, its discarded sample hollow, and the steps in between.
+
+use std::fmt::Write as _;
+
+use strum::IntoEnumIterator as _;
+use wasmbench_core::units;
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_results::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
+use wasmbench_results::summary::Summary;
+
+use crate::html::lane::{Axis, Lane, look, point_invalid, without_numbers};
+use crate::html::marks::{self, Dot, Points};
+use crate::html::plot::Plot;
+use crate::html::scale::Scale;
+use crate::html::strip::{self, FOOT, LEFT, NAME_CHARS, RIGHT, ROW, TOP, WIDTH, strip};
+
+const STEPS: &str = "Cold start: the steps";
+
+const AXIS: Axis = Axis {
+    name: "time since the request that creates the pod (us, ms, s)",
+    label: units::micros,
+    base: 1000.0,
+};
+
+/// What of a block is a point.
+type Of = fn(&ColdBlock) -> Option<f64>;
+
+/// The plots of one workload; none without cold starts.
+pub fn plots(summary: &Summary, workload: &str, id: &str, detail: Points) -> Vec<Plot> {
+    let of_workload = |cell: &&ColdStartCell| cell.workload == workload;
+    let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
+    if cells.is_empty() {
+        return vec![];
+    }
+    let of_listening = |cell: &&ColdStartCell| {
+        let time = cell.create_to_listening.as_ref();
+        lane(
+            summary,
+            cell,
+            time,
+            |b| b.listening,
+            |b| b.discarded_listening,
+        )
+    };
+    let of_answer = |cell: &&ColdStartCell| {
+        let time = cell.create_to_answer.as_ref();
+        lane(summary, cell, time, |b| b.answer, |b| b.discarded_answer)
+    };
+    let listening: Vec<Lane> = cells.iter().map(of_listening).collect();
+    let answer: Vec<Lane> = cells.iter().map(of_answer).collect();
+    let plot = |key: &str, title: &'static str, lanes: &[Lane]| Plot {
+        title,
+        svg: strip(&format!("{id}-{key}"), title, AXIS, lanes, detail),
+        notes: lanes.iter().filter_map(Lane::note).collect(),
+        has_legend: false,
+    };
+    let mut plots = vec![];
+    if listening.iter().any(|lane| !lane.dots.is_empty()) {
+        plots.push(plot(
+            "listening",
+            "Cold start: create to listening",
+            &listening,
+        ));
+    }
+    plots.push(plot(
+        "answer",
+        "Cold start: create to first correct answer",
+        &answer,
+    ));
+    plots.push(Plot {
+        title: STEPS,
+        svg: timelines(summary, &cells, &format!("{id}-steps")),
+        notes: vec![legend(&cells)],
+        has_legend: false,
+    });
+    plots
+}
+
+fn name(cell: &ColdStartCell) -> String {
+    match cell.concurrency {
+        1 => cell.variant.clone(),
+        more => format!("{} x{more}", cell.variant),
+    }
+}
+
+fn lane(
+    summary: &Summary,
+    cell: &ColdStartCell,
+    time: Option<&ColdTime>,
+    counted: Of,
+    discarded: Of,
+) -> Lane {
+    let invalid = point_invalid(&cell.invalid_because);
+    let because = invalid.as_ref();
+    let because = because.map_or_else(String::new, |why| format!(", {why}"));
+    let dot = |block: &ColdBlock, value: Option<f64>, counts: bool, what: &str| {
+        value.map(|value| Dot {
+            value,
+            label: format!(
+                "{}, block {}, {what}: {}",
+                name(cell),
+                block.block,
+                units::micros(value)
+            ),
+            counts: counts && cell.is_ranked(),
+            is_out_with_its_point: counts && !cell.is_ranked(),
+        })
+    };
+    let dots = cell.blocks.iter().flat_map(|block| {
+        let of_pods = format!("median of its pods{because}");
+        let counted = dot(block, counted(block), true, &of_pods);
+        let discarded = dot(
+            block,
+            discarded(block),
+            false,
+            "the first sample, discarded",
+        );
+        counted.into_iter().chain(discarded)
+    });
+    Lane {
+        name: name(cell),
+        look: look(summary, &cell.variant),
+        dots: dots.collect(),
+        spread: time.map(|time| time.p50_microseconds),
+        is_ranked: cell.is_ranked() && time.is_some(),
+        invalid,
+        mark: "",
+        missing: without_numbers(cell.counts),
+    }
+}
+
+/// Steps up to the answer; the end and the deletion of the pod is no part of its start.
+fn is_of_the_start(step: ColdStep) -> bool {
+    !matches!(
+        step,
+        ColdStep::CreateSent
+            | ColdStep::DeleteSent
+            | ColdStep::TaskExited
+            | ColdStep::DeletionFinished
+    )
+}
+
+/// The median moments of all steps, one row per cell, numbered in the order of the legend.
+fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> String {
+    let times = cells.iter().flat_map(|cell| &cell.steps);
+    let values = times.filter(|time| is_of_the_start(time.step));
+    let scale = Scale::fit(
+        values.map(|time| time.p50_microseconds).chain([0.0]),
+        AXIS.base,
+        (LEFT, RIGHT),
+    );
+    let bottom = TOP + ROW * cells.len() as f64;
+    let mut body = strip::grid(&scale, AXIS, bottom);
+    for (index, cell) in cells.iter().enumerate() {
+        let middle = TOP + ROW * (index as f64 + 0.5);
+        body.push_str(&marks::text(
+            "name",
+            (LEFT - 8.0, middle + 4.0),
+            &name(cell),
+            NAME_CHARS,
+        ));
+        let from = (scale.at(0.0), middle);
+        let classes = look(summary, &cell.variant).classes();
+        let _ = write!(
+            body,
+            "<g class=\"{classes}\">{}</g>",
+            marks::line("bar", from, (RIGHT, middle))
+        );
+        for (number, time) in numbered(cell) {
+            body.push_str(&moment(time, number, &name(cell), &scale, middle, &classes));
+        }
+        body.push('\n');
+    }
+    let what = "median moment of each step, one row per variant; the numbers are in the legend";
+    marks::svg(id, (WIDTH, bottom + FOOT), STEPS, what, &body)
+}
+
+fn moment(
+    time: &StepTime,
+    number: usize,
+    of: &str,
+    scale: &Scale,
+    middle: f64,
+    classes: &str,
+) -> String {
+    let (x, step, clock) = (
+        scale.at(time.p50_microseconds),
+        <&str>::from(time.step),
+        <&str>::from(time.clock),
+    );
+    // Neighbours above and below the line, so that close ones can be read.
+    let above = number % 2 == 1;
+    let y = if above { middle - 7.0 } else { middle + 15.0 };
+    format!(
+        "<g class=\"{classes}\"><title>{}, {step}: {} ({clock})</title>{}{}</g>",
+        marks::escape(of),
+        units::micros(time.p50_microseconds),
+        marks::line("median", (x, middle - 5.0), (x, middle + 5.0)),
+        marks::text("tick middle", (x, y), &number.to_string(), 4)
+    )
+}
+
+fn numbered(cell: &ColdStartCell) -> impl Iterator<Item = (usize, &StepTime)> {
+    cell.steps.iter().filter_map(|time| {
+        let order = ColdStep::iter().filter(|step| is_of_the_start(*step));
+        let place = order.into_iter().position(|step| step == time.step)?;
+        Some((place + 1, time))
+    })
+}
+
+/// What the numbers of the steps mean, as far as there is evidence of the step.
+fn legend(cells: &[&ColdStartCell]) -> String {
+    let mut found: Vec<(usize, ColdStep)> = cells
+        .iter()
+        .flat_map(|cell| numbered(cell))
+        .map(|(number, time)| (number, time.step))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let named = found
+        .into_iter()
+        .map(|(number, step)| format!("{number} {}", <&str>::from(step)));
+    named.collect::<Vec<_>>().join(", ")
+}

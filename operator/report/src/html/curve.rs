@@ -1,0 +1,149 @@
+//! Curves over the number of connections or another amount of load: one line per variant through its medians, with the band of
+//! the medians' intervals, and every trial a point.
+
+use std::fmt::Write as _;
+
+use crate::html::lane::{Axis, Lane};
+use crate::html::marks::{self, Look, Points, line, px, text};
+use crate::html::scale::Scale;
+
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 508.0;
+const TOP: f64 = 18.0;
+const BOTTOM: f64 = 236.0;
+const HEIGHT: f64 = 276.0;
+/// Space left and right of the first and last number of connections.
+const MARGIN: f64 = 26.0;
+/// Half the length of a median.
+const DASH: f64 = 5.0;
+/// Room of a number at the axis of connections.
+const TICK_ROOM: f64 = 30.0;
+
+/// What one variant does at each number of connections.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Name of the variant.
+    pub name: String,
+    /// Its look.
+    pub look: Look,
+    /// Amounts of load, and what was measured with them.
+    pub points: Vec<(u32, Lane)>,
+}
+
+/// A plot of these curves over an amount of load that is called `load`; `knee` is one to mark, and why.
+pub fn plot(
+    id: &str,
+    title: &str,
+    (axis, load): (Axis, &str),
+    curves: &[Curve],
+    knee: Option<(u32, String)>,
+    detail: Points,
+) -> String {
+    let lanes = curves.iter().flat_map(|curve| &curve.points);
+    let values = lanes.clone().flat_map(|(_, lane)| lane.values());
+    let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
+    let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
+    let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));
+    let mut body = frame(&across, &up, axis, load);
+    if let Some((connections, why)) = knee {
+        let x = across.at(f64::from(connections));
+        body.push_str(&line("knee", (x, TOP), (x, BOTTOM)));
+        // On the side where there is room.
+        let side = if x > f64::midpoint(LEFT, RIGHT) {
+            "tick end"
+        } else {
+            "tick"
+        };
+        body.push_str(&text(side, (x, TOP - 6.0), &why, 40));
+        body.push('\n');
+    }
+    let step = dodge(&across, curves.len());
+    for (index, curve) in curves.iter().enumerate() {
+        let shift = step * (index as f64 - (curves.len() as f64 - 1.0) / 2.0);
+        let x = |connections: u32| across.at(f64::from(connections)) + shift;
+        body.push_str(&drawn(curve, x, &up, detail));
+    }
+    let what = format!("{title} by {load}, one line per variant: {}", axis.name);
+    marks::svg(id, (WIDTH, HEIGHT), title, &what, &body)
+}
+
+/// Distance of neighbouring variants at the same number of connections, so that their points do not
+/// cover each other and stay clear of those of the next number.
+fn dodge(across: &Scale, curves: usize) -> f64 {
+    let places: Vec<f64> = across.ticks.iter().map(|tick| across.at(*tick)).collect();
+    let gaps = places.windows(2).map(|pair| pair[1] - pair[0]);
+    let room = gaps.fold(2.0 * MARGIN, f64::min) * 0.7;
+    (room / curves.max(1) as f64).min(9.0)
+}
+
+fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> String {
+    let mut svg = String::new();
+    for value in &up.ticks {
+        let y = up.at(*value);
+        svg.push_str(&line("grid", (LEFT, y), (RIGHT, y)));
+        let label = axis.tick(*value);
+        svg.push_str(&text("tick end", (LEFT - 6.0, y + 4.0), &label, 12));
+    }
+    let mut free_from = f64::MIN;
+    for connections in &across.ticks {
+        let x = across.at(*connections);
+        svg.push_str(&line("grid", (x, BOTTOM), (x, BOTTOM + 4.0)));
+        if x >= free_from {
+            let label = format!("{connections:.0}");
+            svg.push_str(&text("tick middle", (x, BOTTOM + 16.0), &label, 12));
+            free_from = x + TICK_ROOM;
+        }
+    }
+    let caution = up
+        .caution()
+        .map_or_else(String::new, |caution| format!("; {caution}"));
+    let name = format!("{load}; vertical: {}{caution}", axis.name);
+    let middle = f64::midpoint(LEFT, RIGHT);
+    svg + &text("axis middle", (middle, BOTTOM + 34.0), &name, 90) + "\n"
+}
+
+/// Line and band connect ranked points only; the others stand alone.
+fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> String {
+    let ranked = curve.points.iter().filter(|(_, lane)| lane.is_ranked);
+    let known: Vec<_> = ranked
+        .filter_map(|(connections, lane)| Some((x(*connections), lane.spread?)))
+        .collect();
+    let at = |x: f64, value: f64| format!("{} {}", px(x), px(up.at(value)));
+    let medians: Vec<String> = known.iter().map(|(x, s)| at(*x, s.median)).collect();
+    let upper = known.iter().map(|(x, s)| at(*x, s.high));
+    let lower = known.iter().rev().map(|(x, s)| at(*x, s.low));
+    let band: Vec<String> = upper.chain(lower).collect();
+    let bars = known.iter().fold(String::new(), |mut bars, (x, spread)| {
+        let _ = write!(bars, "M{}V{}", at(*x, spread.low), px(up.at(spread.high)));
+        bars
+    });
+    let mut svg = String::new();
+    if !known.is_empty() {
+        svg = format!(
+            "<g class=\"{}\"><path class=\"band\" d=\"M{}z\"/><path class=\"bar\" d=\"{bars}\"/>\
+             <path class=\"curve\" d=\"M{}\"><title>{}</title></path></g>",
+            curve.look.classes(),
+            band.join("L"),
+            medians.join("L"),
+            marks::escape(&curve.name),
+        );
+    }
+    for (connections, lane) in &curve.points {
+        let at = x(*connections);
+        let places: Vec<_> = lane
+            .dots
+            .iter()
+            .map(|dot| (at, up.at(dot.value), dot))
+            .collect();
+        svg.push_str(&marks::points(&places, lane.look, detail));
+        if let Some(spread) = lane.spread {
+            let y = up.at(spread.median);
+            let dash = line("median", (at - DASH, y), (at + DASH, y));
+            let classes = lane.look.classes();
+            let dash = marks::titled(dash, lane.invalid.as_deref());
+            let _ = write!(svg, "<g class=\"{classes}\">{dash}</g>");
+        }
+    }
+    svg + "\n"
+}

@@ -1,0 +1,67 @@
+//! The plot of density: what each climb of the ladder found for one more instance.
+
+use wasmbench_core::units;
+use wasmbench_results::density::DensityCell;
+use wasmbench_results::summary::Summary;
+
+use crate::html::lane::{Axis, Lane, is_drawn, look, point_invalid, without_numbers};
+use crate::html::marks::{Dot, Points};
+use crate::html::plot::Plot;
+use crate::html::strip::strip;
+
+const TITLE: &str = "Density: memory of one more instance";
+
+const AXIS: Axis = Axis {
+    name: "memory per instance (KiB, MiB, GiB)",
+    label: units::bytes,
+    base: 1024.0,
+};
+
+/// The plot of one workload; none without a climb of which memory was read.
+pub fn plot(summary: &Summary, workload: &str, id: &str, detail: Points) -> Option<Plot> {
+    let of_workload = |cell: &&DensityCell| cell.workload == workload;
+    let cells = summary.density.iter().filter(of_workload);
+    let lanes: Vec<Lane> = cells.map(|cell| lane(summary, cell)).collect();
+    if lanes.iter().all(|lane| lane.dots.is_empty()) {
+        return None;
+    }
+    Some(Plot {
+        title: TITLE,
+        svg: strip(&format!("{id}-density"), TITLE, AXIS, &lanes, detail),
+        notes: lanes.iter().filter_map(Lane::note).collect(),
+        has_legend: false,
+    })
+}
+
+fn lane(summary: &Summary, cell: &DensityCell) -> Lane {
+    let invalid = point_invalid(&cell.invalid_because);
+    let because = invalid.as_ref();
+    let because = because.map_or_else(String::new, |why| format!(", {why}"));
+    let dots = cell.blocks.iter().filter_map(|block| {
+        let value = block.bytes_per_instance.filter(|bytes| is_drawn(*bytes))?;
+        Some(Dot {
+            value,
+            label: format!(
+                "{}, block {}, up to {} instances{because}: {}",
+                cell.variant,
+                block.block,
+                block.instances,
+                units::bytes(value)
+            ),
+            counts: cell.is_ranked(),
+            is_out_with_its_point: !cell.is_ranked(),
+        })
+    });
+    Lane {
+        name: cell.variant.clone(),
+        look: look(summary, &cell.variant),
+        dots: dots.collect(),
+        spread: cell
+            .bytes_per_instance
+            .filter(|spread| is_drawn(spread.low)),
+        is_ranked: cell.is_ranked(),
+        invalid,
+        mark: "",
+        missing: without_numbers(cell.counts),
+    }
+}

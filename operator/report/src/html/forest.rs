@@ -1,0 +1,189 @@
+//! Forest plots: ratios to the baseline with their intervals, beside what does not matter (the
+//! minimum effect) and what the node cannot resolve (the noise floor).
+
+use std::fmt::Write as _;
+
+use wasmbench_core::units;
+
+use crate::html::marks::{self, Dot, Look, Points, jitter, line, px, text, tick};
+use crate::html::scale::Scale;
+
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = 690.0;
+const TOP: f64 = 6.0;
+const ROW: f64 = 26.0;
+const HEAD: f64 = 24.0;
+const FOOT: f64 = 38.0;
+/// Intervals may be as wide as they like; an axis beyond these ends would show nothing else.
+const ENDS: (f64, f64) = (1e-3, 1e3);
+
+/// Ratios of one metric.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Name of the metric, and where it is compared.
+    pub name: String,
+    /// The factor above 1 that the twin may differ by.
+    pub noise_floor: Option<f64>,
+    /// One per variant, the twin last.
+    pub ratios: Vec<Ratio>,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    /// Name of the variant.
+    pub name: String,
+    /// Its look.
+    pub look: Look,
+    /// The ratio.
+    pub estimate: f64,
+    /// The ends of its interval.
+    pub interval: Option<(f64, f64)>,
+    /// The ratio of each block.
+    pub blocks: Vec<f64>,
+    /// Ratio, interval and verdict in words.
+    pub words: String,
+}
+
+impl Ratio {
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let ends = self
+            .interval
+            .into_iter()
+            .flat_map(|(low, high)| [low, high]);
+        let all = self
+            .blocks
+            .iter()
+            .copied()
+            .chain(ends)
+            .chain([self.estimate]);
+        all.map(|ratio| ratio.clamp(ENDS.0, ENDS.1))
+    }
+}
+
+/// A forest plot of these groups. `minimum_effect` is the factor above 1 from which differences
+/// matter.
+pub fn forest(
+    id: &str,
+    title: &str,
+    baseline: &str,
+    groups: &[Group],
+    minimum_effect: Option<f64>,
+    detail: Points,
+) -> String {
+    let values = groups.iter().flat_map(|group| &group.ratios);
+    let values = values.flat_map(Ratio::values);
+    let effect = minimum_effect.map(|factor| (1.0 / factor, factor));
+    let values = values.chain(effect.into_iter().flat_map(|(low, high)| [low, high]));
+    let scale = Scale::ratios(values, (LEFT, RIGHT));
+    let rows: f64 = groups.iter().map(height).sum();
+    let bottom = TOP + rows;
+    let mut body = String::new();
+    if let Some(ends) = effect {
+        body.push_str(&zone("effect", &scale, ends, (TOP, rows), "minimum effect"));
+    }
+    let mut y = TOP;
+    let mut drawn = String::new();
+    for group in groups {
+        if let Some(factor) = group.noise_floor {
+            let ends = (1.0 / factor, factor);
+            body.push_str(&zone(
+                "floor",
+                &scale,
+                ends,
+                (y + HEAD, height(group) - HEAD),
+                "noise floor",
+            ));
+        }
+        drawn.push_str(&rows_of(group, &scale, y, detail));
+        y += height(group);
+    }
+    body.push_str(&axis(&scale, baseline, bottom));
+    body.push_str(&drawn);
+    let what = format!("{title}: ratios to {baseline} with their 95 % intervals and verdicts");
+    marks::svg(id, (WIDTH, bottom + FOOT), title, &what, &body)
+}
+
+fn height(group: &Group) -> f64 {
+    HEAD + ROW * group.ratios.len() as f64
+}
+
+fn zone(
+    class: &str,
+    scale: &Scale,
+    (low, high): (f64, f64),
+    (y, tall): (f64, f64),
+    name: &str,
+) -> String {
+    let (from, to) = (scale.at(low), scale.at(high));
+    format!(
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{name}: {} to {}\
+         </title></rect>",
+        px(from),
+        px(y),
+        px(to - from),
+        px(tall),
+        units::ratio(low),
+        units::ratio(high)
+    )
+}
+
+fn axis(scale: &Scale, baseline: &str, bottom: f64) -> String {
+    let mut svg = String::new();
+    for value in &scale.ticks {
+        let x = scale.at(*value);
+        svg.push_str(&line("grid", (x, TOP), (x, bottom)));
+        let label = tick(&units::ratio(*value));
+        svg.push_str(&text("tick middle", (x, bottom + 14.0), &label, 12));
+    }
+    let one = scale.at(1.0);
+    svg.push_str(&line("one", (one, TOP), (one, bottom)));
+    let name = format!("multiple of {baseline}; logarithmic axis");
+    let middle = f64::midpoint(LEFT, RIGHT);
+    svg + &text("axis middle", (middle, bottom + 30.0), &name, 90) + "\n"
+}
+
+fn rows_of(group: &Group, scale: &Scale, top: f64, detail: Points) -> String {
+    let mut svg = text("group", (8.0, top + 17.0), &group.name, 100) + "\n";
+    for (index, ratio) in group.ratios.iter().enumerate() {
+        let middle = top + HEAD + ROW * (index as f64 + 0.5);
+        svg.push_str(&row(ratio, scale, middle, detail));
+    }
+    svg
+}
+
+fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> String {
+    let mut svg = text("name", (LEFT - 10.0, middle + 4.0), &ratio.name, 28);
+    let dots: Vec<Dot> = ratio
+        .blocks
+        .iter()
+        .map(|value| Dot {
+            value: *value,
+            label: format!("{}, one block: {}", ratio.name, units::ratio(*value)),
+            counts: true,
+            is_out_with_its_point: false,
+        })
+        .collect();
+    let places: Vec<_> = dots
+        .iter()
+        .enumerate()
+        .map(|(index, dot)| (scale.at(dot.value), middle + 14.0 * jitter(index), dot))
+        .collect();
+    let _ = write!(
+        svg,
+        "<g class=\"faint\">{}</g>",
+        marks::points(&places, ratio.look, detail)
+    );
+    let at = scale.at(ratio.estimate);
+    let whiskers = ratio.interval.map_or_else(String::new, |(low, high)| {
+        line("range", (scale.at(low), middle), (scale.at(high), middle))
+    });
+    let _ = write!(
+        svg,
+        "<g class=\"{}\">{whiskers}{}</g>",
+        ratio.look.classes(),
+        line("median", (at, middle - 8.0), (at, middle + 8.0))
+    );
+    svg + &text("words", (RIGHT + 12.0, middle + 4.0), &ratio.words, 42) + "\n"
+}

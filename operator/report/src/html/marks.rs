@@ -1,0 +1,262 @@
+//! The smallest parts of a plot: escaped text, coordinates, points and intervals.
+
+use std::fmt::Write as _;
+
+pub use crate::table::escape_html as escape;
+use wasmbench_core::units::cut;
+
+/// How single trials are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Each with a label that a pointer shows.
+    Labelled,
+    /// Without labels; what does not count keeps its label.
+    Plain,
+    /// Not at all: medians and intervals only.
+    None,
+}
+
+/// Colours of variants; further ones get the same colours with another shape.
+const COLOURS: usize = 8;
+
+/// The look of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    colour: Option<usize>,
+    is_square: bool,
+}
+
+impl Look {
+    /// The look of the variant at `index`.
+    pub fn of(index: usize) -> Self {
+        Self {
+            colour: Some(index % COLOURS),
+            is_square: index / COLOURS % 2 == 1,
+        }
+    }
+
+    /// The look of the baseline's twin.
+    pub fn twin() -> Self {
+        Self {
+            colour: None,
+            is_square: false,
+        }
+    }
+
+    /// Classes of an element that carries the look.
+    pub fn classes(self) -> String {
+        let colour = self
+            .colour
+            .map_or_else(|| "twin".to_owned(), |colour| format!("c{colour}"));
+        let shape = if self.is_square { " square" } else { "" };
+        format!("{colour}{shape}")
+    }
+}
+
+/// A number in a plot: a trial, or a pod.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dot {
+    /// The number.
+    pub value: f64,
+    /// What a pointer shows.
+    pub label: String,
+    /// Whether it counts; what does not is drawn hollow and crossed.
+    pub counts: bool,
+    /// Whether it does not only because its whole point is invalid: then there may be as many as of those
+    /// that count, and the median names the reason too.
+    pub is_out_with_its_point: bool,
+}
+
+/// A coordinate with at most one digit behind the point.
+pub fn px(coordinate: f64) -> String {
+    let text = format!("{coordinate:.1}");
+    let short = text.strip_suffix(".0").unwrap_or(&text);
+    let zero = short == "-0";
+    if zero { "0" } else { short }.to_owned()
+}
+
+/// The number at a tick, without the zeros that say how well a measured one is known.
+pub fn tick(label: &str) -> String {
+    let end = label
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(label.len());
+    let (number, unit) = label.split_at(end);
+    if !number.contains('.') {
+        return label.to_owned();
+    }
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    format!("{number}{unit}")
+}
+
+/// Points at these coordinates, as far as they are drawn.
+pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
+    let (counting, others): (Vec<_>, Vec<_>) =
+        dots.iter().copied().partition(|(.., dot)| dot.counts);
+    let (with_their_point, others): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|(.., dot)| dot.is_out_with_its_point);
+    let mut svg = String::new();
+    match detail {
+        Points::Labelled => {
+            for (x, y, dot) in counting {
+                let _ = write!(
+                    svg,
+                    "<path d=\"{}\"><title>{}</title></path>",
+                    spot(x, y),
+                    escape(&dot.label)
+                );
+            }
+        }
+        Points::Plain if !counting.is_empty() => {
+            let spots: String = counting.iter().map(|(x, y, _)| spot(*x, *y)).collect();
+            let _ = write!(svg, "<path d=\"{spots}\"/>");
+        }
+        Points::Plain | Points::None => {}
+    }
+    if !svg.is_empty() {
+        svg = format!("<g class=\"dots {}\">{svg}</g>", look.classes());
+    }
+    let labelled = |svg: &mut String, (x, y, dot): (f64, f64, &Dot)| {
+        let _ = write!(
+            svg,
+            "<path class=\"out {}\" d=\"{}\"><title>{}</title></path>",
+            look.classes(),
+            crossed(x, y),
+            escape(&dot.label)
+        );
+    };
+    match detail {
+        Points::Labelled => {
+            for dot in with_their_point {
+                labelled(&mut svg, dot);
+            }
+        }
+        Points::Plain if !with_their_point.is_empty() => {
+            let all = with_their_point.iter();
+            let all: String = all.map(|(x, y, _)| crossed(*x, *y)).collect();
+            let _ = write!(svg, "<path class=\"out {}\" d=\"{all}\"/>", look.classes());
+        }
+        Points::Plain | Points::None => {}
+    }
+    // What does not count by itself is never thinned out: few of them, and each has a reason.
+    for dot in others {
+        labelled(&mut svg, dot);
+    }
+    svg
+}
+
+/// A line without length: its round or square ends are the point.
+fn spot(x: f64, y: f64) -> String {
+    format!("M{} {}h0", px(x), px(y))
+}
+
+/// A hollow circle with a cross.
+fn crossed(x: f64, y: f64) -> String {
+    format!(
+        "M{} {}a4 4 0 1 0 8 0a4 4 0 1 0-8 0m1.2-2.8l5.6 5.6m0-5.6l-5.6 5.6",
+        px(x - 4.0),
+        px(y)
+    )
+}
+
+/// A line.
+pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+    format!(
+        "<path class=\"{class}\" d=\"M{} {}L{} {}\"/>",
+        px(x1),
+        px(y1),
+        px(x2),
+        px(y2)
+    )
+}
+
+/// What a pointer on `svg` shows; `svg` itself without any.
+pub fn titled(svg: String, title: Option<&str>) -> String {
+    match title {
+        Some(title) => format!("<g><title>{}</title>{svg}</g>", escape(title)),
+        None => svg,
+    }
+}
+
+/// A line of text, cut to `limit` characters; a pointer shows what was cut.
+pub fn text(class: &str, (x, y): (f64, f64), text: &str, limit: usize) -> String {
+    let shown = cut(text, limit);
+    let whole = if shown == text {
+        String::new()
+    } else {
+        format!("<title>{}</title>", escape(text))
+    };
+    format!(
+        "<text class=\"{class}\" x=\"{}\" y=\"{}\">{whole}{}</text>",
+        px(x),
+        px(y),
+        escape(&shown)
+    )
+}
+
+/// A whole plot: its name for those who cannot see it, and what it shows in words.
+pub fn svg(id: &str, (width, height): (f64, f64), title: &str, what: &str, body: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>\n{body}</svg>\n",
+        px(width),
+        px(height),
+        escape(title),
+        escape(what)
+    )
+}
+
+/// Spreads points that would lie on each other: a share of 1, as even as the golden ratio makes it.
+pub fn jitter(index: usize) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    let turns = index as f64 * GOLDEN;
+    turns - turns.floor() - 0.5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_short() {
+        assert_eq!([12.0, 12.34, -0.01, 0.96].map(px), ["12", "12.3", "0", "1"]);
+    }
+
+    #[test]
+    fn ticks_lose_zeros_only_behind_the_point() {
+        let shown = ["5.00 MiB", "12.0k", "100", "0.50 us", "1.05x", "20.0k"].map(tick);
+        assert_eq!(shown, ["5 MiB", "12k", "100", "0.5 us", "1.05x", "20k"]);
+    }
+
+    #[test]
+    fn what_does_not_count_is_drawn_with_its_reason_at_every_detail() {
+        let dot = |counts| Dot {
+            value: 1.0,
+            label: "b1: invalid".to_owned(),
+            counts,
+            is_out_with_its_point: false,
+        };
+        let (good, bad) = (dot(true), dot(false));
+        for detail in [Points::Labelled, Points::Plain, Points::None] {
+            let svg = points(&[(1.0, 2.0, &good), (3.0, 4.0, &bad)], Look::of(0), detail);
+            assert_eq!(svg.matches("class=\"out").count(), 1, "{svg}");
+            assert_eq!(svg.contains("dots"), detail != Points::None);
+        }
+    }
+
+    #[test]
+    fn what_is_out_with_its_point_is_crossed_as_long_as_points_are_drawn() {
+        let dot = Dot {
+            value: 1.0,
+            label: "b1, point invalid: Throttled".to_owned(),
+            counts: false,
+            is_out_with_its_point: true,
+        };
+        let drawn = |detail| points(&[(1.0, 2.0, &dot), (3.0, 4.0, &dot)], Look::of(0), detail);
+        let [labelled, plain, none] = [Points::Labelled, Points::Plain, Points::None].map(drawn);
+        assert_eq!(labelled.matches("point invalid: Throttled").count(), 2);
+        assert_eq!(plain.matches("class=\"out").count(), 1, "{plain}");
+        assert!(!plain.contains("dots") && plain.len() < labelled.len());
+        assert_eq!(none, "");
+    }
+}

@@ -1,0 +1,203 @@
+//! The page around the plots, and how it is made to fit.
+
+use std::fmt::Write as _;
+
+use wasmbench_results::doubt::Doubt;
+use wasmbench_results::expectations::Decision;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::{substrate, words};
+
+use crate::html::marks::escape;
+use crate::html::{DETAILS, Detail, Points, sections};
+use crate::tables;
+
+const STYLE: &str = include_str!("style.css");
+const HOW_TO_READ: &str = include_str!("how_to_read.html");
+const END: &str = "</main>\n</body>\n</html>\n";
+/// Room for the note on what is left out.
+const MAX_NOTE_BYTES: usize = 300;
+
+/// The page in at most `room` bytes: with as much detail as fits, then without the last workloads,
+/// and it says what is missing.
+pub fn report_html(summary: &Summary, room: usize) -> String {
+    let frame = [head(summary), foot(summary)];
+    let used = frame.iter().map(String::len).sum::<usize>() + MAX_NOTE_BYTES;
+    let room = room.saturating_sub(used);
+    let workloads = summary.compared.workloads.len();
+    let [head, foot] = frame;
+    let least = DETAILS[DETAILS.len() - 1];
+    for detail in DETAILS {
+        let (html, shown) = workload_sections(summary, detail, room);
+        if shown == workloads || detail == least {
+            let note = note(detail, workloads - shown);
+            return format!("{head}{note}{html}{foot}");
+        }
+    }
+    format!("{head}{foot}")
+}
+
+/// The sections of as many workloads as fit, and how many.
+fn workload_sections(summary: &Summary, detail: Detail, room: usize) -> (String, usize) {
+    let mut html = String::new();
+    for index in 0..summary.compared.workloads.len() {
+        let section = sections::workload(summary, index, detail);
+        if html.len() + section.len() > room {
+            return (html, index);
+        }
+        html.push_str(&section);
+    }
+    (html, summary.compared.workloads.len())
+}
+
+fn note(detail: Detail, left_out: usize) -> String {
+    let points = match detail.points {
+        Points::Labelled => "",
+        Points::Plain => {
+            "This run is large: points have no labels; report.md and summary.json have the numbers of \
+             every trial. "
+        }
+        Points::None => {
+            "This run is too large for a point per trial: the plots show medians and intervals, and \
+             trials that are left out of their point; summary.json has the numbers of every trial. "
+        }
+    };
+    let tables = if detail.tables {
+        ""
+    } else {
+        "The tables are in report.md. "
+    };
+    let workloads = match left_out {
+        0 => String::new(),
+        more => format!("{more} more workload(s) are only in report.md. "),
+    };
+    let note = format!("{points}{tables}{workloads}");
+    if note.is_empty() {
+        note
+    } else {
+        format!("<p class=\"note\">{}</p>\n", note.trim_end())
+    }
+}
+
+fn head(summary: &Summary) -> String {
+    let run = &summary.run;
+    let name = escape(&format!("{}/{}", run.namespace, run.name));
+    let (class, trust) = match summary.trustworthy {
+        None => ("", "no numbers to judge"),
+        Some(true) => ("yes", "yes"),
+        Some(false) => ("no", "no, see Doubts"),
+    };
+    let trials = words::trials(summary.trials);
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\"/>\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         {HATCH}<h1>{name}</h1>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: <b class=\"{class}\">{trust}\
+         </b>. {trials} Baseline: {}.</p>\n",
+        escape(&summary.verdict),
+        escape(&summary.baseline),
+    );
+    if let Some(period) = &summary.period {
+        let _ = writeln!(html, "<p>Measured from {}.</p>", period.words());
+    }
+    if let Some(substrate) = substrate::sentence(&summary.environment) {
+        let _ = writeln!(html, "<p>Measured on {}.</p>", escape(&substrate));
+    }
+    if let Some(precision) = &summary.precision {
+        let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));
+    }
+    html.push_str(&expectations(summary));
+    html.push_str(&doubts(summary));
+    html + &compared(summary)
+}
+
+/// The pattern of what is not resolvable.
+const HATCH: &str = "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs><pattern \
+                     id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+                     patternTransform=\"rotate(45)\"><path class=\"hatching\" d=\"M0 \
+                     0V6\"/></pattern></defs></svg>\n";
+
+fn expectations(summary: &Summary) -> String {
+    let item = |decision: &Decision| {
+        format!(
+            "<li><b>{}</b>: {}: {}</li>\n",
+            escape(decision.outcome.words()),
+            escape(&decision.name),
+            escape(&decision.message)
+        )
+    };
+    let items: String = summary.expectations.iter().map(item).collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("<h2>Expectations</h2>\n<ul>\n{items}</ul>\n")
+}
+
+fn doubts(summary: &Summary) -> String {
+    let item = |doubt: &Doubt| {
+        let reason: &str = doubt.reason.into();
+        let kind = if doubt.breaks_trust { "" } else { "Note, " };
+        format!(
+            "<li>{kind}<b>{reason}</b>: {}. What to do: {}.</li>\n",
+            escape(&doubt.message),
+            escape(&doubt.remedy)
+        )
+    };
+    let mut sorted: Vec<&Doubt> = summary.doubts.iter().collect();
+    sorted.sort_by_key(|doubt| !doubt.breaks_trust);
+    let items: String = sorted.into_iter().map(item).collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("<h2>Doubts</h2>\n<ul>\n{items}</ul>\n")
+}
+
+fn compared(summary: &Summary) -> String {
+    let sweeps = summary.compared.sweeps.iter().chain(&summary.compared.twin);
+    let sweeps: String = sweeps.fold(String::new(), |mut items, sweep| {
+        let _ = writeln!(items, "<li>{}</li>", escape(sweep));
+        items
+    });
+    format!(
+        "<details open=\"open\"><summary>What was compared</summary>\n{}<ul>\n{sweeps}<li>{} block(s): each \
+         repeats every cell once with a fresh pod, in an order shuffled with seed {}</li>\n</ul>\n\
+         </details>\n",
+        tables::variants(summary).html("Variants"),
+        summary.compared.blocks,
+        summary.seed
+    )
+}
+
+fn foot(summary: &Summary) -> String {
+    let environment = &summary.environment;
+    let unknown = || "unknown".to_owned();
+    let node = environment.node.clone().unwrap_or_else(unknown);
+    let fingerprint = environment.fingerprint.clone().unwrap_or_else(unknown);
+    format!(
+        "{}{HOW_TO_READ}<p>Node {}, fingerprint {}: environment.json has its facts. Runs with different \
+         fingerprints do not compare.</p>\n{END}",
+        not_applicable(summary) + &not_measured(summary),
+        escape(&node),
+        escape(&fingerprint)
+    )
+}
+
+fn not_applicable(summary: &Summary) -> String {
+    let table = tables::not_applicable(summary);
+    if table.is_empty() {
+        return String::new();
+    }
+    let table = table.html("What variants cannot do by definition");
+    format!("<section>\n<h2>Not applicable</h2>\n{table}</section>\n")
+}
+
+fn not_measured(summary: &Summary) -> String {
+    if summary.failures.is_empty() {
+        return String::new();
+    }
+    let rest = tables::failures_not_listed(summary);
+    let rest = rest.map_or_else(String::new, |rest| format!("<p>{rest}</p>\n"));
+    let table = tables::failures(summary).html("Trials without a measurement");
+    format!("<section>\n<h2>Trials without a measurement</h2>\n{table}{rest}</section>\n")
+}

@@ -1,0 +1,242 @@
+//! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts and
+//! its density, with the tables of the same numbers beneath.
+
+use std::fmt::Write as _;
+
+use wasmbench_api::run::TWIN;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::curve::knee;
+use wasmbench_results::measure::Sweep;
+use wasmbench_results::summary::Summary;
+
+use crate::html::curve::{self, Curve};
+use crate::html::lane::{Lane, Quantity, lane, look};
+use crate::html::marks::escape;
+use crate::html::plot::Plot;
+use crate::html::strip::strip;
+use crate::html::{Detail, cold, density, ratios};
+use crate::{coldstart, density as climbs, open_loop, tables};
+
+/// Notes on what a plot does not show.
+const MAX_NOTES: usize = 6;
+
+/// Everything about one workload: the one at `index` of those compared.
+pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
+    let Some(workload) = summary.compared.workloads.get(index) else {
+        return String::new();
+    };
+    let (name, id) = (workload.name.as_str(), format!("w{index}"));
+    let mut html = format!(
+        "<section>\n<h2>{}</h2>\n<p>{}</p>\n",
+        escape(name),
+        escape(&workload.what)
+    );
+    html.push_str(&ratios::figure(summary, name, &id, detail));
+    let mut plots = loads(summary, name, Sweep::Throughput, &id, detail);
+    plots.extend(loads(summary, name, Sweep::WarmLatency, &id, detail));
+    plots.extend(loads(summary, name, Sweep::OpenLoop, &id, detail));
+    plots.extend(cold::plots(summary, name, &id, detail.points));
+    plots.extend(density::plot(summary, name, &id, detail.points));
+    let figures: String = plots.iter().map(|plot| figure(summary, plot)).collect();
+    let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
+    if detail.tables {
+        html.push_str(&numbers(summary, name));
+    }
+    html + "</section>\n"
+}
+
+fn figure(summary: &Summary, plot: &Plot) -> String {
+    let legend = if plot.has_legend {
+        legend(summary)
+    } else {
+        String::new()
+    };
+    let more = plot.notes.len().saturating_sub(MAX_NOTES);
+    let mut notes: Vec<String> = plot
+        .notes
+        .iter()
+        .take(MAX_NOTES)
+        .map(|n| escape(n))
+        .collect();
+    if more > 0 {
+        notes.push(format!("and {more} more: see report.md"));
+    }
+    let notes = if notes.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"note\">{}</p>\n", notes.join("; "))
+    };
+    format!(
+        "<figure>\n<figcaption>{}</figcaption>\n{legend}{}{notes}</figure>\n",
+        escape(plot.title),
+        plot.svg
+    )
+}
+
+fn legend(summary: &Summary) -> String {
+    let variants = summary
+        .compared
+        .variants
+        .iter()
+        .map(|named| named.name.as_str());
+    let twin = summary.compared.twin.iter().map(|_| TWIN);
+    let entry = |name: &str| {
+        format!(
+            "<li><svg class=\"key {}\" viewBox=\"0 0 22 10\" aria-hidden=\"true\"><path class=\"curve\" \
+             d=\"M1 5H21\"/><g class=\"dots\"><path d=\"M11 5h0\"/></g></svg>{}</li>",
+            look(summary, name).classes(),
+            escape(name)
+        )
+    };
+    let entries: String = variants.chain(twin).map(entry).collect();
+    format!("<ul class=\"legend\">{entries}</ul>\n")
+}
+
+/// The plots of one sweep under one workload.
+fn loads(summary: &Summary, workload: &str, sweep: Sweep, id: &str, detail: Detail) -> Vec<Plot> {
+    let of_sweep = |cell: &&CellSummary| cell.workload == workload && cell.sweep == sweep;
+    let cells: Vec<&CellSummary> = summary.cells.iter().filter(of_sweep).collect();
+    if cells.is_empty() {
+        return vec![];
+    }
+    let (key, shown): (&str, &[(Quantity, &'static str)]) = match sweep {
+        Sweep::Throughput => ("load", &LOADED),
+        Sweep::WarmLatency => ("warm", &WARM),
+        Sweep::OpenLoop => ("open", &OPEN),
+    };
+    shown
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (quantity, title))| {
+            let id = format!("{id}-{key}{index}");
+            load(summary, workload, &cells, (*quantity, title), &id, detail)
+        })
+        .collect()
+}
+
+const LOADED: [(Quantity, &str); 5] = [
+    (Quantity::Rate, "Throughput"),
+    (Quantity::P50, "Latency p50 under load"),
+    (Quantity::P99, "Latency p99 under load"),
+    (Quantity::Cpu, "CPU per request under load"),
+    (Quantity::Memory, "Memory under load"),
+];
+const WARM: [(Quantity, &str); 4] = [
+    (Quantity::P50, "Warm latency p50"),
+    (Quantity::P99, "Warm latency p99"),
+    (Quantity::Cpu, "CPU per request, warm"),
+    (Quantity::Memory, "Memory, warm"),
+];
+
+const OPEN: [(Quantity, &str); 2] = [
+    (Quantity::ScheduledP50, "Latency p50 from the schedule"),
+    (Quantity::ScheduledP99, "Latency p99 from the schedule"),
+];
+
+/// A curve over several numbers of connections, else a strip plot.
+fn load(
+    summary: &Summary,
+    workload: &str,
+    cells: &[&CellSummary],
+    (quantity, title): (Quantity, &'static str),
+    id: &str,
+    detail: Detail,
+) -> Option<Plot> {
+    let lanes: Vec<(&CellSummary, Lane)> = cells
+        .iter()
+        .map(|cell| (*cell, lane(summary, cell, quantity)))
+        .collect();
+    // A counter that the node does not have needs no empty plot.
+    if lanes.iter().all(|(_, lane)| lane.dots.is_empty()) && quantity != Quantity::Rate {
+        return None;
+    }
+    let first = amount(cells.first()?);
+    let is_curve = cells.iter().any(|cell| amount(cell) != first);
+    let is_open = cells.first()?.sweep == Sweep::OpenLoop;
+    let (load, unit) = if is_open {
+        ("percent of each variant's own peak", "% of the peak")
+    } else {
+        ("number of connections", "connections")
+    };
+    let notes = notes(&lanes, is_curve.then_some(unit));
+    let axis = quantity.axis();
+    let svg = if is_curve {
+        let knee = knee(&summary.cells, &summary.baseline, workload)
+            .filter(|_| quantity == Quantity::Rate)
+            .map(|cell| (cell.connections, format!("knee of {}", summary.baseline)));
+        curve::plot(id, title, (axis, load), &curves(lanes), knee, detail.points)
+    } else {
+        let lanes: Vec<Lane> = lanes.into_iter().map(|(_, lane)| lane).collect();
+        strip(id, title, axis, &lanes, detail.points)
+    };
+    Some(Plot {
+        title,
+        svg,
+        notes,
+        has_legend: is_curve,
+    })
+}
+
+/// What is plotted from left to right: the rate where the load has one, else the connections.
+fn amount(cell: &CellSummary) -> u32 {
+    cell.percent_of_peak.unwrap_or(cell.connections)
+}
+
+/// What the lanes do not show; what holds at several amounts of load is said once, with their unit.
+fn notes(lanes: &[(&CellSummary, Lane)], unit: Option<&str>) -> Vec<String> {
+    let mut said: Vec<(String, Vec<String>)> = vec![];
+    for (cell, lane) in lanes {
+        let Some(note) = lane.note() else { continue };
+        let connections = amount(cell).to_string();
+        match said.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, all)) => all.push(connections),
+            None => said.push((note, vec![connections])),
+        }
+    }
+    let written = |(note, connections): (String, Vec<String>)| match unit {
+        Some(unit) => format!("{note} (each at {} {unit})", connections.join(", ")),
+        None => note,
+    };
+    said.into_iter().map(written).collect()
+}
+
+fn curves(lanes: Vec<(&CellSummary, Lane)>) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = vec![];
+    for (cell, lane) in lanes {
+        let point = (amount(cell), lane);
+        match curves.iter_mut().find(|curve| curve.name == cell.variant) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve {
+                name: cell.variant.clone(),
+                look: point.1.look,
+                points: vec![point],
+            }),
+        }
+    }
+    curves
+}
+
+/// The same numbers as text.
+fn numbers(summary: &Summary, workload: &str) -> String {
+    let all = [
+        ("Ratios to the baseline", tables::ratios(summary, workload)),
+        ("Noise floor", tables::noise_floor(summary, workload)),
+        (
+            "Medians over valid trials",
+            tables::points(summary, workload),
+        ),
+        (
+            "All requests of the valid trials together",
+            tables::all_requests(summary, workload),
+        ),
+        ("Open loop", open_loop::table(summary, workload)),
+    ];
+    let cold = coldstart::tables(summary, workload);
+    let all = all
+        .into_iter()
+        .chain(cold)
+        .chain(climbs::tables(summary, workload))
+        .filter(|(_, table)| !table.is_empty());
+    let tables: String = all.map(|(title, table)| table.html(title)).collect();
+    format!("<details open=\"open\"><summary>Numbers</summary>\n{tables}</details>\n")
+}

@@ -1,0 +1,112 @@
+//! Strip plots: one row per variant, every trial a point, the median and its interval beneath.
+
+use std::fmt::Write as _;
+
+use wasmbench_results::statistics::Spread;
+
+use crate::html::lane::{Axis, Lane};
+use crate::html::marks::{self, Points, jitter, line, text};
+use crate::html::scale::Scale;
+
+/// Width of a plot.
+pub const WIDTH: f64 = 520.0;
+/// Where the axis begins; names stand left of it.
+pub const LEFT: f64 = 130.0;
+/// Where it ends; numbers stand right of it.
+pub const RIGHT: f64 = 430.0;
+/// Where the rows begin.
+pub const TOP: f64 = 6.0;
+/// Height of a row.
+pub const ROW: f64 = 34.0;
+/// Height of the cloud of points within a row.
+const CLOUD: f64 = 16.0;
+/// Height of what stands beneath the rows.
+pub const FOOT: f64 = 36.0;
+/// Characters of a variant's name that have room.
+pub const NAME_CHARS: usize = 19;
+
+/// A strip plot of these lanes.
+pub fn strip(id: &str, title: &str, axis: Axis, lanes: &[Lane], detail: Points) -> String {
+    let scale = Scale::fit(
+        lanes.iter().flat_map(Lane::values),
+        axis.base,
+        (LEFT, RIGHT),
+    );
+    let bottom = TOP + ROW * lanes.len() as f64;
+    let mut body = grid(&scale, axis, bottom);
+    for (index, lane) in lanes.iter().enumerate() {
+        let middle = TOP + ROW * (index as f64 + 0.5);
+        body.push_str(&row(lane, &scale, axis, middle, detail));
+    }
+    let what = format!("{title}, one row per variant: {}", axis.name);
+    marks::svg(id, (WIDTH, bottom + FOOT), title, &what, &body)
+}
+
+/// Ticks with their numbers, and the name of the axis.
+pub fn grid(scale: &Scale, axis: Axis, bottom: f64) -> String {
+    let mut svg = String::new();
+    for value in &scale.ticks {
+        let x = scale.at(*value);
+        svg.push_str(&line("grid", (x, TOP), (x, bottom)));
+        let label = axis.tick(*value);
+        svg.push_str(&text("tick middle", (x, bottom + 14.0), &label, 12));
+    }
+    let name = match scale.caution() {
+        Some(caution) => format!("{}; {caution}", axis.name),
+        None => axis.name.to_owned(),
+    };
+    svg + &text(
+        "axis middle",
+        (f64::midpoint(LEFT, RIGHT), bottom + 30.0),
+        &name,
+        90,
+    ) + "\n"
+}
+
+fn row(lane: &Lane, scale: &Scale, axis: Axis, middle: f64, detail: Points) -> String {
+    let mut svg = text("name", (LEFT - 8.0, middle + 4.0), &lane.name, NAME_CHARS);
+    let places: Vec<_> = lane
+        .dots
+        .iter()
+        .enumerate()
+        .map(|(index, dot)| {
+            (
+                scale.at(dot.value),
+                middle - 4.0 + CLOUD * jitter(index),
+                dot,
+            )
+        })
+        .collect();
+    svg.push_str(&marks::points(&places, lane.look, detail));
+    if let Some(spread) = lane.spread {
+        let (low, high) = (scale.at(spread.low), scale.at(spread.high));
+        let (median, y) = (scale.at(spread.median), middle + 9.5);
+        let _ = write!(
+            svg,
+            "<g class=\"{}\">{}{}</g>",
+            lane.look.classes(),
+            line("range", (low, y), (high, y)),
+            line(
+                "median",
+                (median, middle - ROW / 2.0 + 3.0),
+                (median, y + 4.0)
+            ),
+        );
+        svg.push_str(&value(lane, spread, axis, (RIGHT + 8.0, middle + 4.0)));
+    } else if lane.dots.is_empty() {
+        svg.push_str(&text("none", (LEFT + 6.0, middle + 4.0), "no number", 48));
+    } else {
+        svg.push_str(&text("none", (RIGHT + 8.0, middle + 4.0), "none valid", 14));
+    }
+    svg + "\n"
+}
+
+/// The median as a number; of a point that does not count, that it does not, and why.
+fn value(lane: &Lane, spread: Spread, axis: Axis, at: (f64, f64)) -> String {
+    if lane.is_ranked {
+        let value = format!("{}{}", lane.mark, (axis.label)(spread.median));
+        return text("value", at, &value, 14);
+    }
+    let shown = text("none", at, "invalid", 14);
+    marks::titled(shown, lane.invalid.as_deref())
+}

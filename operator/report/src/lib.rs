@@ -1,0 +1,22 @@
+//! What people see: a summary in, text out. Pure: the operator and `kubectl wasmbench report` produce identical bytes.
+//!
+//! Reading order: [`table`] (aligned text and Markdown), [`tables`] (those of loads), [`coldstart`], [`density`] and
+//! [`open_loop`] (what these have more), [`rows`] and [`status`] (the status of a run), [`terminal`] (`kubectl wasmbench
+//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) and [`across`] (two runs).
+
+pub mod across;
+pub mod coldstart;
+pub mod csv;
+pub mod density;
+pub mod files;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod open_loop;
+pub mod rows;
+pub mod status;
+pub mod table;
+pub mod tables;
+pub mod terminal;
+
+pub use files::{report_files, report_files_of};

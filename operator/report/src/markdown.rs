@@ -1,0 +1,275 @@
+//! `report.md`: the report for someone who was not there. Summary in, Markdown out; tables align
+//! as text too, and whatever comes from outside is escaped.
+
+mod node;
+mod pods;
+
+use std::fmt::Write as _;
+
+use wasmbench_results::doubt::Doubt;
+use wasmbench_results::expectations::Decision;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::{substrate, words};
+
+use crate::table::{Align, Table, ascii, escape, lines};
+use crate::{coldstart, density, open_loop, tables};
+
+/// Longest note on trials that are left out, in bytes.
+const MAX_NOTE_BYTES: usize = 200;
+const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
+
+const ALL_REQUESTS: &str = "The requests of all valid trials of a ranked point together, their histograms merged: a \
+    tail that only some trials have is in here, while a median over trials leaves it out. Percentiles with \
+    fewer than ten requests beyond them are left out.\n";
+
+/// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
+/// can achieve that.
+pub fn report_md(summary: &Summary, room: usize) -> String {
+    let before = [
+        head(summary),
+        expectations(summary),
+        doubts(summary),
+        compared(summary),
+        results(summary),
+        coldstart::section(summary),
+        open_loop::section(summary),
+        density::section(summary),
+        pods::inside(summary),
+        pods::outside(summary),
+        not_applicable(summary),
+        not_measured(summary),
+        node::section(summary),
+    ];
+    let after = [HOW_TO_READ.to_owned(), reproduce(summary)];
+    let used: usize = before
+        .iter()
+        .chain(&after)
+        .map(|section| section.len() + 1)
+        .sum();
+    let trials = trials(summary, room.saturating_sub(used));
+    let sections = before.into_iter().chain([trials]).chain(after);
+    sections
+        .filter(|section| !section.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn head(summary: &Summary) -> String {
+    let run = &summary.run;
+    let trust = match summary.trustworthy {
+        None => "no numbers to judge",
+        Some(true) => "yes",
+        Some(false) => "**no**, see Doubts",
+    };
+    format!(
+        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. {}\n{}{}{}",
+        escape(&run.namespace),
+        escape(&run.name),
+        escape(&summary.verdict),
+        words::trials(summary.trials),
+        lines(
+            "\nMeasured from ",
+            summary
+                .period
+                .iter()
+                .map(|period| format!("{}.", period.words()))
+        ),
+        lines(
+            "\nMeasured on ",
+            substrate::sentence(&summary.environment)
+                .iter()
+                .map(|sentence| format!("{}.", escape(sentence)))
+        ),
+        lines(
+            "\nPrecision: ",
+            summary
+                .precision
+                .iter()
+                .map(|found| format!("{}.", escape(&found.message)))
+        ),
+    )
+}
+
+fn expectations(summary: &Summary) -> String {
+    let line = |decision: &Decision| {
+        let (name, message) = (escape(&decision.name), escape(&decision.message));
+        format!("- **{}**: {name}: {message}\n", decision.outcome.words())
+    };
+    let lines: String = summary.expectations.iter().map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("## Expectations\n\nDecided from the ends of the intervals.\n\n{lines}")
+}
+
+fn doubts(summary: &Summary) -> String {
+    let list = |breaks_trust: bool| {
+        let doubts = summary
+            .doubts
+            .iter()
+            .filter(|doubt| doubt.breaks_trust == breaks_trust);
+        doubts.map(doubt).collect::<String>()
+    };
+    let (doubts, notes) = (list(true), list(false));
+    let doubts = match (doubts.is_empty(), summary.trustworthy) {
+        (true, None) => "There are no numbers to judge.\n".to_owned(),
+        (true, Some(_)) => NO_DOUBTS.to_owned(),
+        (false, _) => doubts,
+    };
+    let notes = if notes.is_empty() {
+        notes
+    } else {
+        format!("\nNotes, which limit single numbers only:\n\n{notes}")
+    };
+    format!("## Doubts\n\n{doubts}{notes}")
+}
+
+fn doubt(doubt: &Doubt) -> String {
+    let reason: &str = doubt.reason.into();
+    format!(
+        "- **{reason}**: {}. What to do: {}.\n",
+        escape(&doubt.message),
+        escape(&doubt.remedy)
+    )
+}
+
+fn compared(summary: &Summary) -> String {
+    let mut workloads = Table::new(&[("Workload", Align::Left), ("Request", Align::Left)]);
+    for workload in &summary.compared.workloads {
+        workloads.row(&[workload.name.clone(), workload.what.clone()]);
+    }
+    format!(
+        "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
+         fresh pod, in an order shuffled with seed {}\n{}",
+        tables::variants(summary).markdown(),
+        workloads.markdown(),
+        lines(
+            "- ",
+            summary.compared.sweeps.iter().map(|sweep| escape(sweep))
+        ),
+        summary.compared.blocks,
+        summary.seed,
+        lines("- ", summary.compared.twin.iter()),
+    )
+}
+
+fn results(summary: &Summary) -> String {
+    if summary.cells.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "## Results\n\nEach number is the median over valid trials, with its interval. The \
+                    smallest and the largest trial are in summary.csv.\n"
+            .to_owned();
+    for workload in &summary.compared.workloads {
+        let name = escape(&workload.name);
+        let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
+        let ratios = tables::ratios(summary, &workload.name);
+        if !ratios.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nAs multiples of {baseline}, with the 95 % interval over blocks and what follows:\n\n{}",
+                ratios.markdown()
+            );
+        }
+        let floor = tables::noise_floor(summary, &workload.name);
+        if !floor.is_empty() {
+            let baseline = escape(&summary.baseline);
+            let _ = write!(
+                text,
+                "\nNoise floor, {baseline} against its twin. Smaller differences are not \
+                 resolvable:\n\n{}",
+                floor.markdown()
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{}",
+            tables::points(summary, &workload.name).markdown()
+        );
+        let all = tables::all_requests(summary, &workload.name);
+        if !all.is_empty() {
+            let _ = write!(text, "\n{ALL_REQUESTS}\n{}", all.markdown());
+        }
+    }
+    text
+}
+
+fn not_applicable(summary: &Summary) -> String {
+    let table = tables::not_applicable(summary);
+    if table.is_empty() {
+        return String::new();
+    }
+    format!(
+        "## Not applicable\n\nLeft out by definition: not tried, not a failure.\n\n{}",
+        table.markdown()
+    )
+}
+
+fn not_measured(summary: &Summary) -> String {
+    if summary.failures.is_empty() {
+        return String::new();
+    }
+    let rest = tables::failures_not_listed(summary);
+    let rest = rest.map_or_else(String::new, |rest| format!("\n{rest}\n"));
+    format!(
+        "## Trials without a measurement\n\n{}{rest}",
+        tables::failures(summary).markdown()
+    )
+}
+
+fn trials(summary: &Summary, room: usize) -> String {
+    const TITLE: &str = "## Every trial\n\n";
+    let all = tables::trials(summary, usize::MAX);
+    if all.is_empty() {
+        return String::new();
+    }
+    let text = all.markdown();
+    if TITLE.len() + text.len() <= room {
+        return format!("{TITLE}{text}");
+    }
+    // All lines of a table are equally long, and the header takes two of them.
+    let line = text.find('\n').map_or(text.len(), |end| end + 1);
+    let lines = room.saturating_sub(TITLE.len() + MAX_NOTE_BYTES) / line;
+    let rows = lines.saturating_sub(2).min(all.len());
+    let table = if rows == 0 {
+        String::new()
+    } else {
+        tables::trials(summary, rows).markdown()
+    };
+    format!(
+        "{TITLE}{table}\n{} of {} trials are left out here: summary.json has the numbers of all, and \
+         the records have everything that was measured.\n",
+        all.len() - rows,
+        all.len(),
+    )
+}
+
+const HOW_TO_READ: &str = include_str!("how_to_read.md");
+
+fn reproduce(summary: &Summary) -> String {
+    let Some(spec) = &summary.spec else {
+        return "## How to reproduce\n\nThe spec is too large for this report: take it from the \
+                BenchmarkRun, and set spec.seed to the seed above.\n"
+            .to_owned();
+    };
+    let mut spec = spec.clone();
+    spec.seed = Some(summary.seed);
+    // A spec that serialised as JSON does so as YAML too; an empty block would show if not.
+    let yaml = serde_yaml::to_string(&spec).unwrap_or_default();
+    let indented = lines("  ", yaml.lines());
+    let fence = fence_for(&indented);
+    format!(
+        "## How to reproduce\n\nOn a node with the same fingerprint, with the same images:\n\n\
+         {fence}yaml\napiVersion: wasmbench.dev/v1alpha1\nkind: BenchmarkRun\nmetadata:\n  name: \
+         {}-again\nspec:\n{indented}{fence}\n",
+        ascii(&summary.run.name),
+    )
+}
+
+/// A fence that nothing in `text` can close.
+fn fence_for(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}

@@ -1,0 +1,78 @@
+//! The section on the node: versions, CPUs and facts.
+
+use std::collections::BTreeSet;
+
+use wasmbench_core::units::cut;
+use wasmbench_results::environment::Environment;
+use wasmbench_results::summary::Summary;
+
+use crate::table::{Align, Table, escape};
+
+/// Longest value of a fact in the report, in characters; `environment.json` has more of it.
+const MAX_FACT_CHARS: usize = 100;
+
+/// Where and with what it was measured.
+pub fn section(summary: &Summary) -> String {
+    let environment = &summary.environment;
+    let node = environment.node.as_deref().unwrap_or("unknown");
+    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
+    let mut table = Table::new(&[("Fact", Align::Left), ("Value", Align::Left)]);
+    let versions = [
+        ("operator", &environment.operator_versions),
+        ("probe", &environment.probe_versions),
+        ("fortio", &environment.fortio_versions),
+    ];
+    for (name, versions) in versions {
+        let all: Vec<&str> = versions.iter().map(String::as_str).collect();
+        table.row(&[name.to_owned(), all.join(", ")]);
+    }
+    let sources: Vec<&str> = environment
+        .memory_sources
+        .iter()
+        .map(|s| (*s).into())
+        .collect();
+    table.row(&["memory numbers".to_owned(), sources.join(", ")]);
+    for (name, cpus) in cpus(environment) {
+        table.row(&[name.to_owned(), cpus]);
+    }
+    for variant in &environment.variants {
+        for engine in &variant.engines {
+            table.row(&[format!("engine of {}", variant.variant), engine.clone()]);
+        }
+    }
+    for (scope, facts) in [
+        ("probe", &environment.facts),
+        ("node", &environment.node_facts),
+    ] {
+        for (key, value) in facts {
+            table.row(&[format!("{scope}.{key}"), cut(value, MAX_FACT_CHARS)]);
+        }
+    }
+    format!(
+        "## Node\n\n{}, fingerprint {}. Runs with different fingerprints do not compare.\n\n{}",
+        escape(node),
+        escape(fingerprint),
+        table.markdown()
+    )
+}
+
+/// Where subjects and load generator might run, and whether they shared it.
+fn cpus(environment: &Environment) -> Vec<(&'static str, String)> {
+    let lists = |lists: &BTreeSet<String>| lists.iter().cloned().collect::<Vec<_>>().join(" or ");
+    let shared = match environment.cpus_disjoint {
+        Some(true) => ", none of the subjects'",
+        Some(false) => ", shared with the subjects",
+        None => "",
+    };
+    let rows = [
+        ("CPUs of subjects", lists(&environment.subject_cpus)),
+        (
+            "CPUs of the load generator",
+            lists(&environment.generator_cpus) + shared,
+        ),
+    ];
+    let known = rows.into_iter().filter(|(_, cpus)| !cpus.is_empty());
+    known
+        .map(|(name, all)| (name, cut(&all, MAX_FACT_CHARS)))
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! Loads on a schedule: a section of `report.md`, rows of the status, lines for a terminal.
+
+mod report;
+mod status;
+mod terminal;
+
+pub use report::{section, table};
+pub use status::rows;
+pub use terminal::terminal;

@@ -1,0 +1,41 @@
+//! Loads on a schedule in the rows of the status.
+
+use wasmbench_api::status::OpenLoopPoint;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::summary::Summary;
+
+use crate::rows::{invalid, unused};
+
+/// The points of a row, by rate.
+pub fn rows(summary: &Summary, cells: &[&CellSummary]) -> Vec<OpenLoopPoint> {
+    let of_sweep = cells.iter().filter(|cell| cell.sweep == Sweep::OpenLoop);
+    of_sweep.filter_map(|cell| point(summary, cell)).collect()
+}
+
+fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
+    let found = cell.open_loop?;
+    let is_mine = |c: &&Comparison| {
+        c.metric == Metric::OpenLoopP99
+            && (&c.variant, &c.workload) == (&cell.variant, &cell.workload)
+            && c.percent_of_peak == cell.percent_of_peak
+    };
+    let compared = summary.comparisons.iter().find(is_mine);
+    Some(OpenLoopPoint {
+        percent_of_peak: cell.percent_of_peak?,
+        trials: cell.counts.valid,
+        failed_trials: unused(cell),
+        invalid: invalid(&cell.invalid_because),
+        requested_rps: found.requested_rps.median,
+        achieved_percent: (found.achieved_share_min * 1000.0).floor() / 10.0,
+        p50_microseconds: found.p50_microseconds.median,
+        p99_microseconds: found.p99_microseconds.median,
+        service_p99_microseconds: cell.p99_microseconds?.median,
+        p99_not_carried: !cell.p99_carried,
+        ratio: compared.map(|c| c.ratio),
+        low: compared.and_then(|c| c.low),
+        high: compared.and_then(|c| c.high),
+        verdict: compared.map(|c| <&str>::from(c.verdict).to_owned()),
+    })
+}

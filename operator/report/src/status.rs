@@ -1,0 +1,300 @@
+//! What to answer: plan and conclusion -> status. Pure; nothing here is ever read back to decide
+//! what to do, except that a finished run stays finished.
+
+mod drafts;
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use wasmbench_api::conditions::{self, no, unknown, yes};
+use wasmbench_api::status::{
+    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, ReachedPrecision, Results,
+    SkippedVariant, SummaryRow, VersusRun,
+};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
+use wasmbench_core::build::names;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
+use wasmbench_core::validate::{Invalid, ValidatedRun};
+use wasmbench_core::variants::not_applicable;
+use wasmbench_results::expectations::Decision;
+use wasmbench_results::failures::skipped_variants;
+use wasmbench_results::invalid::noisy_trials;
+use wasmbench_results::precision::Precision;
+use wasmbench_results::{Summary, Trust, fit, trust};
+
+use crate::across::Versus;
+use crate::{coldstart, density, rows};
+
+/// Longest message of a condition or of progress.
+const MESSAGE_LIMIT: usize = 1000;
+
+/// Largest status as JSON, with room below the 100 kB that are promised. Whoever watches runs gets
+/// all of it with every change.
+const STATUS_BYTES: usize = 95_000;
+
+/// Bytes for the names of record `ConfigMaps`: 250 short ones. Their labels find all of them, and numbers
+/// are what people read a status for.
+const RECORD_NAMES_BYTES: usize = 16_000;
+
+/// What a finished run found, as far as its status tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conclusion {
+    /// One row per variant and workload.
+    pub rows: Vec<SummaryRow>,
+    /// The result in one line.
+    pub verdict: String,
+    /// Variants that could not be measured.
+    pub skipped: Vec<SkippedVariant>,
+    /// What cold starts take when the service does nothing.
+    pub harness_floor: Vec<HarnessFloor>,
+    /// Whether the numbers can be believed.
+    pub trust: Trust,
+    /// What became of the run's expectations.
+    pub expectations: Vec<Decision>,
+    /// How precise the run became, where it had to.
+    pub precision: Option<ReachedPrecision>,
+    /// Fingerprint of the node.
+    pub fingerprint: Option<String>,
+    /// Trials with a valid measurement.
+    pub measured: usize,
+    /// Names of the record `ConfigMaps`.
+    pub records: Vec<String>,
+    /// How the run compares with the one that it names.
+    pub versus: Option<VersusRun>,
+}
+
+impl Conclusion {
+    /// What the status tells of `summary`, whose records are in the `ConfigMaps` named `records`.
+    pub fn of(summary: &Summary, records: Vec<String>) -> Self {
+        Self {
+            rows: density::rows(
+                summary,
+                coldstart::rows(summary, rows::status_rows(summary)),
+            ),
+            verdict: summary.verdict.clone(),
+            skipped: skipped_variants(summary)
+                .into_iter()
+                .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
+                .filter(|skipped| !density::is_measured(summary, &skipped.variant))
+                .collect(),
+            harness_floor: coldstart::harness_floor(summary),
+            trust: trust(summary),
+            expectations: summary.expectations.clone(),
+            precision: summary.precision.as_ref().map(reached),
+            fingerprint: summary.environment.fingerprint.clone(),
+            measured: measured(summary),
+            records,
+            versus: None,
+        }
+    }
+
+    /// With the comparison with an earlier run, where one is named.
+    #[must_use]
+    pub fn versus(mut self, versus: Option<&Versus>) -> Self {
+        self.versus = versus.map(Versus::status);
+        self
+    }
+}
+
+/// Trials with a measurement. One that a noisy node spoilt was measured: whether to believe it is the
+/// question of another condition.
+fn measured(summary: &Summary) -> usize {
+    let noisy = summary.cells.iter().flat_map(noisy_trials).count();
+    summary.trials.valid as usize + noisy
+}
+
+fn reached(precision: &Precision) -> ReachedPrecision {
+    ReachedPrecision {
+        blocks: precision.blocks,
+        outcome: <&str>::from(precision.outcome).to_owned(),
+        widest_relative_interval: precision.widest.as_ref().and_then(|width| width.relative),
+        message: clip_to(&precision.message, 512),
+    }
+}
+
+/// The status of a run that was refused.
+pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status {
+    let message = clip(&invalid.to_string());
+    let mut drafts = vec![
+        no(conditions::ACCEPTED, "Invalid", message.clone()),
+        yes(conditions::FINISHED, "Invalid", "the run was refused"),
+        no(conditions::SUCCEEDED, "Invalid", message.clone()),
+        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+        no(conditions::RECONCILING, "Finished", "the run has ended"),
+        yes(conditions::STALLED, "Invalid", message.clone()),
+    ];
+    drafts.extend(drafts::passed(&run.spec, None));
+    let old = run.status.clone().unwrap_or_default();
+    Status {
+        observed_generation: run.metadata.generation,
+        conditions: conditions::merge(&old.conditions, drafts, run.metadata.generation, now),
+        progress: Some(Progress {
+            text: "0/0".into(),
+            message,
+            ..Progress::default()
+        }),
+        completion_time: old.completion_time.or(Some(Time(now))),
+        ..Status::default()
+    }
+}
+
+/// The status of a run that was accepted. `conclusion` is there once the report is.
+pub fn status_of(
+    run: &BenchmarkRun,
+    valid: &ValidatedRun,
+    seen: &Observed,
+    plan: &Plan,
+    conclusion: Option<&Conclusion>,
+    now: Timestamp,
+) -> BenchmarkRunStatus {
+    let old = run.status.clone().unwrap_or_default();
+    let generation = run.metadata.generation;
+    let total = valid.planned(seen.blocks).len();
+    let drafts = drafts::drafts(valid, total, plan, conclusion);
+    let finished = drafts
+        .iter()
+        .any(|d| d.type_ == conditions::FINISHED && d.status == "True");
+    let started = plan.completed > 0 || matches!(plan.stage, Stage::Measuring { .. });
+    let node = plan
+        .node
+        .clone()
+        .or_else(|| old.node.as_ref().map(|node| node.name.clone()));
+    let mut status = Status {
+        observed_generation: generation,
+        conditions: conditions::merge(&old.conditions, drafts, generation, now),
+        seed: Some(valid.seed),
+        baseline: Some(valid.baseline.clone()),
+        start_time: old.start_time.or_else(|| started.then_some(Time(now))),
+        completion_time: old
+            .completion_time
+            .or_else(|| finished.then_some(Time(now))),
+        node: node.map(|name| MeasuredNode {
+            name,
+            fingerprint: conclusion.and_then(|c| c.fingerprint.clone()),
+        }),
+        progress: Some(progress(valid, seen, plan, now)),
+        precision: conclusion.and_then(|c| c.precision.clone()),
+        verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
+        skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
+        not_applicable: not_applicable::list(&valid.spec),
+        harness_floor: conclusion
+            .map(|c| c.harness_floor.clone())
+            .unwrap_or_default(),
+        versus_run: conclusion.and_then(|c| c.versus.clone()),
+        results: conclusion.map(|c| results(&valid.name, &c.records)),
+        ..Status::default()
+    };
+    if let Some(conclusion) = conclusion {
+        let free = STATUS_BYTES.saturating_sub(fit::json_bytes(&status));
+        (status.summary, status.summary_omitted) =
+            fit::fitted(conclusion.rows.clone(), &valid.baseline, free);
+    }
+    status
+}
+
+fn results(run: &str, records: &[String]) -> Results {
+    let (records, records_omitted) = fit::names(records, RECORD_NAMES_BYTES);
+    Results {
+        report: names::report(run),
+        records,
+        records_omitted,
+    }
+}
+
+/// Whether two statuses say the same, times of estimates aside: writing only what changed keeps
+/// the operator from waking itself.
+pub fn same(old: Option<&Status>, new: &Status) -> bool {
+    let without_estimate = |status: &Status| {
+        let mut status = status.clone();
+        if let Some(progress) = &mut status.progress {
+            progress.estimated_completion_time = None;
+            progress.text = String::new();
+        }
+        status
+    };
+    old.is_some_and(|old| without_estimate(old) == without_estimate(new))
+}
+
+fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) -> Progress {
+    let (total, most) = (valid.planned(seen.blocks).len(), valid.order.len());
+    let measuring = matches!(plan.stage, Stage::Measuring { .. });
+    let is_open = most > total && !matches!(plan.stage, Stage::Summarising | Stage::Done);
+    let upto = if is_open {
+        format!("..{most}")
+    } else {
+        String::new()
+    };
+    let count = format!("{}/{total}{upto}", plan.completed);
+    let message = match &plan.stage {
+        Stage::Queued { message }
+        | Stage::NoNode { message }
+        | Stage::Measuring { message, .. } => clip(message),
+        Stage::Summarising => "writing the report".to_owned(),
+        Stage::Suspended => "suspended: set spec.suspend to false to go on".to_owned(),
+        Stage::Done => format!(
+            "read the report with: kubectl wasmbench report {} -n {}",
+            valid.name, valid.namespace
+        ),
+    };
+    let seconds = measuring.then(|| remaining_seconds(valid, seen));
+    let left = seconds
+        .and_then(|s| i64::try_from(s).ok())
+        .map(SignedDuration::from_secs);
+    Progress {
+        completed_trials: u32::try_from(plan.completed).unwrap_or(u32::MAX),
+        total_trials: u32::try_from(total).unwrap_or(u32::MAX),
+        most_trials: is_open.then(|| u32::try_from(most).unwrap_or(u32::MAX)),
+        text: seconds.map_or(count.clone(), |least| {
+            let longest = is_open.then(|| about(remaining_at_most_seconds(valid, seen)));
+            let longest = longest.map_or_else(String::new, |longest| format!(" to {longest}"));
+            format!("{count} (~{}{longest} left)", about(least))
+        }),
+        message,
+        estimated_completion_time: left.and_then(|d| now.checked_add(d).ok()).map(Time),
+    }
+}
+
+/// `40s`, `3m`, `1h20m`: as exact as such an estimate is.
+fn about(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds.div_ceil(60)),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+fn clip(text: &str) -> String {
+    clip_to(text, MESSAGE_LIMIT)
+}
+
+/// At most `limit` bytes, cut between characters.
+fn clip_to(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut end = limit - 3;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}...", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clipped_text_stays_within_its_limit_and_between_characters() {
+        let text = "ä".repeat(600);
+        let clipped = clip_to(&text, 512);
+        assert!(clipped.len() <= 512);
+        assert!(clipped.ends_with("..."));
+    }
+
+    #[test]
+    fn the_time_left_is_as_exact_as_the_estimate() {
+        assert_eq!(about(40), "40s");
+        assert_eq!(about(170), "3m");
+        assert_eq!(about(4900), "1h21m");
+    }
+}

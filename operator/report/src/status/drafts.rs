@@ -1,0 +1,143 @@
+//! The conditions of a run: what they say at each stage and of its conclusion.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
+use wasmbench_core::plan::{Plan, Stage};
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_results::Trust;
+use wasmbench_results::expectations::{Decision, Outcome, overall};
+
+use crate::status::{Conclusion, clip};
+
+/// The conditions of a run that was accepted and has `total` trials.
+pub fn drafts(
+    valid: &ValidatedRun,
+    total: usize,
+    plan: &Plan,
+    conclusion: Option<&Conclusion>,
+) -> Vec<Draft> {
+    let accepted = yes(conditions::ACCEPTED, "Valid", "the spec was understood");
+    let mut drafts = vec![accepted];
+    drafts.extend(outcome(total, &plan.stage, conclusion));
+    let concluded = conclusion.filter(|_| plan.stage == Stage::Done);
+    drafts.extend(passed(&valid.spec, concluded));
+    drafts.push(reconciling(plan));
+    drafts.push(stalled(&plan.stage));
+    drafts
+}
+
+/// Whether the run has ended, and how.
+fn outcome(total: usize, stage: &Stage, conclusion: Option<&Conclusion>) -> Vec<Draft> {
+    match (stage, conclusion) {
+        (Stage::Queued { message }, _) => pending("Queued", message),
+        (Stage::Measuring { message, .. }, _) => pending("Measuring", message),
+        (Stage::Suspended, _) => {
+            let message = "suspended: set spec.suspend to false to go on";
+            pending("Suspended", message)
+        }
+        (Stage::NoNode { message }, _) => no_node(message),
+        (Stage::Done, Some(conclusion)) => concluded(total, conclusion),
+        (Stage::Summarising | Stage::Done, _) => pending("Summarising", "writing the report"),
+    }
+}
+
+fn pending(reason: &str, message: &str) -> Vec<Draft> {
+    vec![
+        no(conditions::FINISHED, reason, "the run has not ended"),
+        unknown(conditions::SUCCEEDED, reason, clip(message)),
+        unknown(
+            conditions::TRUSTWORTHY,
+            "NoResult",
+            "there are no numbers yet",
+        ),
+    ]
+}
+
+fn reconciling(plan: &Plan) -> Draft {
+    let preparing = matches!(plan.stage, Stage::Queued { .. }) && plan.completed == 0;
+    if preparing {
+        yes(
+            conditions::RECONCILING,
+            "Preparing",
+            "no pod of the run has started yet",
+        )
+    } else if matches!(plan.stage, Stage::Done | Stage::NoNode { .. }) {
+        no(conditions::RECONCILING, "Finished", "the run has ended")
+    } else {
+        no(conditions::RECONCILING, "Started", "the run has started")
+    }
+}
+
+fn stalled(stage: &Stage) -> Draft {
+    match stage {
+        Stage::NoNode { message } => yes(conditions::STALLED, "NoMatchingNode", clip(message)),
+        Stage::Done => no(conditions::STALLED, "Finished", "the run has ended"),
+        Stage::Suspended => no(conditions::STALLED, "Suspended", "the user stopped the run"),
+        Stage::Queued { .. } | Stage::Measuring { .. } | Stage::Summarising => {
+            no(conditions::STALLED, "Progressing", "nothing is in the way")
+        }
+    }
+}
+
+fn no_node(message: &str) -> Vec<Draft> {
+    vec![
+        yes(conditions::FINISHED, "NoMatchingNode", "the run has ended"),
+        no(conditions::SUCCEEDED, "NoMatchingNode", clip(message)),
+        unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+    ]
+}
+
+fn concluded(total: usize, conclusion: &Conclusion) -> Vec<Draft> {
+    let precision = conclusion.precision.as_ref();
+    let precision = precision.map_or_else(String::new, |found| format!("; {}", found.message));
+    let finished = yes(
+        conditions::FINISHED,
+        "Completed",
+        "every trial has a record",
+    );
+    let succeeded = if conclusion.measured == total {
+        yes(
+            conditions::SUCCEEDED,
+            "Completed",
+            format!("all {total} trials were measured{precision}"),
+        )
+    } else if conclusion.measured == 0 {
+        let message = "no trial has a valid measurement: status.skipped and the report say why";
+        no(conditions::SUCCEEDED, "NothingMeasured", message)
+    } else {
+        let message = format!(
+            "{} of {total} trials have a valid measurement: status.skipped and the report say what \
+             happened to the others{precision}",
+            conclusion.measured
+        );
+        no(conditions::SUCCEEDED, "Incomplete", message)
+    };
+    vec![finished, succeeded, trustworthy(conclusion)]
+}
+
+fn trustworthy(conclusion: &Conclusion) -> Draft {
+    match &conclusion.trust {
+        Trust::NoNumbers => unknown(conditions::TRUSTWORTHY, "NoResult", "nothing was measured"),
+        Trust::Yes(message) => yes(conditions::TRUSTWORTHY, "NoDoubts", message.clone()),
+        Trust::No { reason, message } => no(conditions::TRUSTWORTHY, reason, message.clone()),
+    }
+}
+
+/// The gate, where the spec has one: every expectation with its outcome, one per line.
+pub fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Option<Draft> {
+    if spec.expectations.is_empty() {
+        return None;
+    }
+    let decisions = conclusion.map_or(&[][..], |conclusion| &conclusion.expectations);
+    let line = |decision: &Decision| {
+        let Decision { name, message, .. } = decision;
+        format!("{}: {name}: {message}.", decision.outcome.words())
+    };
+    let message = decisions.iter().map(line).collect::<Vec<_>>().join("\n");
+    Some(match overall(decisions) {
+        None => unknown(conditions::PASSED, "NoResult", "there are no numbers yet"),
+        Some(Outcome::Met) => yes(conditions::PASSED, "ExpectationsMet", message),
+        Some(Outcome::NotMet) => no(conditions::PASSED, "ExpectationNotMet", message),
+        Some(Outcome::Undecided) => unknown(conditions::PASSED, "Undecided", message),
+    })
+}

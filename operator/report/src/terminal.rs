@@ -1,0 +1,321 @@
+//! A run as a terminal shows it: from its spec and status alone, so that no record is needed.
+
+use std::fmt::Write as _;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
+use wasmbench_api::status::{PointSummary, SummaryRow};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
+use wasmbench_core::units::{self, NOTHING, cut, judged_ratio};
+use wasmbench_results::trial;
+
+use crate::table::{Align, Table, ascii, lines};
+use crate::tables::with_mark;
+use crate::{coldstart, density, open_loop};
+
+/// Longest list of the invalid points of a row.
+const MAX_INVALID_CHARS: usize = 160;
+
+/// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
+pub fn status_text(run: &BenchmarkRun) -> String {
+    let status = run.status.clone().unwrap_or_default();
+    let mut text = head(run, &status);
+    for workload in &run.spec.workloads {
+        let rows: Vec<&SummaryRow> = status
+            .summary
+            .iter()
+            .filter(|row| row.workload == workload.name)
+            .collect();
+        if !rows.is_empty() {
+            let baseline = status.baseline.as_deref().unwrap_or_default();
+            let path = ascii(&workload.path);
+            let _ = write!(text, "\n{} (GET {path})\n", ascii(&workload.name));
+            if rows
+                .iter()
+                .any(|row| row.warm_latency.is_some() || row.throughput.is_some())
+            {
+                text.push_str(&numbers(&rows, baseline, &run.spec).plain());
+            }
+            text.push_str(&coldstart::terminal(&rows, baseline, &status.harness_floor));
+            text.push_str(&open_loop::terminal(&rows, baseline));
+            text.push_str(&density::terminal(&rows, baseline));
+            let ratios = ratios(&rows, baseline);
+            if !ratios.is_empty() {
+                let _ = write!(text, "\n{}", ratios.plain());
+            }
+        }
+    }
+    if let Some(omitted) = &status.summary_omitted {
+        let _ = write!(
+            text,
+            "\nOnly in the report: {} point(s), {} ratio(s), {} row(s)\n",
+            omitted.points, omitted.ratios, omitted.rows
+        );
+    }
+    for skipped in &status.skipped {
+        let (variant, reason) = (ascii(&skipped.variant), ascii(&skipped.reason));
+        let _ = write!(
+            text,
+            "\nNot measured: {variant} ({reason}): {}\n",
+            ascii(&skipped.message)
+        );
+    }
+    for left_out in &status.not_applicable {
+        let (variant, what) = (ascii(&left_out.variant), ascii(&left_out.what));
+        let reason = ascii(&left_out.reason);
+        let _ = write!(text, "\nNot applicable: {variant}, {what}: {reason}\n");
+    }
+    if let Some(precision) = &status.precision {
+        let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));
+    }
+    if let Some(versus) = &status.versus_run {
+        let _ = write!(
+            text,
+            "\nVersus run {}: {}\n",
+            ascii(&versus.name),
+            ascii(&versus.message)
+        );
+    }
+    text.push_str(&gate(&status.conditions));
+    text + &doubts(&status.conditions)
+}
+
+fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
+    let name = run.metadata.name.as_deref().unwrap_or_default();
+    let namespace = run.metadata.namespace.as_deref().unwrap_or_default();
+    let mut text = format!("{namespace}/{name}");
+    if let Some(verdict) = &status.verdict {
+        let _ = write!(text, ": {}", ascii(verdict));
+    }
+    text.push('\n');
+    let node = status.node.as_ref().map(|node| {
+        let fingerprint = node.fingerprint.as_deref().unwrap_or("unknown");
+        format!(
+            "node {} (fingerprint {})",
+            ascii(&node.name),
+            ascii(fingerprint)
+        )
+    });
+    let progress = status.progress.as_ref().map(|progress| {
+        format!(
+            "{} of {} trials",
+            progress.completed_trials, progress.total_trials
+        )
+    });
+    let reached = status.precision.as_ref().map(|found| found.blocks);
+    let blocks = format!("{} block(s)", reached.unwrap_or(run.spec.blocks));
+    let seed = status.seed.map(|seed| format!("seed {seed}"));
+    let facts: Vec<String> = [node, Some(blocks), progress, seed]
+        .into_iter()
+        .flatten()
+        .collect();
+    let _ = writeln!(text, "{}", facts.join(", "));
+    text
+}
+
+fn warm_requests(spec: &BenchmarkRunSpec) -> u64 {
+    spec.sweeps
+        .warm_latency
+        .map_or(0, |warm| u64::from(warm.requests))
+}
+
+/// Requests of a trial at `point`, as far as the status knows: its rate for the planned time.
+fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
+    let seconds = spec
+        .sweeps
+        .throughput
+        .as_ref()
+        .map_or(0, |sweep| sweep.duration_seconds);
+    let requests = point.map_or(0.0, |point| point.rps * f64::from(seconds));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are positive, and the cast saturates"
+    )]
+    let requests = requests as u64;
+    requests
+}
+
+/// What each variant does by itself.
+fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
+    let mut table = Table::new(&[
+        ("VARIANT", Align::Left),
+        ("WARM P50", Align::Right),
+        ("WARM P99", Align::Right),
+        ("PEAK REQ/S", Align::Right),
+        ("CONNS", Align::Right),
+        ("P50", Align::Right),
+        ("P99", Align::Right),
+        ("CPU/REQ", Align::Right),
+        ("MEMORY", Align::Right),
+        ("INVALID", Align::Left),
+    ]);
+    for row in rows {
+        table.row(&number_cells(row, baseline, spec));
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Vec<String> {
+    let nothing = || NOTHING.to_owned();
+    let warm = row.warm_latency.as_ref();
+    let throughput = row.throughput.as_ref();
+    let peak = throughput.and_then(|t| {
+        t.points
+            .iter()
+            .find(|point| Some(point.connections) == t.at_connections)
+    });
+    // Resources are those of the loaded subject, and of the warm one only without a load: where no load
+    // is valid, the warm one must not stand in for it.
+    let loaded = if throughput.is_some() { peak } else { warm };
+    let p50 = |point: Option<&PointSummary>| {
+        point.map_or_else(nothing, |point| units::micros(point.p50_microseconds))
+    };
+    let p99 = |point: Option<&PointSummary>, requests: u64| {
+        let tilde = if trial::carries(requests, 100) {
+            ""
+        } else {
+            "~"
+        };
+        point.map_or_else(nothing, |point| {
+            format!("{tilde}{}", units::micros(point.p99_microseconds))
+        })
+    };
+    vec![
+        with_mark(&row.variant, baseline),
+        p50(warm),
+        p99(warm, warm_requests(spec)),
+        throughput
+            .and_then(|t| t.peak_rps)
+            .map_or_else(nothing, units::rate),
+        throughput
+            .and_then(|t| t.at_connections)
+            .map_or_else(nothing, |at| at.to_string()),
+        p50(peak),
+        p99(peak, loaded_requests(spec, peak)),
+        loaded
+            .and_then(|p| p.cpu_microseconds_per_request)
+            .map_or_else(nothing, units::micros),
+        loaded
+            .and_then(|p| p.memory_bytes)
+            .map_or_else(nothing, |b| units::bytes(b as f64)),
+        invalid(row).unwrap_or_else(nothing),
+    ]
+}
+
+/// Which points of a row are invalid, and why: `warm: NodeNoisy; at 10, 50 connections: Throttled`.
+fn invalid(row: &SummaryRow) -> Option<String> {
+    let warm = row.warm_latency.iter();
+    let warm = warm.filter_map(|point| Some(format!("warm: {}", point.invalid.as_ref()?)));
+    let mut loaded: Vec<(&str, Vec<String>)> = vec![];
+    for point in row.throughput.iter().flat_map(|load| &load.points) {
+        let Some(reason) = point.invalid.as_deref() else {
+            continue;
+        };
+        let connections = point.connections.to_string();
+        match loaded.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(connections),
+            None => loaded.push((reason, vec![connections])),
+        }
+    }
+    let loaded = loaded.into_iter().map(|(reason, connections)| {
+        let connections = connections.join(", ");
+        format!("at {connections} connections: {reason}")
+    });
+    let all: Vec<String> = warm.chain(loaded).collect();
+    (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
+}
+
+/// The metrics of a status, in the order of the columns.
+const METRICS: [&str; 4] = ["throughputRps", "warmP50", "cpuPerRequest", "memory"];
+
+/// What each variant is as a multiple of the baseline.
+fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
+    let title = format!("VERSUS {baseline}");
+    let mut table = Table::new(&[
+        (&title, Align::Left),
+        ("THROUGHPUT", Align::Right),
+        ("WARM P50", Align::Right),
+        ("CPU/REQ", Align::Right),
+        ("MEMORY", Align::Right),
+        ("BLOCKS", Align::Right),
+    ]);
+    for row in rows.iter().filter(|row| !row.versus_baseline.is_empty()) {
+        let ratio = |metric: &str| {
+            let found = row
+                .versus_baseline
+                .iter()
+                .find(|ratio| ratio.metric == metric);
+            found.map_or_else(
+                || NOTHING.to_owned(),
+                |r| judged_ratio(r.ratio, r.low.zip(r.high), &words(&r.verdict)),
+            )
+        };
+        let blocks = row
+            .versus_baseline
+            .iter()
+            .map(|ratio| ratio.blocks)
+            .min()
+            .unwrap_or_default();
+        let mut cells = vec![row.variant.clone()];
+        cells.extend(METRICS.map(ratio));
+        cells.push(blocks.to_string());
+        table.row(&cells);
+    }
+    let floor = |metric: &str| {
+        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        let floors = ratios
+            .filter(|r| r.metric == metric)
+            .filter_map(|r| r.noise_floor);
+        floors
+            .reduce(f64::max)
+            .map_or_else(|| NOTHING.to_owned(), units::excess)
+    };
+    let floors = METRICS.map(floor);
+    if floors.iter().any(|floor| floor != NOTHING) {
+        let mut row = vec!["noise floor".to_owned()];
+        row.extend(floors);
+        row.push(NOTHING.to_owned());
+        table.row(&row);
+    }
+    table.drop_columns_of(NOTHING);
+    table
+}
+
+/// A verdict of a status in words: `NotResolvable` as `not resolvable`.
+pub(super) fn words(verdict: &str) -> String {
+    let mut words = String::new();
+    for (index, letter) in verdict.chars().enumerate() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    ascii(&words)
+}
+
+fn gate(conditions: &[Condition]) -> String {
+    let Some(condition) = conditions.iter().find(|c| c.type_ == PASSED) else {
+        return String::new();
+    };
+    let passed = match condition.status.as_str() {
+        "True" => "yes",
+        "False" => "NO",
+        _ => "undecided",
+    };
+    let lines = lines("  ", condition.message.lines().map(ascii));
+    format!("\nPassed: {passed}\n{lines}")
+}
+
+fn doubts(conditions: &[Condition]) -> String {
+    let Some(condition) = conditions.iter().find(|c| c.type_ == TRUSTWORTHY) else {
+        return String::new();
+    };
+    let lines = lines("  ", condition.message.lines().map(ascii));
+    match condition.status.as_str() {
+        "True" => format!("\nTrustworthy: yes\n{lines}"),
+        "False" => format!("\nTrustworthy: NO ({})\n{lines}", ascii(&condition.reason)),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,89 @@
+//! How much memory forged records take, of those that are unpacked at all.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use wasmbench_core::store;
+use wasmbench_results::Collector;
+
+use crate::results_support::{measured, run, trials};
+
+/// What the operator may take for the largest forgery, in KiB.
+const MOST: u64 = 64 << 10;
+/// Set for the process that unpacks, to the kind of forgery.
+const FORGERY: &str = "WASMBENCH_TEST_FORGERY";
+
+/// As many values as an entry may have, in the shapes that take most memory for each.
+fn forged(shape: &str) -> String {
+    match shape {
+        "numbers" => format!("[0{}]", ",0".repeat(190_000)),
+        "nested" => format!(
+            "[{}0]",
+            format!("{}0{},", "[".repeat(90), "]".repeat(90)).repeat(2_000)
+        ),
+        "objects" => {
+            let field = |at: usize| format!("\"{at}\":0,");
+            format!("{{{}\"x\":0}}", (0..190_000).map(field).collect::<String>())
+        }
+        "text" => json!("x".repeat(2 << 20)).to_string(),
+        other => panic!("no shape {other}"),
+    }
+}
+
+fn entry(record: &Value, shape: &str) -> Vec<u8> {
+    let mut record = record.clone();
+    record["document"]["timed"]["fortio"] = json!("@");
+    let text = record.to_string().replacen("\"@\"", &forged(shape), 1);
+    let mut encoder = GzEncoder::new(vec![], Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn kibibytes(key: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(key));
+    let number = line.unwrap().trim().trim_end_matches(" kB");
+    number.parse().unwrap()
+}
+
+/// Not a test of its own: the process whose memory is measured.
+#[test]
+#[ignore = "runs in a process of its own, for the test below"]
+fn forged_records_are_unpacked() {
+    let shape = std::env::var(FORGERY).expect("the test below sets it");
+    let run = run();
+    let trial = trials(&run).remove(0);
+    let bytes = entry(&serde_json::to_value(measured(trial, 0)).unwrap(), &shape);
+    // What was needed to make the forgery is given back, as far as the allocator does.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = kibibytes("VmRSS:");
+    let mut collector = Collector::new(run);
+    for _ in 0..60 {
+        collector.add(&store::decode(&bytes).expect("within all bounds"));
+    }
+    let taken = kibibytes("VmHWM:").saturating_sub(before);
+    println!("taken: {taken}");
+}
+
+#[test]
+fn sixty_forged_records_of_the_worst_shape_take_less_than_64_mib() {
+    for shape in ["numbers", "nested", "objects", "text"] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "hostile_records::forged_records_are_unpacked"])
+            .args(["--ignored", "--nocapture"])
+            .env(FORGERY, shape)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let taken = text.split_once("taken: ").map(|(_, rest)| rest);
+        let taken = taken.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+        let taken = taken.unwrap_or_else(|| {
+            panic!("{shape}: {text}{}", String::from_utf8_lossy(&output.stderr))
+        });
+        assert!(taken < MOST, "{shape}: {taken} KiB");
+    }
+}

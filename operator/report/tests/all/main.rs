@@ -1,0 +1,34 @@
+//! What records come to and what people see of it, from outside.
+//!
+//! One binary for all of them: linking another takes longer than most tests do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
+
+mod climbs_that_say_little;
+#[path = "../../../core/tests/all/common/fixtures.rs"]
+mod common;
+mod hostile_records;
+mod older_versions;
+mod peaks;
+mod precision_simulation;
+mod results_across;
+mod results_coldstart;
+mod results_density;
+mod results_golden;
+mod results_html;
+mod results_open_loop;
+mod results_period;
+mod results_precision;
+mod results_properties;
+mod results_rounding;
+mod results_shown;
+mod results_summary;
+mod results_support;
+mod statistics_simulation;
+mod status_size;
+mod synthetic;

@@ -1,0 +1,147 @@
+//! What older versions stored still reads: runs with `pairing: Duet`, and records of trials in which the
+//! baseline was loaded at the same moment.
+
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::lifetime::is_finished;
+use wasmbench_core::store;
+use wasmbench_core::validate::validate;
+use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::record::{Cell, Outcome, Record, TrialId};
+use wasmbench_report::files::report_files;
+use wasmbench_results::trial::{Trial, TrialState};
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use crate::common;
+use crate::results_support::{failed, measured, run, trials};
+
+/// A record as it was stored of a duet, with what it held of the baseline.
+fn duet_json(trial: TrialId, position: u32) -> Value {
+    let baseline = Cell {
+        variant: "native".into(),
+        ..trial.cell.clone()
+    };
+    let half = TrialId {
+        cell: baseline,
+        ..trial
+    };
+    let half = serde_json::to_value(measured(half, position)).unwrap();
+    let mut record = serde_json::to_value(measured(trial, position)).unwrap();
+    record["duetSubject"] = half["subject"].clone();
+    record["document"]["timed"]["neighbour"] = json!({"cpuNanoseconds": 1_200_000_000});
+    record["document"]["duet"] = json!({
+        "cpus": {"side": "left", "pinnedBy": "probe", "idle": "4", "shareACore": true},
+        "overlap": 0.99,
+        "baseline": half["document"],
+    });
+    record
+}
+
+fn duet(trial: TrialId, position: u32) -> Record {
+    serde_json::from_value(duet_json(trial, position)).expect("an old record reads")
+}
+
+/// The records of a run of duets: the baseline had none of its own.
+fn duets(run: &RunInput) -> Vec<Record> {
+    let trials = trials(run).into_iter().zip(0..);
+    let duets = trials.filter(|(trial, _)| trial.cell.variant != "native");
+    duets.map(|(trial, at)| duet(trial, at)).collect()
+}
+
+fn trials_of<'a>(summary: &'a Summary, variant: &'a str) -> impl Iterator<Item = &'a Trial> {
+    let cells = summary.cells.iter();
+    let cells = cells.filter(move |cell| cell.variant == variant);
+    cells.flat_map(|cell| &cell.trials)
+}
+
+#[test]
+fn a_record_of_a_duet_reads_and_is_still_known_as_one_when_it_is_stored_again() {
+    let run = run();
+    let record = duet(trials(&run).remove(0), 0);
+    assert!(record.document.as_ref().unwrap().is_duet);
+    let again = store::decode(&store::encode(&record).unwrap()).unwrap();
+    assert_eq!(again, record);
+    let plain = measured(trials(&run).remove(0), 0);
+    assert!(!plain.document.as_ref().unwrap().is_duet);
+    let json = serde_json::to_value(&plain).unwrap();
+    assert_eq!(json["document"].get("duet"), None);
+}
+
+#[test]
+fn trials_of_duets_are_left_out_with_a_reason_and_a_remedy() {
+    let run = run();
+    let summary = summarize(&run, &duets(&run));
+    assert_eq!(summary.comparisons, []);
+    assert_eq!(summary.trials.valid + summary.trials.invalid, 0);
+    assert_eq!(summary.trials.failed * 2, summary.trials.planned);
+    for trial in trials_of(&summary, "embedded") {
+        assert_eq!(trial.state, TrialState::Failed);
+        assert_eq!(trial.reason.as_deref(), Some("Duet"));
+        assert_eq!((trial.metrics.requests, trial.metrics.rps), (0, None));
+    }
+    let report = &report_files(&run, &duets(&run)).unwrap()["report.md"];
+    for expected in ["Duet", "without spec.pairing"] {
+        assert!(report.contains(expected), "{expected}:\n{report}");
+    }
+}
+
+#[test]
+fn plain_trials_beside_those_of_duets_count_as_ever() {
+    let run = run();
+    let of = |(trial, at): (TrialId, u32)| match trial.block {
+        1 => duet(trial, at),
+        _ => measured(trial, at),
+    };
+    let records: Vec<Record> = trials(&run).into_iter().zip(0..).map(of).collect();
+    let summary = summarize(&run, &records);
+    for variant in ["native", "embedded"] {
+        for trial in trials_of(&summary, variant) {
+            assert_eq!(trial.state == TrialState::Failed, trial.block == 1);
+        }
+    }
+    assert!(summary.comparisons.iter().all(|found| found.blocks == 4));
+    assert!(!summary.comparisons.is_empty());
+}
+
+#[test]
+fn a_duet_that_failed_reads_and_keeps_its_own_reason() {
+    let run = run();
+    let trial = trials(&run).pop().unwrap();
+    for reason in [
+        "DuetApart",
+        "SubjectNotPinned",
+        "TooFewCpus",
+        "BaselineFailed",
+    ] {
+        let mut json = duet_json(trial.clone(), 0);
+        let outcome = serde_json::to_value(failed(reason, "as it was")).unwrap();
+        for (name, value) in outcome.as_object().unwrap() {
+            json[name] = value.clone();
+        }
+        let failure = json!({"reason": reason, "message": "as it was"});
+        json["document"]["failure"] = failure.clone();
+        json["document"]["duet"]["baseline"]["failure"] = failure;
+        let record: Record = serde_json::from_value(json).expect("an old record reads");
+        assert!(matches!(record.outcome, Outcome::Failed { .. }));
+        let failure = record.document.as_ref().unwrap().failure.as_ref();
+        assert_eq!(failure.unwrap().reason, ProbeFailureReason::Unknown);
+        let summary = summarize(&run, &[record]);
+        let told = trials_of(&summary, &trial.cell.variant).next().unwrap();
+        assert_eq!(told.reason.as_deref(), Some(reason));
+    }
+}
+
+#[test]
+fn a_finished_run_of_duets_reads_and_stays_finished() {
+    let text = common::RUN.replace("\nspec:\n", "\nspec:\n  pairing: Duet\n");
+    assert!(text.contains("pairing: Duet"));
+    let status = r#"
+status:
+  seed: 7
+  conditions:
+  - {type: Finished, status: "True", reason: Complete, message: "", lastTransitionTime: "2026-01-05T10:00:00Z"}
+"#;
+    let run: BenchmarkRun = serde_yaml::from_str(&(text + status)).expect("an old run reads");
+    assert!(is_finished(&run));
+    validate(&run, &common::config()).expect("its reports can be computed again");
+}

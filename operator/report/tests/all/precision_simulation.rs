@@ -1,0 +1,297 @@
+//! Is it honest to go on until the intervals are narrow? Runs with a known truth that end when
+//! `precision` says so. The figures of docs/methodology.md come from here and from longer runs of the
+//! same.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows its figures"
+)]
+
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::judge::{Thresholds, Verdict, judge};
+use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::precision::{Outcome, decide, widths};
+use wasmbench_results::statistics::{LogInterval, false_discovery};
+
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
+
+const TARGET: &str = "5%";
+const FEWEST: u32 = 8;
+const MOST: u32 = 50;
+/// The first block after which a run is looked at.
+const FIRST: u32 = 5;
+/// Runs of each kind of noise; the figures of docs/methodology.md are those of 2000.
+const RUNS: u32 = 500;
+
+/// A line of `make selftest`.
+fn found(name: &str, share: f64, expected: &str) {
+    println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
+}
+
+/// Adds blocks to a run until it is precise; `after` tells the comparisons of its first blocks.
+fn end_of(after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {
+    let mut looks: Vec<Vec<Comparison>> = (FIRST..FEWEST).map(&after).collect();
+    for blocks in FEWEST..=MOST {
+        looks.push(after(blocks));
+        let latest = looks.iter().rev().take(4);
+        let latest: Vec<_> = latest.map(|look| widths(look, &[], &[])).collect();
+        let found = decide(TARGET, blocks, MOST, &latest);
+        if found.outcome != Outcome::GoingOn {
+            assert_eq!(found.blocks, blocks);
+            return (blocks, looks.pop().expect("a look"));
+        }
+    }
+    (MOST, looks.pop().expect("a look"))
+}
+
+fn comparison(ratios: &[f64]) -> Comparison {
+    let found = LogInterval::of(ratios).expect("ratios");
+    Comparison {
+        variant: "one".into(),
+        workload: "hello".into(),
+        metric: Metric::WarmP50,
+        sweep: Sweep::WarmLatency,
+        connections: 1,
+        percent_of_peak: None,
+        ratio: found.estimate.exp(),
+        low: found.low().map(f64::exp),
+        high: found.high().map(f64::exp),
+        p_value: found.p_value,
+        adjusted_p_value: found.p_value,
+        noise_floor: None,
+        verdict: Verdict::Inconclusive,
+        blocks: u32::try_from(ratios.len()).expect("few"),
+        per_block: vec![],
+    }
+}
+
+/// Share of runs whose interval holds the truth, a ratio of 1.1. A single ratio is the worst case: of
+/// several, the widest decides, and the others are not at their narrowest just then.
+fn coverage(noise: Noise, runs: u32) -> f64 {
+    let truth = 1.1_f64.ln();
+    let mut chance = Chance::new(11);
+    let holds = |_: &u32| {
+        let ratios = chance.ratios(noise, MOST, truth);
+        let (_, found) = end_of(|blocks| vec![comparison(&ratios[..blocks as usize])]);
+        let (low, high) = (found[0].low.expect("low"), found[0].high.expect("high"));
+        low <= 1.1 && 1.1 <= high
+    };
+    let held = (0..runs).filter(holds).count();
+    held as f64 / f64::from(runs)
+}
+
+#[test]
+fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
+    for noise in [
+        Noise::Normal(0.03),
+        Noise::Normal(0.07),
+        Noise::Normal(0.10),
+        Noise::Drift(0.05),
+        Noise::Outliers(0.03),
+        Noise::HeavyTails(0.03),
+    ] {
+        let share = coverage(noise, 3000);
+        found(
+            &format!("coverage of 95 % intervals of precise runs, {noise:?}"),
+            share,
+            "93 to 97 %",
+        );
+        assert!((0.93..=0.97).contains(&share), "{noise:?}: {share}");
+    }
+}
+
+/// The numbers of a run of three variants at one point, as ratios to the first: the second is slower by a
+/// factor, the third is its equal. What the points of a whole run come to is in
+/// `statistics_simulation.rs`; here a run is looked at after every block.
+struct Pairs {
+    compared: Vec<(&'static str, Metric, Vec<f64>)>,
+    /// The baseline's twin, which is not among the ratios that have to be precise.
+    twins: Vec<(Metric, Vec<f64>)>,
+}
+
+/// Whether the baseline's twin shows what the node can resolve, as it does by default.
+#[derive(Clone, Copy, PartialEq)]
+enum Floor {
+    Measured,
+    None,
+}
+
+const METRICS: [Metric; 3] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::CpuPerRequest,
+];
+
+impl Pairs {
+    fn measure(noise: Noise, slower: f64, chance: &mut Chance) -> Self {
+        let share = 1.0 / f64::from(MOST);
+        let mut times = |factor: f64| -> Vec<f64> {
+            let trial = |block| factor * chance.trial(noise, f64::from(block) * share, share).exp();
+            (0..MOST).map(trial).collect()
+        };
+        let (mut compared, mut twins) = (vec![], vec![]);
+        for metric in METRICS {
+            let base = times(1.0);
+            let mut ratios = |factor: f64| -> Vec<f64> {
+                let values = times(factor);
+                let pairs = values.iter().zip(&base);
+                // The rate is of what was drawn as a time.
+                if metric == Metric::ThroughputRps {
+                    pairs.map(|(value, base)| base / value).collect()
+                } else {
+                    pairs.map(|(value, base)| value / base).collect()
+                }
+            };
+            compared.push(("one", metric, ratios(slower)));
+            compared.push(("other", metric, ratios(1.0)));
+            twins.push((metric, ratios(1.0)));
+        }
+        Self { compared, twins }
+    }
+
+    /// What the first blocks come to.
+    fn after(&self, blocks: u32) -> Vec<Comparison> {
+        let first = |ratios: &[f64]| comparison(&ratios[..blocks as usize]);
+        let all = self.compared.iter();
+        let all = all.map(|(variant, metric, ratios)| Comparison {
+            variant: (*variant).to_owned(),
+            metric: *metric,
+            ..first(ratios)
+        });
+        all.collect()
+    }
+
+    /// The farther end of the twin's interval.
+    fn noise_floor(&self, metric: Metric, blocks: u32) -> Option<f64> {
+        let mut twins = self.twins.iter();
+        let (_, ratios) = twins.find(|(of, _)| *of == metric)?;
+        LogInterval::of(&ratios[..blocks as usize])?.farthest()
+    }
+
+    /// The same with verdicts.
+    fn judged(&self, blocks: u32, floor: Floor) -> Vec<Comparison> {
+        let found = self.after(blocks);
+        let p_values: Vec<f64> = found.iter().map(|c| c.p_value).collect();
+        let adjusted = false_discovery::adjusted(&p_values);
+        let thresholds = |metric| Thresholds {
+            minimum_effect: 1.05_f64.ln(),
+            noise_floor: match floor {
+                Floor::Measured => self.noise_floor(metric, blocks),
+                Floor::None => None,
+            },
+        };
+        let intervals = self
+            .compared
+            .iter()
+            .map(|(.., ratios)| LogInterval::of(&ratios[..blocks as usize]).expect("ratios"));
+        let judged = found.into_iter().zip(intervals).zip(adjusted);
+        judged
+            .map(|((found, interval), adjusted)| Comparison {
+                verdict: judge(found.metric, &interval, adjusted, thresholds(found.metric)),
+                ..found
+            })
+            .collect()
+    }
+}
+
+/// A question about what a run found.
+type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
+
+/// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of what
+/// they found.
+fn shares<const N: usize>(
+    (noise, slower, floor): (Noise, f64, Floor),
+    runs: u32,
+    says: [Says<'_>; N],
+) -> (f64, [f64; N]) {
+    let mut chance = Chance::new(7);
+    let (mut spent, mut counts) = (0, [0; N]);
+    for _ in 0..runs {
+        let pairs = Pairs::measure(noise, slower, &mut chance);
+        let (blocks, _) = end_of(|blocks| pairs.after(blocks));
+        spent += blocks;
+        let found = pairs.judged(blocks, floor);
+        for (count, says) in counts.iter_mut().zip(says) {
+            *count += u32::from(says(&found));
+        }
+    }
+    let share = |count| f64::from(count) / f64::from(runs);
+    (share(spent), counts.map(share))
+}
+
+#[test]
+fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
+    let [_, drift, outliers, heavy] = every_noise(0.06);
+    for noise in [
+        Noise::Normal(0.03),
+        Noise::Normal(0.06),
+        Noise::Normal(0.10),
+        drift,
+        outliers,
+        heavy,
+    ] {
+        let any =
+            |comparisons: &[Comparison]| comparisons.iter().any(|c| c.verdict.is_difference());
+        let (blocks, [share]) = shares((noise, 1.0, Floor::None), RUNS, [&any]);
+        found(
+            &format!("precise runs of equals with a difference, {noise:?}, {blocks} blocks"),
+            share,
+            "at most 5 %",
+        );
+        assert!(share <= 0.05, "{noise:?}: {share}");
+    }
+}
+
+#[test]
+fn a_slowdown_of_10_percent_is_found_with_the_blocks_that_precision_chooses() {
+    let is_found = |comparisons: &[Comparison], metric| {
+        let slower = |c: &Comparison| c.variant == "one" && c.verdict == Verdict::Slower;
+        comparisons.iter().any(|c| c.metric == metric && slower(c))
+    };
+    let rate = |found: &[Comparison]| is_found(found, Metric::ThroughputRps);
+    let time = |found: &[Comparison]| is_found(found, Metric::WarmP50);
+    let cpu = |found: &[Comparison]| is_found(found, Metric::CpuPerRequest);
+    for noise in every_noise(0.10) {
+        for (floor, least) in [(Floor::None, 0.95), (Floor::Measured, 0.85)] {
+            let run = (noise, 1.1, floor);
+            let (blocks, shares) = shares(run, RUNS, [&rate, &time, &cpu]);
+            let twin = if floor == Floor::Measured {
+                "with"
+            } else {
+                "without"
+            };
+            let fewest = shares.iter().copied().fold(1.0, f64::min);
+            found(
+                &format!("slower by 10 %, {noise:?}, {twin} a twin, {blocks} blocks: found in"),
+                fewest,
+                &format!("at least {:.0} %", least * 100.0),
+            );
+            assert!(fewest >= least, "{noise:?}: {shares:?}");
+        }
+    }
+}
+
+/// Blocks on average that whole runs of equals, with summaries and all, need until they are precise.
+fn blocks_of_whole_runs(noise: f64) -> f64 {
+    let run = SyntheticRun {
+        blocks: MOST,
+        noise: Noise::Normal(noise),
+        slower: [1.0, 1.0],
+        twin: false,
+        connections: vec![10, 50, 100],
+    };
+    let mut chance = Chance::new(7);
+    let blocks = |_| {
+        let measured = run.measure(&mut chance);
+        f64::from(end_of(|blocks| measured.after(blocks)).0)
+    };
+    (0..30).map(blocks).sum::<f64>() / 30.0
+}
+
+#[test]
+fn a_quiet_run_is_over_after_8_blocks_and_a_noisy_one_spends_its_budget() {
+    let quiet = blocks_of_whole_runs(0.01);
+    assert!((8.0..8.1).contains(&quiet), "{quiet}");
+    let noisy = blocks_of_whole_runs(0.30);
+    assert!((noisy - f64::from(MOST)).abs() < 0.1, "{noisy}");
+}

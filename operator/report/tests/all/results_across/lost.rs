@@ -1,0 +1,83 @@
+//! Two runs of which the later one lost points: what is named, and what is no loss.
+
+use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_report::across::Across;
+use wasmbench_results::{RunInput, summarize};
+
+use super::support;
+use crate::results_support::{all_measured, failed, record, replace, run};
+
+/// `after`, which nothing speaks against, as a multiple of a run of which every trial was measured.
+fn compared(after: &RunInput, records: &[Record]) -> Across {
+    let later = summarize(after, records);
+    assert_eq!(later.trustworthy, Some(true), "{:?}", later.doubts);
+    let before = run();
+    support::compared((&before, &all_measured(&before)), (after, records), false)
+}
+
+/// The records of a run in which these trials crashed.
+fn crashed(run: &RunInput, which: impl Fn(&TrialId) -> bool) -> Vec<Record> {
+    let mut records = all_measured(run);
+    replace(&mut records, which, |trial, position| {
+        record(trial, position, failed("SubjectCrashed", "exit 1"), None)
+    });
+    records
+}
+
+fn lost(found: &Across) -> Vec<(&str, &str, &str)> {
+    let lost = found.lost.iter();
+    lost.map(|lost| {
+        let (variant, workload) = (lost.variant.as_str(), lost.workload.as_str());
+        (variant, workload, lost.point.as_str())
+    })
+    .collect()
+}
+
+#[test]
+fn a_variant_that_crashes_in_a_trustworthy_run_is_lost_and_named_wherever_people_look() {
+    let after = run();
+    let is_lost = |t: &TrialId| t.cell.variant == "embedded" && t.cell.workload == "hello";
+    let found = compared(&after, &crashed(&after, is_lost));
+    assert_eq!((found.worse(), found.ratios.len()), (0, 27));
+    let of_hello = |point| ("embedded", "hello", point);
+    assert_eq!(lost(&found), ["warm", "c10", "c50"].map(of_hello));
+    let words = "no valid number any more: embedded on hello (warm, c10, c50)";
+    assert!(found.line().contains(words), "{}", found.line());
+    assert!(found.text().contains(words), "{}", found.text());
+}
+
+#[test]
+fn a_single_point_that_crashes_under_load_is_lost() {
+    let after = run();
+    let at = Point::Throughput { connections: 50 };
+    let is_lost = |t: &TrialId| t.cell.variant == "embedded" && t.cell.point == at;
+    let found = compared(&after, &crashed(&after, is_lost));
+    let expected = [("embedded", "hello", "c50"), ("embedded", "compute", "c50")];
+    assert_eq!(lost(&found), expected);
+}
+
+#[test]
+fn what_the_later_run_does_not_ask_for_is_not_lost() {
+    let mut after = run();
+    after.spec.variants.truncate(1);
+    if let Some(throughput) = &mut after.spec.sweeps.throughput {
+        throughput.connections = vec![50];
+    }
+    let found = compared(&after, &all_measured(&after));
+    assert!(found.only_in_one > 0);
+    assert_eq!((lost(&found), found.lost_words()), (vec![], None));
+}
+
+#[test]
+fn a_point_that_only_lacks_cpu_and_memory_is_not_lost() {
+    let after = run();
+    let mut records = all_measured(&after);
+    for document in records.iter_mut().filter_map(|r| r.document.as_mut()) {
+        if let Some(timed) = &mut document.timed {
+            timed.subject = None;
+        }
+    }
+    let found = compared(&after, &records);
+    assert_eq!((found.ratios.len(), found.only_in_one), (12, 24));
+    assert_eq!(lost(&found), []);
+}

@@ -1,0 +1,256 @@
+//! Cold starts as multiples of the baseline's, and the verdicts.
+
+use wasmbench_api::run::TWIN;
+use wasmbench_core::wire::record::Record;
+use wasmbench_report::files::report_files;
+use wasmbench_report::status::Conclusion;
+use wasmbench_results::compare::comparisons;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::expectations::Outcome as Expected;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::summary::Summary;
+use wasmbench_results::{RunInput, summarize};
+
+use super::support::{hare, summary_of};
+use crate::results_support::cold_starts::{hares, input, records, run};
+
+#[test]
+fn ratios_are_taken_within_blocks() {
+    let summary = summary_of(&records());
+    let hare = summary
+        .cold_starts
+        .iter()
+        .find(|cell| cell.variant == "hare")
+        .unwrap();
+    let found = hare.create_to_listening.as_ref().unwrap();
+    let ratio = found.versus_baseline.as_ref().unwrap();
+    assert_eq!(ratio.per_block.len(), 5);
+    assert!((1.49..1.51).contains(&ratio.ratio.median), "{ratio:?}");
+    assert!(
+        summary.cold_starts[0]
+            .create_to_listening
+            .as_ref()
+            .unwrap()
+            .versus_baseline
+            .is_none()
+    );
+}
+
+#[test]
+fn a_variant_that_answers_differently_is_not_compared() {
+    let mut records = records();
+    for record in records
+        .iter_mut()
+        .filter(|record| record.trial.cell.variant == "hare")
+    {
+        let answer = record.cold_start.as_mut().unwrap().answer.as_mut().unwrap();
+        answer.body_sha256 = "bb".repeat(32);
+    }
+    let summary = summary_of(&records);
+    let hare = summary
+        .cold_starts
+        .iter()
+        .find(|cell| cell.variant == "hare")
+        .unwrap();
+    assert_eq!((hare.counts.valid, hare.counts.invalid), (0, 5));
+    let time = hare.create_to_listening.as_ref().unwrap();
+    assert!(time.versus_baseline.is_none() && !hare.is_ranked());
+    assert_eq!(summary.trustworthy, Some(false));
+}
+
+/// Records of a run in which the baseline has a twin, `factor` times as slow.
+fn records_with_twin(factor: f64) -> (RunInput, Vec<Record>) {
+    let mut run = run();
+    run.spec.noise_floor = Some(true);
+    let mut records = records();
+    let baseline: Vec<Record> = records
+        .iter()
+        .filter(|record| record.trial.cell.variant == "tortoise")
+        .cloned()
+        .collect();
+    for mut twin in baseline {
+        TWIN.clone_into(&mut twin.trial.cell.variant);
+        let samples = &mut twin.cold_start.as_mut().unwrap().samples;
+        for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
+            for moment in pod.steps.values_mut() {
+                #[expect(clippy::cast_possible_truncation, reason = "milliseconds")]
+                let later = (moment.nanoseconds as f64 * factor) as i64;
+                moment.nanoseconds = later;
+            }
+        }
+        records.push(twin);
+    }
+    (RunInput::new(&run, 7), records)
+}
+
+fn verdicts(summary: &Summary, variant: &str) -> Vec<Option<Verdict>> {
+    let cells = summary.cold_starts.iter();
+    cells
+        .filter(|cell| cell.variant == variant)
+        .flat_map(|cell| [&cell.create_to_listening, &cell.create_to_answer])
+        .map(|time| {
+            let ratio = time.as_ref().unwrap().versus_baseline.as_ref();
+            ratio.unwrap().verdict
+        })
+        .collect()
+}
+
+#[test]
+fn a_cold_start_half_as_long_again_is_slower() {
+    let summary = summary_of(&records());
+    assert_eq!(verdicts(&summary, "hare"), [Some(Verdict::Slower); 4]);
+    assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    let time = rows[1].cold_start[0].listening.as_ref().unwrap();
+    assert_eq!(time.versus_baseline.as_ref().unwrap().verdict, "Slower");
+}
+
+#[test]
+fn a_difference_that_the_twin_shows_too_is_not_resolvable() {
+    let (input, records) = records_with_twin(1.6);
+    let summary = summarize(&input, &records);
+    assert_eq!(
+        verdicts(&summary, "hare"),
+        [Some(Verdict::NotResolvable); 4]
+    );
+    assert_eq!(verdicts(&summary, TWIN), [None; 4]);
+    let report = report_files(&input, &records).unwrap()["report.md"].clone();
+    assert!(report.contains("noise floor 60 %"), "{report}");
+    let (input, records) = records_with_twin(1.01);
+    let summary = summarize(&input, &records);
+    assert_eq!(verdicts(&summary, "hare"), [Some(Verdict::Slower); 4]);
+}
+
+#[test]
+fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
+    let mut records = records();
+    for record in &mut records {
+        let uneven = record.trial.cell.variant == "hare" && record.trial.block % 2 == 0;
+        let factor = if uneven { 1.3 / 1.5 } else { 1.0 / 1.5 };
+        let samples = &mut record.cold_start.as_mut().unwrap().samples;
+        for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
+            for moment in pod.steps.values_mut() {
+                if record.trial.cell.variant == "hare" {
+                    #[expect(clippy::cast_possible_truncation, reason = "milliseconds")]
+                    let later = (moment.nanoseconds as f64 * factor) as i64;
+                    moment.nanoseconds = later;
+                }
+            }
+        }
+    }
+    let summary = summary_of(&records);
+    let found = verdicts(&summary, "hare");
+    assert_eq!(found[0], Some(Verdict::Inconclusive), "{found:?}");
+    let doubts = summary.doubts.iter();
+    let note = doubts
+        .clone()
+        .find(|doubt| doubt.reason == Reason::HighVariance);
+    let note = &note.unwrap().message;
+    assert!(note.contains("cold start to listening of hare"), "{note}");
+    assert!(note.contains("blocks"), "{note}");
+}
+
+#[test]
+fn cold_starts_are_adjusted_for_each_other() {
+    let run = run();
+    let two = comparisons(&run.spec, "tortoise", &[], &[0.03, 0.9]);
+    assert_eq!(two.others_adjusted, [0.06, 0.9]);
+    let mut records = records();
+    // One pod of one block is late, so that the p-values differ and stay above zero.
+    let late = &mut records[2].cold_start.as_mut().unwrap().samples[2].pods[0];
+    for moment in late.steps.values_mut() {
+        moment.nanoseconds *= 2;
+    }
+    let summary = summary_of(&records);
+    let cells = summary.cold_starts.iter();
+    let times = cells.flat_map(|cell| [&cell.create_to_listening, &cell.create_to_answer]);
+    let ratios = times.filter_map(|time| time.as_ref()?.versus_baseline.as_ref());
+    let found: Vec<[f64; 2]> = ratios
+        .map(|ratio| [ratio.p_value.unwrap(), ratio.adjusted_p_value.unwrap()])
+        .collect();
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|[p_value, adjusted]| adjusted >= p_value));
+    assert!(found.iter().any(|[p_value, adjusted]| adjusted > p_value));
+}
+
+#[test]
+fn expectations_on_cold_starts_are_decided_at_the_fewest_pods_at_once() {
+    let decided = |metric: &str, most: &str| {
+        let mut run = run();
+        run.spec.expectations = serde_yaml::from_str(&format!(
+            "[{{name: gate, metric: {metric}, variant: hare, workload: greet, atMost: '{most}'}}]"
+        ))
+        .unwrap();
+        let summary = summarize(&RunInput::new(&run, 7), &records());
+        summary.expectations[0].clone()
+    };
+    // 1.50x with one pod, 1.45x with four.
+    let listening = decided("coldStartListening", "1.48");
+    assert_eq!(listening.outcome, Expected::NotMet, "{listening:?}");
+    let answer = decided("coldStartAnswer", "1.6");
+    assert_eq!(answer.outcome, Expected::Met, "{answer:?}");
+    assert!(answer.message.contains("cold start to first answer"));
+}
+
+/// The records when so many of the three samples of each block were answered at the first attempt.
+fn answered_at_once(samples: usize) -> Vec<Record> {
+    let mut all = records();
+    for document in hares(&mut all) {
+        let counted = document.samples.iter_mut().filter(|s| !s.discarded);
+        for pod in counted.take(samples).flat_map(|sample| &mut sample.pods) {
+            pod.attempts = 1;
+        }
+    }
+    all
+}
+
+#[test]
+fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
+    let late = summary_of(&answered_at_once(2));
+    let cell = hare(&late);
+    assert_eq!((cell.first_attempt_answers, cell.pods), (10, 15));
+    let ratio = |summary: &Summary| {
+        let cell = hare(summary);
+        let times = [&cell.create_to_listening, &cell.create_to_answer];
+        times.map(|time| time.as_ref().unwrap().versus_baseline.is_some())
+    };
+    assert_eq!(ratio(&late), [true, false]);
+    let report = &report_files(&input(), &answered_at_once(2)).unwrap()["report.md"];
+    let line = "- hare on greet, answer: 10 of 15 pods were answered at the first attempt.";
+    assert!(report.contains(line), "{report}");
+    // Of the minority the gap is unknown, and of the median it is known.
+    let few = summary_of(&answered_at_once(1));
+    assert_eq!(ratio(&few), [true, true]);
+    let report = &report_files(&input(), &answered_at_once(1)).unwrap()["report.md"];
+    assert!(report.contains("First attempt"), "{report}");
+    assert!(
+        !report.contains("answered at the first attempt. "),
+        "{report}"
+    );
+}
+
+#[test]
+fn nothing_is_compared_with_a_baseline_whose_answers_waited_for_the_cluster() {
+    let mut all = records();
+    let baselines = all
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "tortoise");
+    for record in baselines {
+        let samples = &mut record.cold_start.as_mut().unwrap().samples;
+        for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
+            pod.attempts = 1;
+        }
+    }
+    let mut run = run();
+    run.spec.expectations = serde_yaml::from_str(
+        "[{name: gate, metric: coldStartAnswer, variant: hare, workload: greet, atMost: '9'}]",
+    )
+    .unwrap();
+    let summary = summarize(&RunInput::new(&run, 7), &all);
+    let cell = hare(&summary);
+    assert_eq!(
+        cell.create_to_answer.as_ref().unwrap().versus_baseline,
+        None
+    );
+    assert_eq!(summary.expectations[0].outcome, Expected::Undecided);
+}

@@ -1,0 +1,53 @@
+//! Cold starts under a CPU limit, and cold starts of which nothing was measured.
+
+use serde_json::json;
+use wasmbench_core::wire::record::Outcome;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use super::support::{doubts_of, summary_of};
+use crate::results_support::cold_starts::{records, run};
+
+fn with_limits(limits: &serde_json::Value) -> Summary {
+    let mut run = run();
+    let resources = json!({"limits": limits});
+    run.spec.resources = Some(serde_json::from_value(resources).unwrap());
+    summarize(&RunInput::new(&run, 7), &records())
+}
+
+#[test]
+fn a_cpu_limit_on_pods_whose_start_is_timed_is_noted_and_breaks_no_trust() {
+    let summary = with_limits(&json!({"cpu": "500m", "memory": "128Mi"}));
+    let found = doubts_of(&summary, Reason::Throttled);
+    assert_eq!(found.len(), 1);
+    assert!(
+        !found[0].0 && found[0].1.contains("the CPU limit of 500m"),
+        "{found:?}"
+    );
+    assert_eq!(summary.trustworthy, Some(true));
+    for quiet in [
+        with_limits(&json!({"memory": "128Mi"})),
+        summary_of(&records()),
+    ] {
+        assert_eq!(doubts_of(&quiet, Reason::Throttled), []);
+    }
+}
+
+#[test]
+fn a_variant_of_which_no_cold_start_was_measured_is_named() {
+    let mut all = records();
+    let hares = all.iter_mut().filter(|r| r.trial.cell.variant == "hare");
+    for record in hares {
+        record.cold_start = None;
+        record.outcome = Outcome::Failed {
+            reason: "NeverListened".into(),
+            message: "no answer within 60 s".into(),
+        };
+    }
+    let summary = summary_of(&all);
+    assert_eq!(
+        doubts_of(&summary, Reason::TrialsFailed),
+        [(false, "not measured at all: cold starts of hare on greet")]
+    );
+    assert_eq!(summary.trustworthy, Some(true));
+}

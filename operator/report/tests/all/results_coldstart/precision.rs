@@ -1,0 +1,75 @@
+//! Cold starts of a run that finds out by itself how many blocks it needs.
+
+use serde_json::json;
+use wasmbench_core::wire::cold_start::NodeSpan;
+use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_results::precision::{Outcome, Precision};
+use wasmbench_results::{RunInput, summarize};
+
+use crate::results_support::cold_starts::{record, run};
+
+/// What becomes of a run of `blocks` blocks with three samples each, of which `noisy` samples of
+/// `variant` had a neighbour.
+fn precision(blocks: u32, variant: &str, noisy: usize) -> Precision {
+    let mut run = run();
+    run.spec.sweeps.cold_start.as_mut().unwrap().concurrency = vec![1];
+    let precision = json!({"targetRelativeInterval": "5%", "maxBlocks": 12});
+    run.spec.precision = Some(serde_json::from_value(precision).unwrap());
+    let mut left = noisy;
+    let mut records = vec![];
+    for block in 1..=blocks {
+        for name in ["tortoise", "hare"] {
+            let cell = Cell {
+                variant: name.into(),
+                workload: "greet".into(),
+                point: Point::ColdStart { concurrency: 1 },
+            };
+            let position = u32::try_from(records.len()).unwrap();
+            let mut record = record(TrialId { cell, block }, position);
+            let document = record.cold_start.as_mut().unwrap();
+            let facts = &mut document.environment.facts;
+            facts.insert("cpus".into(), "0-1".into());
+            for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
+                let has_neighbour = name == variant && left > 0;
+                left -= usize::from(has_neighbour);
+                sample.node = Some(span(if has_neighbour { 1600 } else { 800 }));
+            }
+            records.push(record);
+        }
+    }
+    let summary = summarize(&RunInput::new(&run, 7), &records);
+    summary.precision.unwrap()
+}
+
+/// A second on two CPUs, busy for so many milliseconds in all.
+fn span(busy_milliseconds: u64) -> NodeSpan {
+    NodeSpan {
+        duration_nanoseconds: 1_000_000_000,
+        cpu: NodeCpu {
+            busy_nanoseconds: busy_milliseconds * 1_000_000,
+            ..NodeCpu::default()
+        },
+    }
+}
+
+#[test]
+fn a_run_goes_on_while_noise_keeps_cold_starts_out_that_more_blocks_would_bring_back() {
+    for variant in ["hare", "tortoise"] {
+        let found = precision(8, variant, 5);
+        assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
+        let words = format!(
+            "cold start of hare on greet versus tortoise (too many samples of {variant} on a noisy node)"
+        );
+        assert!(found.message.contains(&words), "{found:?}");
+        // Five of 27 samples are fewer than one in five.
+        let found = precision(9, variant, 5);
+        assert_ne!(found.outcome, Outcome::NothingToCompare, "{found:?}");
+        assert!(found.widest.unwrap().relative.is_some());
+    }
+}
+
+#[test]
+fn cold_starts_on_a_quiet_node_end_a_run_as_soon_as_they_are_precise() {
+    assert_eq!(precision(8, "hare", 0).outcome, Outcome::PreciseEnough);
+}

@@ -1,0 +1,42 @@
+//! What several of the tests ask of a summary of cold starts.
+
+use wasmbench_core::wire::record::Record;
+use wasmbench_report::status::Conclusion;
+use wasmbench_report::terminal;
+use wasmbench_results::coldstart::ColdStartCell;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::summarize;
+use wasmbench_results::summary::Summary;
+
+use crate::results_support::cold_starts::{input, run};
+
+pub fn summary_of(records: &[Record]) -> Summary {
+    summarize(&input(), records)
+}
+
+pub fn shown(summary: &Summary) -> String {
+    let conclusion = Conclusion::of(summary, vec![]);
+    let mut run = run();
+    run.status = Some(wasmbench_api::BenchmarkRunStatus {
+        baseline: Some("tortoise".into()),
+        harness_floor: conclusion.harness_floor,
+        summary: conclusion.rows,
+        verdict: Some(conclusion.verdict),
+        ..Default::default()
+    });
+    terminal::status_text(&run)
+}
+
+pub fn hare(summary: &Summary) -> &ColdStartCell {
+    let mut cells = summary.cold_starts.iter();
+    cells
+        .find(|cell| cell.variant == "hare" && cell.concurrency == 1)
+        .unwrap()
+}
+
+pub fn doubts_of(summary: &Summary, reason: Reason) -> Vec<(bool, &str)> {
+    let found = summary.doubts.iter().filter(|doubt| doubt.reason == reason);
+    found
+        .map(|doubt| (doubt.breaks_trust, doubt.message.as_str()))
+        .collect()
+}

@@ -1,0 +1,326 @@
+//! Classes, clocks and a node that changed: which samples and points count.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_api::run::Preset;
+use wasmbench_core::wire::cold_start::{ColdStep, CompileCache, NodeSpan};
+use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_report::files::{report_files, report_files_of};
+use wasmbench_report::status::Conclusion;
+use wasmbench_results::coldstart::ColdStartCell;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::summarize;
+use wasmbench_results::summary::Summary;
+
+use super::support::{doubts_of, hare, summary_of};
+use crate::results_support::cold_starts::{floor, hares, input, records};
+
+#[test]
+fn a_refilled_sample_of_the_wrong_class_is_counted_and_enters_no_number() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        let mut wrong = document.samples[0].clone();
+        wrong.discarded = false;
+        wrong.wrong_class = true;
+        document.samples.push(wrong);
+    }
+    let (with, without) = (summary_of(&all), summary_of(&records()));
+    assert_eq!(hare(&with).wrong_class_samples, 5);
+    assert_eq!(
+        hare(&with).create_to_listening,
+        hare(&without).create_to_listening
+    );
+    assert_eq!(hare(&with).counts, hare(&without).counts);
+    assert_eq!(hare(&with).invalid_because, []);
+    assert_eq!(doubts_of(&with, Reason::CacheClassViolated), []);
+    let report = &report_files(&input(), &all).unwrap()["report.md"];
+    assert!(report.contains("Wrong class"), "{report}");
+}
+
+#[test]
+fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.samples[3].wrong_class = true;
+    let summary = summary_of(&all);
+    let cell = hare(&summary);
+    assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
+    assert_eq!((cell.counts.valid, cell.counts.invalid), (4, 1));
+    let time = cell.create_to_listening.as_ref().unwrap();
+    assert_eq!(time.versus_baseline, None);
+    assert_eq!(summary.trustworthy, Some(false));
+    let doubts = doubts_of(&summary, Reason::CacheClassViolated);
+    assert!(
+        doubts[0].0 && doubts[0].1.contains("hare on greet"),
+        "{doubts:?}"
+    );
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    let points = rows.iter().flat_map(|row| &row.cold_start);
+    let invalid: Vec<&str> = points.filter_map(|p| p.invalid.as_deref()).collect();
+    assert_eq!(invalid, ["CacheClassViolated"]);
+    // The other point of the same variant is as good as before.
+    let mut others = summary.cold_starts.iter();
+    let other = others.find(|cell| cell.variant == "hare" && cell.concurrency == 4);
+    assert!(other.unwrap().is_ranked());
+    let verdict = &summary.verdict;
+    assert!(
+        verdict.contains("on greet, 4 pods") && !verdict.contains("on greet ("),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_trial_without_any_sample_of_the_right_class_is_invalid_and_not_failed() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        for sample in document.samples.iter_mut().skip(1) {
+            sample.wrong_class = true;
+        }
+    }
+    let summary = summary_of(&all);
+    let cell = hare(&summary);
+    assert_eq!(
+        (cell.counts.invalid, cell.counts.failed, cell.pods),
+        (5, 0, 0)
+    );
+    assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
+    assert_eq!(cell.create_to_listening, None);
+}
+
+#[test]
+fn what_has_nothing_to_compile_is_compile_cached_as_soon_as_its_image_is_there() {
+    let mut sample = floor(false, 1);
+    assert!(
+        sample.violates(ColdStartClass::CompileCached),
+        "Wasm, or unknown"
+    );
+    sample.compiled_before = Some(CompileCache::Cold);
+    assert!(sample.violates(ColdStartClass::CompileCached));
+    sample.compiled_before = Some(CompileCache::NothingToCompile);
+    assert!(!sample.violates(ColdStartClass::CompileCached));
+    assert!(sample.violates(ColdStartClass::NodeCold));
+    sample.pods[0].class = Some(ColdStartClass::CompileCached);
+    assert!(sample.violates(ColdStartClass::ImageCached));
+}
+
+#[test]
+fn starts_under_a_shim_say_whether_they_compiled_or_that_nobody_knows() {
+    let mut input = input();
+    input.spec.variants[1].preset = Some(Preset::WasmtimeShim);
+    let mut all = records();
+    let blind = summarize(&input, &all);
+    assert_eq!(hare(&blind).compile_cache_unknown, 15, "5 trials of 3");
+    let note = doubts_of(&blind, Reason::CacheClassViolated)[0];
+    assert!(!note.0 && note.1.contains("hare on greet"), "{note:?}");
+    assert!(!note.1.contains("tortoise"), "{note:?}");
+    let mut of_pulls = input.clone();
+    let sweep = of_pulls.spec.sweeps.cold_start.as_mut().unwrap();
+    sweep.class = ColdStartClass::NodeCold;
+    let pulled = summarize(&of_pulls, &all);
+    assert_eq!(hare(&pulled).compile_cache_unknown, 0, "each compiles");
+    for document in hares(&mut all) {
+        for sample in &mut document.samples {
+            sample.compiled_before = Some(CompileCache::Warm);
+        }
+        document.samples[1].compiled_before = Some(CompileCache::Cold);
+    }
+    let seen = summarize(&input, &all);
+    assert_eq!(hare(&seen).compile_cache_unknown, 0);
+    let report = &report_files_of(&seen).unwrap()["report.md"];
+    assert!(report.contains("5 cold, 10 warm"), "{report}");
+}
+
+#[test]
+fn samples_without_evidence_of_their_class_count_and_are_named() {
+    let mut all = records();
+    for document in hares(&mut all) {
+        document.samples[2].pods[0].class = None;
+    }
+    let summary = summary_of(&all);
+    assert_eq!(hare(&summary).unverified_samples, 5);
+    assert!(hare(&summary).is_ranked());
+    let doubts = doubts_of(&summary, Reason::CacheClassViolated);
+    assert!(
+        !doubts[0].0 && doubts[0].1.contains("5 samples"),
+        "{doubts:?}"
+    );
+}
+
+fn with_uncertainty(nanoseconds: u64) -> Summary {
+    let mut all = records();
+    for document in hares(&mut all) {
+        for pod in document.samples.iter_mut().flat_map(|s| &mut s.pods) {
+            let answer = pod.steps.get_mut(&ColdStep::FirstCorrectAnswer).unwrap();
+            answer.uncertainty_nanoseconds = Some(nanoseconds);
+        }
+    }
+    summary_of(&all)
+}
+
+#[test]
+fn answers_that_are_less_sure_than_a_quarter_of_what_matters_are_not_compared() {
+    // 5 % of about 490 ms are 25 ms.
+    let fine = with_uncertainty(5_000_000);
+    assert_eq!(hare(&fine).answer_uncertainty_microseconds, Some(5000.0));
+    assert!(hare(&fine).is_ranked());
+    let coarse = with_uncertainty(9_000_000);
+    assert_eq!(hare(&coarse).invalid_because, [Reason::ClockTooCoarse]);
+    let doubts = doubts_of(&coarse, Reason::ClockTooCoarse);
+    assert!(doubts[0].0 && doubts[0].1.contains("9.00 ms"), "{doubts:?}");
+}
+
+#[test]
+fn a_clock_that_was_set_during_a_sample_spoils_the_point() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.samples[1].clock_shift_nanoseconds = -40_000_000;
+    let summary = summary_of(&all);
+    assert_eq!(hare(&summary).invalid_because, [Reason::ClockTooCoarse]);
+}
+
+#[test]
+fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_comparisons() {
+    let mut all = records();
+    let document = hares(&mut all).next().unwrap();
+    document.environment.before = BTreeMap::from([("kernel".into(), "6.0".into())]);
+    let summary = summary_of(&all);
+    let drifted = |cell: &ColdStartCell| cell.invalid_because == [Reason::EnvironmentDrifted];
+    assert_eq!(summary.cold_starts.len(), 4);
+    assert!(summary.cold_starts.iter().all(drifted));
+    let doubts = doubts_of(&summary, Reason::EnvironmentDrifted);
+    assert!(
+        doubts[0].1.contains("probe.kernel: 6.0 / 6.1"),
+        "{doubts:?}"
+    );
+}
+
+/// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the first
+/// `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
+fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
+    with_judged(15, samples, busy, stolen)
+}
+
+/// The same, where only the first `judged` samples tell of the node.
+fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary {
+    summary_of(&busy_records(judged, samples, busy, stolen))
+}
+
+fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Record> {
+    let mut all = records();
+    for document in all.iter_mut().flat_map(|record| &mut record.cold_start) {
+        let facts = &mut document.environment.facts;
+        facts.insert("cpus".into(), "0-1".into());
+    }
+    let mut left = samples;
+    let mut told = 0;
+    for document in hares(&mut all) {
+        for sample in document.samples.iter_mut().filter(|s| !s.discarded) {
+            if told == judged {
+                break;
+            }
+            told += 1;
+            let (busy, stolen) = if left > 0 { (busy, stolen) } else { (800, 0) };
+            left = left.saturating_sub(1);
+            sample.node = Some(NodeSpan {
+                duration_nanoseconds: 1_000_000_000,
+                cpu: NodeCpu {
+                    busy_nanoseconds: busy * 1_000_000,
+                    steal_nanoseconds: stolen * 1_000_000,
+                    ..NodeCpu::default()
+                },
+            });
+        }
+    }
+    all
+}
+
+#[test]
+fn starts_beside_a_neighbour_that_is_only_noted_are_compared_and_not_trusted() {
+    let mut records = busy_records(15, 4, 1200, 0);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summary_of(&records);
+    assert!(hare(&summary).is_ranked());
+    let time = hare(&summary).create_to_listening.as_ref().unwrap();
+    assert!(time.versus_baseline.is_some());
+    let doubts = doubts_of(&summary, Reason::NodeNoisy);
+    let place = "hare on greet (4 of 15 samples)";
+    assert!(doubts[0].0 && doubts[0].1.contains(place), "{doubts:?}");
+}
+
+#[test]
+fn a_point_of_which_more_than_a_fifth_of_the_samples_had_a_neighbour_is_not_compared() {
+    let few = with_busy(3, 1200, 0);
+    assert_eq!(
+        (hare(&few).noisy_samples, hare(&few).judged_samples),
+        (3, 15)
+    );
+    assert!(hare(&few).is_ranked());
+    let many = with_busy(4, 1200, 0);
+    assert_eq!(hare(&many).invalid_because, [Reason::NodeNoisy]);
+    let time = hare(&many).create_to_listening.as_ref().unwrap();
+    assert_eq!(time.versus_baseline, None);
+    let doubts = doubts_of(&many, Reason::NodeNoisy);
+    assert!(
+        doubts[0].0 && doubts[0].1.contains("hare on greet (4 of 15 samples)"),
+        "{doubts:?}"
+    );
+}
+
+#[test]
+fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
+    let single = with_judged(4, 1, 1200, 0);
+    assert_eq!(
+        (hare(&single).noisy_samples, hare(&single).judged_samples),
+        (1, 4)
+    );
+    assert!(hare(&single).is_ranked());
+    assert!(!hare(&with_judged(4, 2, 1200, 110)).is_ranked());
+}
+
+#[test]
+fn a_system_that_is_always_busy_is_no_noise_and_a_hypervisor_that_always_withholds_is() {
+    assert!(hare(&with_busy(15, 1900, 0)).is_ranked());
+    let stolen = with_busy(15, 800, 110);
+    assert_eq!(hare(&stolen).invalid_because, [Reason::NodeNoisy]);
+}
+
+#[test]
+fn records_that_do_not_say_what_the_node_did_are_not_judged() {
+    let summary = summary_of(&records());
+    assert_eq!(hare(&summary).judged_samples, 0);
+    assert!(hare(&summary).is_ranked());
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_cold_starts_either() {
+    let mut all = records();
+    let cold = all.iter().find(|r| r.trial.cell.variant == "hare");
+    let mut load = cold.unwrap().clone();
+    (load.trial.cell.point, load.cold_start) = (Point::WarmLatency, None);
+    let document = json!({
+        "schema": "wasmbench.dev/load/v1", "probeVersion": "0.1.0", "fortioVersion": "1.68.2",
+        "readiness": {"waitedMicroseconds": 900, "attempts": 1},
+        "engine": {"engine": "wasmtime", "compileMode": "Interpreter"},
+        "environment": {"facts": {"kernel": "6.1"}},
+    });
+    load.document = Some(serde_json::from_value(document).unwrap());
+    all.push(load);
+    let summary = summary_of(&all);
+    assert_eq!(summary.cold_starts.len(), 4);
+    for cell in &summary.cold_starts {
+        let reasons: &[Reason] = match cell.variant.as_str() {
+            "hare" => &[Reason::EngineModeMismatch],
+            _ => &[],
+        };
+        assert_eq!(cell.invalid_because, reasons, "{}", cell.place());
+        let time = cell.create_to_listening.as_ref().unwrap();
+        assert_eq!(time.versus_baseline, None);
+    }
+    assert!(doubts_of(&summary, Reason::EngineModeMismatch)[0].0);
+}

@@ -1,0 +1,339 @@
+//! Density: climbs in, slopes, verdicts and sentences out.
+
+use serde_json::json;
+use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
+use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
+use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
+use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_report::files::report_files;
+use wasmbench_report::status::Conclusion;
+use wasmbench_results::density::DensityCell;
+use wasmbench_results::doubt::{Doubt, Reason};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use crate::results_support::climbs::{climbs, windows};
+use crate::results_support::{facts, measured, run_with};
+
+const MIB: u64 = 1 << 20;
+const LADDER: [u32; 4] = [1, 2, 5, 10];
+
+/// Bytes that an instance takes for itself: `heavy` twice what `light` does, within a percent from block
+/// to block.
+fn own(trial: &TrialId) -> u64 {
+    let own = if trial.cell.variant == "heavy" {
+        24
+    } else {
+        10
+    };
+    own * MIB + u64::from(trial.block) * MIB / 100
+}
+
+/// Five blocks; what all instances share is no part of the slope.
+fn records() -> (RunInput, Vec<Record>) {
+    let run = run_with(json!({
+        "blocks": 5, "noiseFloor": false,
+        "variants": [{"name": "light", "preset": "native"}, {"name": "heavy", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"density": {"instances": LADDER}},
+    }));
+    let mut records = climbs(&run, |trial, instances| DensityMemory {
+        pods_bytes: 30 * MIB + u64::from(instances) * own(trial),
+        outside_anonymous_bytes: Some(u64::from(instances) * 4 * MIB),
+        ..DensityMemory::default()
+    });
+    for record in &mut records {
+        let per = own(&record.trial) + 6 * MIB;
+        for step in &mut record.density.as_mut().unwrap().steps {
+            let instances = u64::from(step.instances);
+            step.node_available_bytes = Some(8000 * MIB - instances * per);
+        }
+    }
+    (run, records)
+}
+
+fn cell_of<'a>(summary: &'a Summary, variant: &str) -> &'a DensityCell {
+    let mut cells = summary.density.iter();
+    cells.find(|cell| cell.variant == variant).unwrap()
+}
+
+#[test]
+fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
+    let (run, records) = records();
+    let summary = summarize(&run, &records);
+    let light = cell_of(&summary, "light")
+        .bytes_per_instance
+        .unwrap()
+        .median
+        / MIB as f64;
+    assert!(
+        (light - 14.03).abs() < 0.01,
+        "{light}: 10.03 and 4 of the shim"
+    );
+    let node = cell_of(&summary, "light")
+        .node_bytes_per_instance
+        .unwrap()
+        .median
+        / MIB as f64;
+    assert!((node - 16.03).abs() < 0.01, "{node}");
+}
+
+#[test]
+fn twice_the_memory_per_instance_is_called_larger() {
+    let (run, records) = records();
+    let summary = summarize(&run, &records);
+    let found = cell_of(&summary, "heavy").versus_baseline.clone().unwrap();
+    assert!((found.ratio - 2.0).abs() < 0.01, "{found:?}");
+    assert_eq!(found.verdict, Some(Verdict::Larger));
+    assert!(
+        summary.verdict.contains("heavy: 2.00x"),
+        "{}",
+        summary.verdict
+    );
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let report = &report_files(&run, &records).unwrap()["report.md"];
+    assert!(report.contains("## Density"), "{report}");
+}
+
+#[test]
+fn the_page_shows_every_climb_as_a_point_and_the_tables_beneath() {
+    let (run, records) = records();
+    let page = &report_files(&run, &records).unwrap()["report.html"];
+    let title = "Density: memory of one more instance";
+    assert!(page.contains(title), "{page}");
+    let blocks = run.spec.blocks;
+    for block in 1..=blocks {
+        let point = format!("heavy, block {block}, up to ");
+        assert_eq!(page.matches(&point).count(), 1, "{point}");
+    }
+    assert!(page.contains("Density, medians of the steps"), "{page}");
+}
+
+#[test]
+fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
+    let (run, mut records) = records();
+    for record in records
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "heavy")
+    {
+        let document = record.density.as_mut().unwrap();
+        document.steps.truncate(3);
+        document.stopped = Some(DensityStopped {
+            at: 10,
+            reason: DensityStopReason::NoRoom,
+            message: "Unschedulable: Insufficient memory".into(),
+        });
+    }
+    let summary = summarize(&run, &records);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.failed), (5, 0));
+    assert_eq!((heavy.stopped[0].reached, heavy.stopped[0].trials), (5, 5));
+    let report = &report_files(&run, &records).unwrap()["report.md"];
+    assert!(
+        report.contains("stopped at 5 of 10 instances in 5 block(s)"),
+        "{report}"
+    );
+}
+
+#[test]
+fn without_memory_there_is_no_slope_and_the_rest_stays() {
+    let (run, mut records) = records();
+    for record in &mut records {
+        for step in &mut record.density.as_mut().unwrap().steps {
+            (step.memory, step.node_available_bytes) = (None, None);
+        }
+    }
+    let summary = summarize(&run, &records);
+    let light = cell_of(&summary, "light");
+    assert_eq!(light.bytes_per_instance, None);
+    assert_eq!(cell_of(&summary, "heavy").versus_baseline, None);
+    assert_eq!(light.steps.len(), 4);
+    assert!(light.steps[0].first_p50_microseconds.is_some());
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_density_either() {
+    let (mut run, mut records) = records();
+    let sweeps = json!({"warmLatency": {}, "density": {"instances": LADDER}});
+    run.spec.sweeps = serde_json::from_value(sweeps).unwrap();
+    let cell = Cell {
+        variant: "heavy".into(),
+        workload: "hello".into(),
+        point: Point::WarmLatency,
+    };
+    let mut load = measured(TrialId { cell, block: 1 }, 99);
+    load.document.as_mut().unwrap().engine = Some(facts(&[("engine", "wasmtime")]));
+    records.push(load);
+    let summary = summarize(&run, &records);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::EngineModeMismatch]);
+    assert_eq!(heavy.versus_baseline, None);
+    assert!(heavy.bytes_per_instance.is_some(), "it is shown");
+    assert!(cell_of(&summary, "light").is_ranked());
+}
+
+#[test]
+fn nothing_that_a_drift_concerns_is_compared_in_density() {
+    let (run, mut changed) = records();
+    let document = changed[0].density.as_mut().unwrap();
+    document.environment.before = facts(&[("governor", "powersave")]);
+    let summary = summarize(&run, &changed);
+    assert_eq!(summary.density.len(), 2);
+    for cell in &summary.density {
+        assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
+        assert!(cell.bytes_per_instance.is_some(), "it is shown");
+        assert_eq!(cell.versus_baseline, None);
+    }
+    let report = &report_files(&run, &changed).unwrap()["report.md"];
+    assert!(report.contains("| EnvironmentDrifted |"), "{report}");
+
+    // An image is the fact of one variant, and there is nothing to compare it with.
+    let (run, mut changed) = records();
+    for record in changed.iter_mut().filter(|r| r.trial.block == 3) {
+        if record.trial.cell.variant == "heavy" {
+            record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+        }
+    }
+    let summary = summarize(&run, &changed);
+    assert!(cell_of(&summary, "light").is_ranked());
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::EnvironmentDrifted]);
+    assert_eq!(heavy.versus_baseline, None);
+}
+
+/// The summary when the third step of `heavy` was measured so in these blocks.
+fn with_third_step(blocks: &[u32], change: fn(&mut TimedWindow)) -> (Summary, String) {
+    let (run, mut records) = records();
+    let is_changed = |trial: &TrialId| {
+        let of_heavy = trial.cell.variant == "heavy";
+        of_heavy && blocks.contains(&trial.block)
+    };
+    windows(&mut records, 2, is_changed).for_each(change);
+    let report = report_files(&run, &records).unwrap()["report.md"].clone();
+    (summarize(&run, &records), report)
+}
+
+fn noisy(window: &mut TimedWindow) {
+    window.duration_nanoseconds = 1_000_000_000;
+    window.node = Some(NodeCpu {
+        busy_nanoseconds: 2_000_000_000,
+        ..NodeCpu::default()
+    });
+}
+
+fn doubt(summary: &Summary, reason: Reason) -> &Doubt {
+    let mut doubts = summary.doubts.iter();
+    doubts.find(|doubt| doubt.reason == reason).unwrap()
+}
+
+#[test]
+fn a_step_at_which_the_load_generator_was_at_its_end_is_noted_as_memory_does_not_care() {
+    let (summary, _) = with_third_step(&[3], |window| {
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
+        window.generator_cpu_limit = Some(0.11);
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, []);
+    assert!(heavy.versus_baseline.is_some());
+    let doubt = doubt(&summary, Reason::LoadGeneratorSaturated);
+    let place = "heavy on hello (at 5 instances in 1 block(s), 91 % of the CPUs it may use)";
+    assert!(
+        !doubt.breaks_trust && doubt.message.contains(place),
+        "{doubt:?}"
+    );
+}
+
+#[test]
+fn instances_that_fill_the_node_may_make_each_other_wait_for_memory() {
+    let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], |window| {
+        window.duration_nanoseconds = 1_000_000_000;
+        window.node = Some(NodeCpu {
+            memory_pressure_nanoseconds: Some(500_000_000),
+            ..NodeCpu::default()
+        });
+        window.subject.as_mut().unwrap().pressure = Some(Pressure {
+            memory_nanoseconds: Some(0),
+            ..Pressure::default()
+        });
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 0));
+}
+
+#[test]
+fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
+    let (summary, report) = with_third_step(&[2], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (4, 1));
+    assert_eq!(heavy.invalid_because, []);
+    let ratio = heavy.versus_baseline.as_ref().unwrap();
+    assert_eq!(ratio.per_block.len(), 4);
+    let note = doubt(&summary, Reason::NodeNoisy);
+    assert!(!note.breaks_trust, "{note:?}");
+    let place = "heavy on hello (at 5 instances in 1 block(s), 89 % used by others)";
+    assert!(note.message.contains(place), "{note:?}");
+    let short = doubt(&summary, Reason::NoiseUnknown);
+    assert!(
+        !short.breaks_trust && short.message.contains("density of light on hello"),
+        "{short:?}"
+    );
+    let sentence = "heavy: the node was noisy at 5 instances in 1 block(s)";
+    assert!(report.contains(sentence), "{report}");
+}
+
+#[test]
+fn two_climbs_in_five_with_a_step_on_a_noisy_node_leave_nothing_to_compare() {
+    let (summary, report) = with_third_step(&[2, 4], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (3, 2));
+    assert_eq!(heavy.invalid_because, [Reason::NodeNoisy]);
+    assert_eq!(heavy.versus_baseline, None);
+    assert!(doubt(&summary, Reason::NodeNoisy).breaks_trust);
+    assert!(report.contains("| NodeNoisy "), "{report}");
+    // Without any valid climb, what was measured is shown all the same.
+    let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], noisy);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.blocks.len()), (0, 5));
+    assert_eq!(heavy.versus_baseline, None);
+    let rows = Conclusion::of(&summary, vec![]).rows;
+    let row = rows.iter().find(|row| row.variant == "heavy").unwrap();
+    let status = row.density.as_ref().unwrap();
+    assert_eq!((status.trials, status.ratio), (0, None));
+    assert_eq!(status.invalid.as_deref(), Some("NodeNoisy"));
+}
+
+#[test]
+fn climbs_on_a_noisy_node_count_where_noise_is_noted_and_are_not_trusted() {
+    let (run, mut records) = records();
+    let is_heavy = |trial: &TrialId| trial.cell.variant == "heavy";
+    windows(&mut records, 2, is_heavy).for_each(noisy);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summarize(&run, &records);
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 5));
+    assert!(heavy.versus_baseline.is_some());
+    let noted = doubt(&summary, Reason::NodeNoisy);
+    assert!(noted.breaks_trust, "{noted:?}");
+    assert!(noted.message.contains("in 5 block(s)"), "{noted:?}");
+}
+
+#[test]
+fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
+    let (summary, report) = with_third_step(&[2], |window| {
+        window.subject.as_mut().unwrap().throttled_periods = Some(4);
+    });
+    let heavy = cell_of(&summary, "heavy");
+    assert_eq!(heavy.invalid_because, [Reason::Throttled]);
+    assert_eq!(heavy.versus_baseline, None);
+    let message = &doubt(&summary, Reason::Throttled).message;
+    assert!(
+        message.contains("at 5 instances in 1 block(s), 4 periods"),
+        "{message}"
+    );
+    assert!(
+        report.contains("a CPU limit stopped the first instance at 5"),
+        "{report}"
+    );
+}

@@ -1,0 +1,196 @@
+//! Records to the decision whether another block is needed, and what reports say of it.
+
+use serde_json::json;
+use wasmbench_core::wire::density::DensityMemory;
+use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_report::files::report_files_of;
+use wasmbench_results::precision::Outcome;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use crate::results_support::climbs::climbs;
+use crate::results_support::{self, all_measured, replace, run, skipped};
+
+/// The fixture's run, precise to within `target`, and its records of `blocks` blocks.
+fn precise(target: &str, blocks: u32) -> (RunInput, Vec<Record>) {
+    let mut input = run();
+    input.spec.blocks = blocks;
+    let records = all_measured(&input);
+    input.spec.blocks = 5;
+    let precision = json!({"targetRelativeInterval": target, "maxBlocks": 10});
+    input.spec.precision = Some(serde_json::from_value(precision).unwrap());
+    (input, records)
+}
+
+fn outcome(summary: &Summary) -> Outcome {
+    summary.precision.as_ref().expect("a precision").outcome
+}
+
+#[test]
+fn a_run_ends_when_all_intervals_are_narrow_and_says_so() {
+    let (input, records) = precise("5%", 8);
+    let summary = summarize(&input, &records);
+    assert_eq!(outcome(&summary), Outcome::PreciseEnough);
+    assert_eq!((summary.compared.blocks, summary.trials.missing), (8, 0));
+    let widest = summary.precision.as_ref().unwrap().widest.as_ref().unwrap();
+    assert!(widest.relative.unwrap() < 0.05, "{widest:?}");
+    let files = report_files_of(&summary).unwrap();
+    for name in ["report.md", "report.html"] {
+        let report = &files[name];
+        let line = "Precision: precise enough after 8 blocks: the widest interval is +-";
+        assert!(report.contains(line), "{name}: {report}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_until_its_budget_is_spent() {
+    let (input, records) = precise("0.1%", 8);
+    assert_eq!(outcome(&summarize(&input, &records)), Outcome::GoingOn);
+    let (input, records) = precise("0.1%", 10);
+    let summary = summarize(&input, &records);
+    assert_eq!(outcome(&summary), Outcome::BudgetSpent);
+    let message = &summary.precision.unwrap().message;
+    assert!(
+        message.starts_with("budget of 10 blocks spent: ") && message.contains("is still at +-"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_block_that_is_not_complete_decides_nothing() {
+    let (input, mut records) = precise("5%", 9);
+    records.pop();
+    let summary = summarize(&input, &records);
+    assert_eq!(outcome(&summary), Outcome::GoingOn);
+    assert_eq!((summary.compared.blocks, summary.trials.missing), (9, 1));
+}
+
+#[test]
+fn the_order_of_records_decides_nothing() {
+    let (input, mut records) = precise("1%", 9);
+    let one = summarize(&input, &records);
+    records.reverse();
+    assert_eq!(one, summarize(&input, &records));
+}
+
+#[test]
+fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
+    let (input, mut records) = precise("0.1%", 8);
+    replace(
+        &mut records,
+        |trial| trial.cell.variant == "embedded" && trial.block > 2,
+        |trial, position| {
+            let outcome = skipped("SubjectCrashed", "it failed before");
+            results_support::record(trial, position, outcome, None)
+        },
+    );
+    let summary = summarize(&input, &records);
+    assert_eq!(outcome(&summary), Outcome::NothingToCompare);
+}
+
+/// `records` with a node that others kept busy during these trials.
+fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Record> {
+    for record in records.iter_mut().filter(|record| which(&record.trial)) {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        timed.node.as_mut().unwrap().busy_nanoseconds = 2 * timed.duration_nanoseconds;
+    }
+    records
+}
+
+#[test]
+fn a_run_goes_on_while_noise_keeps_a_point_out_that_more_blocks_would_bring_back() {
+    // The variant at the baseline's knee, or the baseline at every point that could be its knee.
+    for (variant, fewest) in [("embedded", 50), ("native", 10)] {
+        let two = |trial: &TrialId| {
+            let Point::Throughput { connections } = trial.cell.point else {
+                return false;
+            };
+            trial.block <= 2 && trial.cell.variant == variant && connections >= fewest
+        };
+        let (input, records) = precise("5%", 8);
+        let summary = summarize(&input, &noisy(records, two));
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, Outcome::GoingOn, "{precision:?}");
+        assert!(
+            precision.message.contains(&format!("trials of {variant}")),
+            "{precision:?}"
+        );
+        // Two of ten trials may be noisy, and the budget ends here.
+        let (input, records) = precise("5%", 10);
+        let summary = summarize(&input, &noisy(records, two));
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, Outcome::BudgetSpent, "{precision:?}");
+        let widest = precision.widest.as_ref().unwrap();
+        assert!(widest.relative.unwrap() < 0.05, "{precision:?}");
+    }
+}
+
+#[test]
+fn noise_beside_the_knee_costs_no_block() {
+    let beside = |trial: &TrialId| {
+        let connections = 10;
+        trial.block <= 2 && trial.cell.point == Point::Throughput { connections }
+    };
+    let (input, records) = precise("5%", 8);
+    let summary = summarize(&input, &noisy(records, beside));
+    assert_eq!(outcome(&summary), Outcome::PreciseEnough);
+}
+
+#[test]
+fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
+    let (input, records) = precise("0.1%", 8);
+    let mut records = noisy(records, |trial| trial.block <= 2);
+    replace(
+        &mut records,
+        |trial| trial.cell.variant == "embedded" && trial.block > 2,
+        |trial, position| {
+            let outcome = skipped("SubjectCrashed", "it failed before");
+            results_support::record(trial, position, outcome, None)
+        },
+    );
+    assert_eq!(
+        outcome(&summarize(&input, &records)),
+        Outcome::NothingToCompare
+    );
+}
+
+#[test]
+fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
+    for (scatter, expected) in [(1, Outcome::PreciseEnough), (40, Outcome::GoingOn)] {
+        let (mut input, _) = precise("5%", 8);
+        let sweeps = json!({"density": {"instances": [1, 2, 5]}});
+        input.spec.sweeps = serde_json::from_value(sweeps).unwrap();
+        let mut measured = input.clone();
+        measured.spec.blocks = 8;
+        let records = climbs(&measured, |trial, instances| {
+            scattered(trial, instances, scatter)
+        });
+        let summary = summarize(&input, &records);
+        let precision = summary.precision.as_ref().unwrap();
+        assert_eq!(precision.outcome, expected, "{precision:?}");
+        let what = &precision.widest.as_ref().unwrap().what;
+        assert!(
+            what.starts_with("memory per instance of embedded on "),
+            "{what}"
+        );
+    }
+}
+
+/// 20 MB per instance, in `embedded` more by up to twice `scatter` percent, from block to block.
+fn scattered(trial: &TrialId, instances: u32, scatter: u64) -> DensityMemory {
+    let off = if trial.cell.variant == "embedded" {
+        u64::from(trial.block % 3) * scatter
+    } else {
+        0
+    };
+    DensityMemory {
+        pods_bytes: u64::from(instances) * (100 + off) * 200_000,
+        ..DensityMemory::default()
+    }
+}
+
+#[test]
+fn a_run_without_precision_says_nothing_of_it() {
+    let input = run();
+    let summary = summarize(&input, &all_measured(&input));
+    assert_eq!(summary.precision, None);
+}

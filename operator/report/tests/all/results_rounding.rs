@@ -1,0 +1,50 @@
+//! A number is rounded once: whoever rounds a rounded number again may show another last digit.
+
+#![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
+
+use wasmbench_report::rows::status_rows;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::summarize;
+
+use crate::results_support::{all_measured, run};
+
+#[test]
+fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
+    let summary = summarize(&run(), &all_measured(&run()));
+    let rows = status_rows(&summary);
+    assert_eq!(rows.len(), 4);
+    let points = rows.iter().flat_map(|row| {
+        let curve = row.throughput.iter().flat_map(|curve| &curve.points);
+        curve.map(move |point| (row, point))
+    });
+    assert_eq!(points.clone().count(), 8);
+    for (row, point) in points {
+        let is_mine = |c: &&CellSummary| {
+            (&c.variant, &c.workload) == (&row.variant, &row.workload)
+                && c.connections == point.connections
+        };
+        let cell = summary.cells.iter().find(is_mine).unwrap();
+        assert_eq!(point.rps, cell.rps.unwrap().median);
+        assert_eq!(
+            point.p99_microseconds,
+            cell.p99_microseconds.unwrap().median
+        );
+    }
+    let told: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| &row.versus_baseline)
+        .map(|r| r.ratio)
+        .collect();
+    let found = |variant: &str| {
+        let all = summary.comparisons.iter();
+        all.filter(move |c| c.variant == variant)
+            .map(|c| c.ratio)
+            .collect::<Vec<f64>>()
+    };
+    assert_eq!(told, found("embedded"));
+    // Four digits would not do: they would be rounded again.
+    assert!(
+        told.iter().any(|ratio| ratio.to_string().len() > 5),
+        "{told:?}"
+    );
+}

@@ -1,0 +1,150 @@
+//! What the subjects answered, and what a wrong answer leaves of a point.
+
+use serde_json::json;
+use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
+use wasmbench_report::rows::status_rows;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::summarize;
+
+use super::support::{compared_on, doubt, is_embedded_hello, reasons};
+use crate::results_support::{all_measured, failed, fortio, measured, record, replace, run};
+
+#[test]
+fn a_point_with_failed_requests_is_shown_but_never_ranked() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let one = |trial: &TrialId| {
+        trial.cell.point == Point::Throughput { connections: 50 }
+            && trial.cell.variant == "native"
+            && trial.cell.workload == "hello"
+            && trial.block == 2
+    };
+    let with_errors = |t, position| record(t, position, Ended::Measured, Some(fortio("errors")));
+    replace(&mut records, one, with_errors);
+    let summary = summarize(&run, &records);
+    let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();
+    assert_eq!(cell.invalid_because, [Reason::ErrorsInLoad]);
+    assert_eq!(
+        (cell.counts.valid, cell.counts.invalid, cell.errors),
+        (4, 1, 1176)
+    );
+    assert!(
+        doubt(&summary, Reason::ErrorsInLoad)
+            .message
+            .contains("1176 of")
+    );
+    let hello = summary
+        .comparisons
+        .iter()
+        .find(|c| c.metric == Metric::ThroughputRps)
+        .unwrap();
+    assert_eq!(
+        hello.connections, 10,
+        "the knee moved to the best valid point"
+    );
+    assert_eq!(
+        status_rows(&summary)[0]
+            .throughput
+            .as_ref()
+            .unwrap()
+            .at_connections,
+        Some(10)
+    );
+}
+
+#[test]
+fn variants_that_answer_differently_are_not_compared() {
+    let run = run();
+    let mut records = all_measured(&run);
+    for record in &mut records {
+        if record.trial.cell.variant == "embedded" && record.trial.cell.workload == "compute" {
+            let document = record.document.as_mut().unwrap();
+            for answer in [&mut document.answer_before, &mut document.answer_after] {
+                let answer = answer.as_mut().unwrap();
+                answer.body_sha256 = "ef".repeat(32);
+                answer.excerpt = "4711".into();
+            }
+        }
+    }
+    let summary = summarize(&run, &records);
+    let doubt = doubt(&summary, Reason::ResponseMismatch);
+    assert!(doubt.breaks_trust);
+    assert!(
+        doubt.message.contains(
+            "on compute, embedded answers '4711' (sha256 efefefefefef), but \
+                                native answers 'compute'"
+        ),
+        "{}",
+        doubt.message
+    );
+    assert_eq!(compared_on(&summary), ["hello"; 4]);
+}
+
+#[test]
+fn a_baseline_that_contradicts_itself_is_the_one_that_is_wrong() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let mut native = records
+        .iter_mut()
+        .filter(|r| r.trial.cell.variant == "native" && r.trial.cell.workload == "compute");
+    let document = native.next().unwrap().document.as_mut().unwrap();
+    document.answer_after.as_mut().unwrap().body_sha256 = "ef".repeat(32);
+    let summary = summarize(&run, &records);
+    let message = &doubt(&summary, Reason::ResponseMismatch).message;
+    assert!(
+        message.contains("native gave 2 different answers"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_wrong_answer_makes_its_point_invalid() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let second = |trial: &TrialId| is_embedded_hello(trial) && trial.block == 2;
+    replace(&mut records, second, |t, position| {
+        record(t, position, failed("WrongAnswer", "got 'oops'"), None)
+    });
+    let summary = summarize(&run, &records);
+    let cells = summary.cells.iter();
+    let cells = cells.filter(|c| c.variant == "embedded" && c.workload == "hello");
+    let found: Vec<_> = cells.map(|c| (c.ranked, &c.invalid_because)).collect();
+    assert_eq!(found, [(false, &vec![Reason::ResponseMismatch]); 3]);
+    assert!(reasons(&summary).contains(&Reason::ResponseMismatch));
+    assert_eq!(compared_on(&summary), ["compute"; 4]);
+}
+
+#[test]
+fn output_of_fortio_that_cannot_be_read_is_a_failed_trial() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(&mut records, is_embedded_hello, |t, position| {
+        let mut record = measured(t, position);
+        record
+            .document
+            .as_mut()
+            .unwrap()
+            .timed
+            .as_mut()
+            .unwrap()
+            .fortio = json!({"a": 1});
+        record
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.failures[0].reason, "UnreadableResult");
+    assert!(summary.failures[0].message.contains("no ActualDuration"));
+}
+
+#[test]
+fn a_window_without_a_single_success_is_invalid() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(&mut records, is_embedded_hello, |t, position| {
+        let outcome = failed("NoSuccessfulRequest", "20 of 20 requests failed");
+        record(t, position, outcome, Some(fortio("refused")))
+    });
+    let summary = summarize(&run, &records);
+    assert!(reasons(&summary).contains(&Reason::ErrorsInLoad));
+    assert_eq!(compared_on(&summary), ["compute"; 4]);
+}

@@ -1,0 +1,278 @@
+//! Ratios to the baseline, its twin, expectations, and where variants are compared.
+
+use serde_json::json;
+use wasmbench_core::wire::record::{Outcome as Ended, Point};
+use wasmbench_report::files::report_files_of;
+use wasmbench_report::rows::status_rows;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::expectations::Outcome;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
+
+use super::support::{doubt, verdict_on, with_twin, with_window};
+use crate::results_support::{all_measured, fortio, measured, record, replace, run, slower};
+
+#[test]
+fn a_clean_run_is_trustworthy_and_says_a_number() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    assert_eq!(summary.trials.valid, 60);
+    assert_eq!(
+        summary.verdict,
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; embedded: 0.96x on \
+         compute, equivalent"
+    );
+}
+
+#[test]
+fn a_p99_of_three_hundred_requests_is_noted_without_breaking_trust() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    let doubt = doubt(&summary, Reason::TooFewSamples);
+    assert!(
+        !doubt.breaks_trust && doubt.message.contains("p99 needs 1000"),
+        "{doubt:?}"
+    );
+    assert!(matches!(trust(&summary), Trust::Yes(notes) if notes.contains("TooFewSamples")));
+}
+
+#[test]
+fn ratios_are_taken_at_the_knee_of_the_baseline() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    let hello = |metric| {
+        summary
+            .comparisons
+            .iter()
+            .find(|c| c.workload == "hello" && c.metric == metric)
+            .unwrap()
+    };
+    assert_eq!(hello(Metric::ThroughputRps).connections, 50);
+    assert_eq!(hello(Metric::CpuPerRequest).connections, 50);
+    assert_eq!(hello(Metric::WarmP50).connections, 1);
+    assert_eq!(hello(Metric::Memory).blocks, 5);
+    assert_eq!(hello(Metric::ThroughputRps).per_block.len(), 5);
+}
+
+#[test]
+fn status_rows_carry_five_digits_and_no_ratio_for_the_baseline() {
+    let run = run();
+    let rows = status_rows(&summarize(&run, &all_measured(&run)));
+    assert_eq!(rows.len(), 4);
+    assert!(
+        rows.iter()
+            .all(|row| row.versus_baseline.is_empty() == (row.variant == "native"))
+    );
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(
+        (throughput.at_connections, throughput.points.len()),
+        (Some(50), 2)
+    );
+    assert_eq!(
+        format!("{:.4e}", throughput.peak_rps.unwrap()).parse(),
+        Ok(throughput.peak_rps.unwrap())
+    );
+}
+
+#[test]
+fn a_variant_compared_with_itself_is_exactly_one() {
+    let mut run = run();
+    run.spec.variants[1].name = "again".into();
+    run.spec.workloads.truncate(1);
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |_| true,
+        |t, position| {
+            let name = if t.cell.point == Point::WarmLatency {
+                "exactly"
+            } else {
+                "ok"
+            };
+            let fortio = slower(fortio(name), f64::from(t.block));
+            let mut record = record(t, position, Ended::Measured, Some(fortio));
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.subject.as_mut().unwrap().memory_bytes = 1000;
+            record
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.comparisons.len(), 4);
+    for comparison in &summary.comparisons {
+        let Comparison {
+            ratio, low, high, ..
+        } = comparison;
+        assert_eq!((*ratio, *low, *high), (1.0, Some(1.0), Some(1.0)));
+        assert_eq!(comparison.verdict, Verdict::Equivalent);
+    }
+}
+
+#[test]
+fn the_twin_is_the_noise_floor_and_never_a_competitor() {
+    let summary = with_twin(1.0);
+    let is_twin = |name: &str| name == "baseline-twin";
+    let compared: Vec<&str> = summary
+        .comparisons
+        .iter()
+        .map(|c| c.variant.as_str())
+        .collect();
+    assert_eq!(compared, ["embedded"; 8]);
+    assert!(!summary.verdict.contains("twin"), "{}", summary.verdict);
+    let rows = status_rows(&summary);
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| !is_twin(&row.variant)));
+    assert_eq!(summary.noise_floors.len(), 8);
+    assert!(
+        summary
+            .noise_floors
+            .iter()
+            .all(|floor| floor.factor < Some(1.01))
+    );
+    assert!(summary.cells.iter().any(|cell| is_twin(&cell.variant)));
+    assert_eq!(
+        summary.spec.as_ref().unwrap().variants.len(),
+        2,
+        "as written"
+    );
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::Slower);
+}
+
+#[test]
+fn a_difference_below_the_noise_floor_is_not_resolvable() {
+    let summary = with_twin(2.5);
+    assert_eq!(verdict_on(&summary, "hello"), Verdict::NotResolvable);
+    assert_eq!(verdict_on(&summary, "compute"), Verdict::NotResolvable);
+}
+
+#[test]
+fn expectations_are_decided_and_listed_in_the_report() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "keeps-half", "metric": "throughputRps", "variant": "embedded",
+         "workload": "hello", "atLeast": "0.5"},
+        {"name": "memory-doubles-at-most", "metric": "memory", "variant": "embedded",
+         "workload": "hello", "atMost": "2"},
+        {"name": "hair-splitting", "metric": "warmP50", "variant": "embedded",
+         "workload": "compute", "atMost": "1.04"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &all_measured(&run));
+    let outcomes: Vec<Outcome> = summary.expectations.iter().map(|d| d.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Met, Outcome::NotMet, Outcome::Undecided]
+    );
+    let report = &report_files_of(&summary).unwrap()["report.md"];
+    let line = "- **NOT MET**: memory-doubles-at-most: memory of embedded on hello must be at most \
+                2x the baseline's: it is 5.05x (5.05-5.05)";
+    assert!(report.contains(line), "{report}");
+}
+
+#[test]
+fn a_variant_that_was_not_measured_leaves_its_expectation_undecided() {
+    let mut run = run();
+    run.spec.expectations = serde_json::from_value(json!([
+        {"name": "gate", "metric": "memory", "variant": "embedded", "workload": "hello",
+         "atMost": "9"},
+    ]))
+    .unwrap();
+    let summary = summarize(&run, &[]);
+    assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);
+    assert!(
+        summary.expectations[0]
+            .message
+            .ends_with("it was not compared")
+    );
+}
+
+#[test]
+fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
+    let mut run = run();
+    run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100];
+    let mut records = all_measured(&run);
+    // 100 connections are better than 50, by less than a tenth.
+    replace(
+        &mut records,
+        |t| t.cell.point == Point::Throughput { connections: 100 },
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), 0.95);
+            record
+        },
+    );
+    let summary = summarize(&run, &records);
+    let rows = status_rows(&summary);
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(throughput.at_connections, Some(100));
+    assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
+    let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
+    let compared = summary.comparisons.iter().filter(loaded);
+    let compared: Vec<u32> = compared.map(|c| c.connections).collect();
+    assert_eq!(compared, [50, 50]);
+}
+
+/// A run in which this variant takes so many times as long in each block.
+fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
+    let mut records = all_measured(run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == variant,
+        |t, position| {
+            let factor = factors[t.block as usize - 1];
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    summarize(run, &records)
+}
+
+#[test]
+fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
+    let mut run = run();
+    run.spec.variants.truncate(1);
+    let summary = scattered(&run, "native", [0.6, 1.0, 0.6, 1.0, 0.6]);
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let message = doubt(&summary, Reason::HighVariance).message;
+    let place = "native on hello at 50 connections (";
+    assert!(message.contains(place), "{message}");
+    assert!(message.contains("more than 50 blocks"), "{message}");
+}
+
+#[test]
+fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
+    let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
+    let doubt = doubt(&summary, Reason::HighVariance);
+    assert!(!doubt.breaks_trust);
+    assert!(
+        doubt
+            .message
+            .contains("throughput of embedded on compute (0."),
+        "{doubt:?}"
+    );
+    assert!(doubt.message.contains("more than 50 blocks"), "{doubt:?}");
+}
+
+#[test]
+fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_noted() {
+    let summary = with_window(|record| {
+        let is_warm = record.trial.cell.point == Point::WarmLatency;
+        if !is_warm && record.trial.block <= 2 {
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.subject = None;
+        }
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::TooFewBlocks).message;
+    let place = "fewer than 5 of the run's 5 blocks: CPU per request of embedded on hello (3), \
+                 memory of embedded on hello (3)";
+    assert!(message.contains(place), "{message}");
+    let run = run();
+    let clean = summarize(&run, &all_measured(&run));
+    assert_eq!(doubt(&clean, Reason::TooFewBlocks).message, "missing");
+}

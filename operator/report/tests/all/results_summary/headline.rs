@@ -1,0 +1,74 @@
+//! What the one line of a run tells of where its first choice has no comparison.
+
+use serde_json::json;
+use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use crate::results_support::{all_measured, fortio, run, run_with};
+
+fn summary_with(
+    run: &RunInput,
+    which: impl Fn(&TrialId) -> bool,
+    change: impl Fn(&mut Record),
+) -> Summary {
+    let mut records = all_measured(run);
+    let changed = records.iter_mut().filter(|record| which(&record.trial));
+    changed.for_each(change);
+    summarize(run, &records)
+}
+
+#[test]
+fn where_all_rates_are_those_of_the_generator_the_line_tells_of_warm_latency() {
+    let is_throughput = |trial: &TrialId| trial.cell.point != Point::WarmLatency;
+    let summary = summary_with(&run(), is_throughput, |record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_limit = Some(0.5);
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
+    });
+    let line = "embedded: 1.92x native's warm p50 latency on hello (";
+    assert!(summary.verdict.starts_with(line), "{}", summary.verdict);
+    assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
+}
+
+/// A run on a schedule at 50 and 90 % of the peak.
+fn on_schedule() -> RunInput {
+    run_with(json!({
+        "blocks": 5,
+        "noiseFloor": false,
+        "variants": [
+            {"name": "native", "preset": "native"},
+            {"name": "embedded", "preset": "wasmtime-embedded"},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"openLoop": {"ratesPercentOfPeak": [50, 90]}},
+    }))
+}
+
+#[test]
+fn where_no_p99_is_carried_the_line_tells_of_p50_from_the_schedule() {
+    let summary = summary_with(
+        &on_schedule(),
+        |_| true,
+        |record| {
+            let document = record.document.as_mut().unwrap();
+            // 300 requests.
+            document.timed.as_mut().unwrap().fortio = fortio("exactly");
+        },
+    );
+    let line = "native's p50 from the schedule at 90 % of the peak on hello (";
+    assert!(summary.verdict.contains(line), "{}", summary.verdict);
+}
+
+#[test]
+fn where_the_highest_rate_is_void_the_line_tells_of_the_highest_that_was_compared() {
+    let is_highest = |trial: &TrialId| {
+        let percent_of_peak = 90;
+        trial.cell.point == Point::OpenLoop { percent_of_peak }
+    };
+    let summary = summary_with(&on_schedule(), is_highest, |record| {
+        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        timed.open_loop.as_mut().unwrap().achieved_share = 0.9;
+    });
+    let line = "native's p99 from the schedule at 50 % of the peak on hello (";
+    assert!(summary.verdict.contains(line), "{}", summary.verdict);
+}

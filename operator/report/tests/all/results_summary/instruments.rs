@@ -1,0 +1,210 @@
+//! Load generator, limits and engines: whether what was measured is the subject.
+
+use serde_json::json;
+use wasmbench_core::wire::instrument::GeneratorCeiling;
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::{Summary, summarize};
+
+use super::support::{doubt, reasons, with_window};
+use crate::results_support::{all_measured, facts, run, slower};
+
+#[test]
+fn a_throttled_subject_is_doubted() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.subject.as_mut().unwrap().throttled_periods = Some(3);
+    });
+    assert_eq!(reasons(&summary), [Reason::Throttled]);
+    let message = &doubt(&summary, Reason::Throttled).message;
+    assert!(
+        message.contains("embedded on hello at 10 connections (15 periods)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_generator_above_four_fifths_of_the_node_is_doubted() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds * 17 / 10);
+    });
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+}
+
+#[test]
+fn a_generator_at_its_own_limit_is_doubted_however_much_of_the_node_is_free() {
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.generator_cpu_limit = Some(0.1);
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
+        window.node = None;
+    });
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("100 % of the CPUs it may use"),
+        "{message}"
+    );
+}
+
+/// A run in which a responder that does nothing let the generator reach so many requests per second.
+fn with_ceiling(rps: f64) -> Summary {
+    with_window(|record| {
+        let document = record.document.as_mut().unwrap();
+        let nanoseconds = 1_000_000_000;
+        document.generator_ceiling = Some(GeneratorCeiling {
+            connections: 50,
+            rps,
+            duration_nanoseconds: nanoseconds,
+            generator_cpu_nanoseconds: nanoseconds,
+            responder_cpu_nanoseconds: nanoseconds / 10,
+            cpus: 2.0,
+        });
+    })
+}
+
+#[test]
+fn rates_near_the_calibrated_ceiling_are_doubted_whichever_variant_measured_it() {
+    let cells = &with_ceiling(1e9).cells;
+    let rate = |variant: &str| {
+        let of_variant = |c: &&CellSummary| c.variant == variant && c.workload == "hello";
+        let cell = cells.iter().filter(of_variant).nth(1).unwrap();
+        assert_eq!(
+            (cell.connections, cell.generator_ceiling_rps),
+            (10, Some(1e9))
+        );
+        cell.rps.unwrap().median
+    };
+    let (native, embedded) = (rate("native"), rate("embedded"));
+    assert!(native > 1.5 * embedded);
+    // Within four fifths of it: native is, embedded is not.
+    let summary = with_ceiling(native / 0.85);
+    assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("native on hello at 10 connections"),
+        "{message}"
+    );
+    assert!(!message.contains("embedded"), "{message}");
+    assert!(message.contains("when answers cost nothing"), "{message}");
+    assert_eq!(reasons(&with_ceiling(2.0 * native)), []);
+}
+
+fn with_engine(says: &[(&str, &str)]) -> Summary {
+    with_window(|record| record.document.as_mut().unwrap().engine = Some(facts(says)))
+}
+
+#[test]
+fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
+    let pooling = [
+        ("engine", "wasmtime"),
+        ("compileMode", "Jit"),
+        ("allocator", "Pooling"),
+        ("profile", "release"),
+        ("computeRatio", "1.2"),
+    ];
+    let honest = with_engine(&pooling);
+    assert_eq!(reasons(&honest), []);
+    let engines = &honest.environment.variants[1].engines;
+    assert!(
+        engines.first().unwrap().contains("allocator Pooling"),
+        "{engines:?}"
+    );
+
+    let mut other = pooling;
+    other[2].1 = "OnDemand";
+    let summary = with_engine(&other);
+    assert_eq!(reasons(&summary), [Reason::EngineModeMismatch]);
+    assert_eq!(
+        doubt(&summary, Reason::EngineModeMismatch).message,
+        "embedded: allocator is OnDemand instead of Pooling"
+    );
+    let embedded = summary.cells.iter();
+    let embedded: Vec<_> = embedded.filter(|c| c.variant == "embedded").collect();
+    assert_eq!(embedded.len(), 6);
+    for cell in embedded {
+        // Of the other workload too: its pods are those of the same variant.
+        assert_eq!(cell.invalid_because, [Reason::EngineModeMismatch]);
+        assert!(!cell.ranked && cell.counts.valid == 0);
+    }
+    assert!(summary.comparisons.is_empty());
+}
+
+#[test]
+fn connections_that_do_not_wait_for_answers_are_noted() {
+    let run = run();
+    let clean = summarize(&run, &all_measured(&run));
+    assert_eq!(doubt(&clean, Reason::LittlesLaw).message, "missing");
+    let summary = with_window(|record| {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let sum = window.fortio["DurationHistogram"]["Sum"].as_f64().unwrap();
+        window.fortio["DurationHistogram"]["Sum"] = json!(sum * 0.5);
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::LittlesLaw).message;
+    let place = "embedded on hello at 10 connections (50 %)";
+    assert!(message.contains(place), "{message}");
+}
+
+#[test]
+fn a_window_that_began_before_the_rate_came_to_rest_is_noted() {
+    let summary = with_window(|record| {
+        let warmup = &mut record.document.as_mut().unwrap().warmup;
+        warmup.get_or_insert_default().settled = Some(false);
+    });
+    assert_eq!(summary.trustworthy, Some(true), "it is a note");
+    let message = doubt(&summary, Reason::WarmupNotSettled).message;
+    assert!(
+        message.contains("embedded on hello at 10 connections ("),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_variant_with_two_images_is_doubted() {
+    let summary = with_window(|record| {
+        record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+    });
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
+}
+
+/// A run in which single requests to the embedded gateway take 42 ms, and this share of it is CPU time.
+fn with_waits(busy: f64) -> Summary {
+    let warm = |summary: &Summary| {
+        let mut cells = summary.cells.iter();
+        let found = cells.find(|cell| cell.place() == "embedded on hello (warm latency)");
+        found.unwrap().p50_microseconds.unwrap().median
+    };
+    let factor = 42_000.0 / warm(&with_window(|_| ()));
+    with_window(|record| {
+        if record.trial.cell.point != Point::WarmLatency {
+            return;
+        }
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.fortio = slower(window.fortio.clone(), factor);
+        let nanoseconds = window.fortio["ActualDuration"].as_u64().unwrap();
+        window.duration_nanoseconds = nanoseconds;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let used = (nanoseconds as f64 * busy) as u64;
+        window.subject.as_mut().unwrap().cpu_nanoseconds = used;
+    })
+}
+
+#[test]
+fn latencies_of_a_delayed_acknowledgement_are_noted_unless_work_explains_them() {
+    let noted = |busy| {
+        let summary = with_waits(busy);
+        let note = doubt(&summary, Reason::DelayedAck);
+        assert!(!note.breaks_trust);
+        note.message
+    };
+    let message = noted(0.001);
+    assert!(
+        message.contains("embedded on hello (warm latency) (p50 42.0 ms)"),
+        "{message}"
+    );
+    assert_eq!(noted(0.9), "missing");
+}

@@ -1,0 +1,245 @@
+//! Runs with less than everything: skipped, failed and missing trials, one block, one variant.
+
+use serde_json::json;
+use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
+use wasmbench_report::rows::status_rows;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::failures::skipped_variants;
+use wasmbench_results::{Trust, summarize, trust};
+
+use super::support::{doubt, is_embedded_hello, reasons};
+use crate::results_support::{
+    all_measured, failed, fortio, record, replace, run, run_with, skipped,
+};
+
+#[test]
+fn a_skipped_variant_is_named_and_the_others_go_on() {
+    let run = run_with(json!({
+        "blocks": 5,
+        "variants": [
+            {"name": "native", "preset": "native"},
+            {"name": "embedded", "preset": "wasmtime-embedded"},
+            {"name": "shim", "container": {"image": "a/b:1", "runtimeClassName": "wasmtime"}},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&run);
+    let message = "install the RuntimeClass";
+    replace(
+        &mut records,
+        |t| t.cell.variant == "shim",
+        |t, position| {
+            let outcome = match t.block {
+                1 => failed("RuntimeClassNotFound", message),
+                _ => skipped("RuntimeClassNotFound", message),
+            };
+            record(t, position, outcome, None)
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(
+        summary.verdict,
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; shim not \
+         measured (RuntimeClassNotFound)"
+    );
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let skipped = skipped_variants(&summary);
+    assert_eq!((skipped.len(), skipped[0].message.as_str()), (1, message));
+    assert_eq!(
+        (summary.failures[0].failed, summary.failures[0].skipped),
+        (1, 4)
+    );
+}
+
+#[test]
+fn nothing_measured_is_said_with_the_main_reason() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |_| true,
+        |t, position| {
+            record(
+                t,
+                position,
+                failed("NeverListened", "no answer within 60 s"),
+                None,
+            )
+        },
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(
+        summary.verdict,
+        "nothing measured: 0 trials invalid, 60 failed, 0 skipped, mostly NeverListened of \
+         embedded; see report"
+    );
+    assert_eq!(
+        (summary.trustworthy, trust(&summary)),
+        (None, Trust::NoNumbers)
+    );
+    assert!(summary.comparisons.is_empty());
+}
+
+#[test]
+fn no_records_give_a_summary_without_numbers() {
+    let summary = summarize(&run(), &[]);
+    assert_eq!(
+        summary.verdict,
+        "nothing measured yet: 0 of 60 trials recorded"
+    );
+    assert_eq!((summary.trials.missing, summary.trustworthy), (60, None));
+    assert!(status_rows(&summary).is_empty());
+}
+
+#[test]
+fn one_block_has_no_range_and_is_doubted() {
+    let mut run = run();
+    run.spec.blocks = 1;
+    let summary = summarize(&run, &all_measured(&run));
+    assert!(
+        summary.verdict.contains("on hello (1 block)"),
+        "{}",
+        summary.verdict
+    );
+    assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
+}
+
+#[test]
+fn one_variant_is_described_by_itself() {
+    let mut run = run();
+    run.spec.variants.truncate(1);
+    let summary = summarize(&run, &all_measured(&run));
+    assert_eq!(
+        summary.verdict,
+        "native on hello: 12.2k requests/s at 50 connections, warm p50 163 us; native on compute: \
+         3.06k requests/s at 50 connections, warm p50 654 us"
+    );
+}
+
+#[test]
+fn a_baseline_without_numbers_leaves_no_comparison() {
+    let run = run();
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "native",
+        |t, position| record(t, position, failed("SubjectCrashed", "exit code 1"), None),
+    );
+    let summary = summarize(&run, &records);
+    assert!(
+        summary.verdict.starts_with(
+            "no comparison: the baseline native has no valid point; native \
+                                     not measured (SubjectCrashed); embedded on hello: "
+        ),
+        "{}",
+        summary.verdict
+    );
+}
+
+#[test]
+fn a_verdict_never_exceeds_two_hundred_characters() {
+    let variants: Vec<_> = (0..16)
+        .map(|i| json!({"name": format!("{:0>38}{i:02}", ""), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..4)
+        .map(|i| json!({"name": format!("w{i:0>39}")}))
+        .collect();
+    let run = run_with(json!({
+        "blocks": 1,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let summary = summarize(&run, &all_measured(&run));
+    assert!(summary.verdict.len() <= 200, "{}", summary.verdict);
+    assert!(
+        summary.verdict.ends_with("+59 more, see report"),
+        "{}",
+        summary.verdict
+    );
+}
+
+#[test]
+fn trials_that_failed_beside_valid_ones_break_trust() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let last = |trial: &TrialId| is_embedded_hello(trial) && trial.block == 5;
+    replace(&mut records, last, |t, position| {
+        record(
+            t,
+            position,
+            failed("SubjectLost", "the pod went away"),
+            None,
+        )
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!(reasons(&summary), [Reason::TrialsFailed]);
+    assert!(
+        doubt(&summary, Reason::TrialsFailed)
+            .message
+            .contains("(4 of 5 valid)")
+    );
+    let hello = summary
+        .comparisons
+        .iter()
+        .find(|c| c.workload == "hello")
+        .unwrap();
+    assert_eq!(hello.blocks, 4);
+}
+
+#[test]
+fn missing_records_are_counted() {
+    let run = run();
+    let records = all_measured(&run);
+    let summary = summarize(&run, &records[..50]);
+    assert_eq!(reasons(&summary), [Reason::Incomplete]);
+    assert!(
+        doubt(&summary, Reason::Incomplete)
+            .message
+            .contains("10 of 60")
+    );
+}
+
+#[test]
+fn records_of_other_runs_and_unknown_trials_are_passed_over() {
+    let run = run();
+    let records = all_measured(&run);
+    let mut with_others = records.clone();
+    let mut foreign = records[0].clone();
+    foreign.run_uid = "another".into();
+    let mut unknown = records[0].clone();
+    unknown.trial.cell.variant = "gone".into();
+    let mut late = records[0].clone();
+    late.trial.block = 6;
+    with_others.splice(0..0, [foreign, unknown, late]);
+    assert_eq!(summarize(&run, &with_others), summarize(&run, &records));
+}
+
+#[test]
+fn too_few_requests_for_a_median_break_trust_and_too_few_for_a_p90_are_noted() {
+    let run = run();
+    let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
+    let with_requests = |count: u32| {
+        let mut records = all_measured(&run);
+        let mut few = fortio("refused");
+        few["RetCodes"] = json!({"200": count});
+        few["DurationHistogram"]["Count"] = json!(count);
+        few["DurationHistogram"]["Sum"] = json!(0.000_105 * f64::from(count));
+        few["DurationHistogram"]["Data"] =
+            json!([{"Start": 0.0001, "End": 0.00011, "Percent": 100, "Count": count}]);
+        few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
+        replace(&mut records, warm, |t, position| {
+            record(t, position, Ended::Measured, Some(few.clone()))
+        });
+        summarize(&run, &records)
+    };
+    assert_eq!(reasons(&with_requests(19)), [Reason::TooFewSamples]);
+    let enough = with_requests(20);
+    assert_eq!(reasons(&enough), []);
+    let mut notes = enough.doubts.iter();
+    assert!(notes.any(|note| {
+        note.message
+            .contains("p90 needs 100 requests per trial: embedded on hello (warm latency)")
+    }));
+}

@@ -1,0 +1,305 @@
+//! A node that others use, or that changed: which trials and points it spoils.
+
+use serde_json::json;
+use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
+use wasmbench_core::wire::record::{Point, Record};
+use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_report::files::report_files_of;
+use wasmbench_report::rows::status_rows;
+use wasmbench_report::status::Conclusion;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::{Summary, summarize};
+
+use super::support::{doubt, noisy_in, noisy_records, reasons, with_window};
+use crate::results_support::{all_measured, run, run_with};
+
+#[test]
+fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
+    let used = |busy_tenths: u64, steal_tenths: u64| {
+        with_window(move |record| {
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let tenth = window.duration_nanoseconds / 10;
+            window.node = Some(NodeCpu {
+                busy_nanoseconds: busy_tenths * tenth,
+                steal_nanoseconds: steal_tenths * tenth,
+                ..NodeCpu::default()
+            });
+        })
+    };
+    // The subject uses 9 tenths of a CPU and the generator 7, of the two that there are.
+    assert_eq!(reasons(&used(18, 0)), []);
+    assert_eq!(reasons(&used(19, 0)), [], "15 % is the limit");
+    assert_eq!(reasons(&used(20, 0)), [Reason::NodeNoisy]);
+    let noisy = used(26, 2);
+    assert_eq!(reasons(&noisy), [Reason::NodeNoisy]);
+    let message = &doubt(&noisy, Reason::NodeNoisy).message;
+    assert!(
+        message.contains("50 % used by others, 10 % stolen"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_trial_that_a_noisy_node_spoilt_was_measured() {
+    let summary = noisy_in(&[2, 3]);
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (58, 2));
+    assert_eq!(Conclusion::of(&summary, vec![]).measured, 60);
+}
+
+#[test]
+fn one_noisy_trial_in_five_is_left_out_and_its_point_stays() {
+    let summary = noisy_in(&[2]);
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (59, 1));
+    let note = doubt(&summary, Reason::NodeNoisy);
+    assert!(
+        note.message.contains("1 that stayed noisy left out"),
+        "{note:?}"
+    );
+    let ratio = |metric| {
+        let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == metric;
+        summary.comparisons.iter().find(of_hello).unwrap()
+    };
+    assert_eq!(ratio(Metric::ThroughputRps).blocks, 4);
+    assert_eq!(ratio(Metric::WarmP50).blocks, 5);
+}
+
+#[test]
+fn two_noisy_trials_in_five_make_a_point_invalid() {
+    let summary = noisy_in(&[2, 4]);
+    assert_eq!(reasons(&summary), [Reason::NodeNoisy]);
+    let message = doubt(&summary, Reason::NodeNoisy).message;
+    let place = "embedded on hello at 50 connections (2 of 5: 20 % used by others)";
+    assert!(message.contains(place), "{message}");
+    let is_loaded = |c: &&Comparison| c.workload == "hello" && c.metric != Metric::WarmP50;
+    assert_eq!(summary.comparisons.iter().filter(is_loaded).count(), 0);
+    let rows = status_rows(&summary);
+    let row = rows
+        .iter()
+        .find(|r| r.variant == "embedded" && r.workload == "hello");
+    let throughput = row.unwrap().throughput.as_ref().unwrap();
+    assert_eq!(throughput.at_connections, Some(10), "the peak is elsewhere");
+    let marks: Vec<_> = throughput
+        .points
+        .iter()
+        .map(|p| p.invalid.as_deref())
+        .collect();
+    assert_eq!(marks, [None, Some("NodeNoisy")]);
+    let report = &report_files_of(&summary).unwrap()["report.md"];
+    assert!(report.contains("INVALID: NodeNoisy"));
+}
+
+#[test]
+fn noise_that_is_noted_leaves_nothing_out_and_withholds_trust() {
+    let mut records = noisy_records(&[2, 4]);
+    for record in &mut records {
+        record.noise = NoiseRule::Note;
+    }
+    let summary = summarize(&run(), &records);
+    assert_eq!(summary.trustworthy, Some(false));
+    assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
+    assert_eq!(reasons(&summary), [Reason::NodeNoisy]);
+    let doubt = doubt(&summary, Reason::NodeNoisy);
+    let place = "embedded on hello at 50 connections (2 of 5: 20 % used by others)";
+    assert!(doubt.message.contains(place), "{doubt:?}");
+    assert!(doubt.remedy.contains("noise: Note"), "{doubt:?}");
+    let mut compared = summary.comparisons.iter();
+    let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == Metric::ThroughputRps;
+    assert_eq!(compared.find(of_hello).unwrap().blocks, 5);
+    assert!(summary.cells.iter().all(|cell| cell.ranked));
+}
+
+#[test]
+fn a_point_without_a_valid_trial_is_shown_with_its_numbers_and_has_no_peak() {
+    let run = run_with(json!({
+        "blocks": 1,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&run);
+    let window = records[0]
+        .document
+        .as_mut()
+        .unwrap()
+        .timed
+        .as_mut()
+        .unwrap();
+    window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
+    let summary = summarize(&run, &records);
+    assert_eq!(summary.trustworthy, Some(false));
+    let rows = status_rows(&summary);
+    let throughput = rows[0].throughput.as_ref().unwrap();
+    assert_eq!(
+        (throughput.peak_rps, throughput.at_connections),
+        (None, None)
+    );
+    let point = &throughput.points[0];
+    assert_eq!(
+        (point.trials, point.invalid.as_deref()),
+        (0, Some("NodeNoisy"))
+    );
+    assert!(point.rps > 1000.0, "{point:?}");
+}
+
+/// Every reason that keeps a point out, planted in all trials of one variant under one workload.
+#[test]
+fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
+    type Plant = fn(&mut Record);
+    fn window(record: &mut Record) -> &mut TimedWindow {
+        record.document.as_mut().unwrap().timed.as_mut().unwrap()
+    }
+    let plants: [(Reason, usize, Plant); 5] = [
+        // A warm window of 300 requests is too short to say anything of the node.
+        (Reason::NodeNoisy, 2, |record| {
+            let window = window(record);
+            window.node.as_mut().unwrap().busy_nanoseconds = 3 * window.duration_nanoseconds;
+        }),
+        (Reason::Throttled, 3, |record| {
+            window(record).subject.as_mut().unwrap().throttled_periods = Some(1);
+        }),
+        (Reason::LoadGeneratorSaturated, 3, |record| {
+            let window = window(record);
+            window.generator_cpu_limit = Some(0.5);
+            window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
+        }),
+        (Reason::ClockTooCoarse, 3, |record| {
+            let histogram = &mut window(record).fortio["DurationHistogram"];
+            let all =
+                json!({ "Start": 0.0, "End": 0.01, "Count": histogram["Count"], "Percent": 100 });
+            histogram["Data"] = json!([all]);
+        }),
+        // An image is the fact of a variant under all its workloads.
+        (Reason::EnvironmentDrifted, 6, |record| {
+            if record.trial.block == 3 {
+                record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
+            }
+        }),
+    ];
+    for (reason, points, plant) in plants {
+        let summary = with_window(plant);
+        assert_eq!(reasons(&summary), [reason]);
+        let invalid: Vec<_> = summary.cells.iter().filter(|cell| !cell.ranked).collect();
+        assert_eq!(invalid.len(), points, "{reason:?}");
+        assert!(invalid.iter().all(|cell| cell.invalid_because == [reason]));
+        // All points of one of the two variants are invalid then.
+        let nothing_left = reason == Reason::EnvironmentDrifted;
+        assert_eq!(summary.comparisons.is_empty(), nothing_left, "{reason:?}");
+        for c in &summary.comparisons {
+            let at = |cell: &&&CellSummary| {
+                (&cell.variant, &cell.workload, cell.sweep, cell.connections)
+                    == (&c.variant, &c.workload, c.sweep, c.connections)
+            };
+            assert_eq!(invalid.iter().find(at), None, "{reason:?}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_changed_within_a_trial_and_back_is_doubted() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let environment = &mut records[0].document.as_mut().unwrap().environment;
+    let mut before = environment.clone();
+    before.facts.insert("governor".into(), "powersave".into());
+    before.facts.insert("swap".into(), "off".into());
+    before.facts.remove("cpus");
+    *environment = environment.clone().since(&before);
+    assert_eq!(
+        environment.before.len(),
+        1,
+        "what one did not see is no change"
+    );
+    let summary = summarize(&run, &records);
+    assert_eq!(reasons(&summary), [Reason::EnvironmentDrifted]);
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "probe.governor: performance / powersave");
+}
+
+#[test]
+fn a_node_that_changed_leaves_nothing_to_compare() {
+    let summary = with_window(|record| {
+        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        facts.insert("governor".into(), "powersave".into());
+    });
+    assert!(summary.comparisons.is_empty());
+    assert_eq!(summary.cells.len(), 12);
+    assert!(summary.cells.iter().all(|cell| !cell.ranked));
+}
+
+#[test]
+fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let one = records
+        .iter_mut()
+        .find(|r| r.trial.cell.point != Point::WarmLatency);
+    let document = one.unwrap().document.as_mut().unwrap();
+    document.timed.as_mut().unwrap().discarded = Some(DiscardedWindow {
+        rps: 39_234.567,
+        others_cpu_share: Some(0.283),
+        steal_share: Some(0.0),
+        ..DiscardedWindow::default()
+    });
+    let summary = summarize(&run, &records);
+    assert_eq!((summary.trials.repeated, summary.trials.valid), (1, 60));
+    assert_eq!(summary.trustworthy, Some(true));
+    let files = report_files_of(&summary).unwrap();
+    let report = &files["report.md"];
+    assert!(report.contains("1 measured once more, because the node was noisy"));
+    assert!(report.contains("39.2k/s: 28 % used by others"), "{report}");
+    let read: Summary = serde_json::from_str(&files["summary.json"]).unwrap();
+    assert_eq!(read.trials, summary.trials);
+    let trials = read.cells.iter().flat_map(|cell| &cell.trials);
+    assert_eq!(trials.filter(|t| t.metrics.discarded.is_some()).count(), 1);
+}
+
+#[test]
+fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
+    let summary = with_window(|record| {
+        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        facts.insert("governor".into(), "powersave".into());
+    });
+    assert_eq!(reasons(&summary), [Reason::EnvironmentDrifted]);
+    let message = &doubt(&summary, Reason::EnvironmentDrifted).message;
+    assert_eq!(message, "probe.governor: performance / powersave");
+}
+
+#[test]
+fn windows_in_which_noise_cannot_be_judged_are_noted_once_with_the_reason() {
+    let notes = |summary: &Summary| {
+        let doubts = summary.doubts.iter();
+        let notes = doubts.filter(|d| d.reason == Reason::NoiseUnknown && !d.breaks_trust);
+        notes.map(|note| note.message.clone()).collect::<Vec<_>>()
+    };
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+    let found = notes(&summary);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let place = "under 0.5 s: native on hello (warm latency), embedded on hello (warm latency), ";
+    assert!(found[0].contains(place), "{found:?}");
+    assert!(!found[0].contains("connections"), "{found:?}");
+    // No meter, or a cgroup that was not found: then windows of any length are blind.
+    let plants: [fn(&mut TimedWindow); 3] = [
+        |window| window.node = None,
+        |window| window.subject = None,
+        |window| window.generator_cpu_nanoseconds = None,
+    ];
+    for plant in plants {
+        let summary = with_window(|record| {
+            if record.trial.cell.point != Point::WarmLatency {
+                plant(record.document.as_mut().unwrap().timed.as_mut().unwrap());
+            }
+        });
+        assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
+        let found = notes(&summary);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let place = "; where CPU time was not read: embedded on hello at 10 connections, \
+                     embedded on hello at 50 connections";
+        assert!(found[0].ends_with(place), "{found:?}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What density has as loads do: doubts, and a say in whether another block is needed.
+
+use serde_json::json;
+use wasmbench_core::wire::density::DensityMemory;
+use wasmbench_core::wire::record::TrialId;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::precision::{Outcome, Precision};
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use super::support::doubt;
+use crate::results_support::climbs::{climbs, windows};
+use crate::results_support::{failed, record, replace, run_with};
+
+/// A run of density alone.
+fn run(blocks: u32) -> RunInput {
+    run_with(json!({
+        "blocks": blocks,
+        "noiseFloor": false,
+        "variants": [
+            {"name": "native", "preset": "native"},
+            {"name": "embedded", "preset": "wasmtime-embedded"},
+        ],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"density": {"instances": [1, 2, 5]}},
+    }))
+}
+
+/// Five blocks, in which one more instance of `embedded` takes so many MiB; climbs fail where there is no
+/// number.
+fn density(embedded: [Option<u64>; 5]) -> Summary {
+    let of_block = |trial: &TrialId| match trial.cell.variant.as_str() {
+        "native" => Some(10),
+        _ => embedded[trial.block as usize - 1],
+    };
+    let mut records = climbs(&run(5), |trial, instances| {
+        memory(instances, of_block(trial).unwrap_or_default())
+    });
+    let is_lost = |trial: &TrialId| of_block(trial).is_none();
+    if embedded.contains(&None) {
+        replace(&mut records, is_lost, |trial, position| {
+            record(trial, position, failed("SubjectCrashed", "exit 1"), None)
+        });
+    }
+    summarize(&run(5), &records)
+}
+
+fn memory(instances: u32, mebibytes: u64) -> DensityMemory {
+    DensityMemory {
+        pods_bytes: u64::from(instances) * (mebibytes << 20),
+        ..DensityMemory::default()
+    }
+}
+
+#[test]
+fn an_undecided_density_is_noted_with_the_blocks_that_it_would_take() {
+    let summary = density([6, 19, 8, 17, 11].map(Some));
+    let note = doubt(&summary, Reason::HighVariance);
+    assert!(!note.breaks_trust);
+    assert!(
+        note.message.contains("density of embedded on hello (") && note.message.contains("blocks"),
+        "{note:?}"
+    );
+    let decided = density([20; 5].map(Some));
+    assert_eq!(doubt(&decided, Reason::HighVariance).message, "missing");
+}
+
+#[test]
+fn a_variant_of_which_no_climb_was_measured_is_named() {
+    let note = doubt(&density([None; 5]), Reason::TrialsFailed);
+    assert!(!note.breaks_trust, "{note:?}");
+    assert_eq!(
+        note.message,
+        "not measured at all: density of embedded on hello"
+    );
+}
+
+/// What becomes of a run of so many blocks, in two of which a neighbour keeps the node busy beside `variant`.
+fn with_neighbour(blocks: u32, variant: &str) -> Precision {
+    let mut records = climbs(&run(blocks), |_, instances| memory(instances, 20));
+    let is_noisy = |trial: &TrialId| trial.cell.variant == variant && trial.block <= 2;
+    for window in windows(&mut records, 2, is_noisy) {
+        // Shorter ones are not judged.
+        window.duration_nanoseconds = 1_000_000_000;
+        window.node.as_mut().unwrap().busy_nanoseconds = 2_000_000_000;
+    }
+    let mut precise = run(5);
+    let precision = json!({"targetRelativeInterval": "5%", "maxBlocks": 10});
+    precise.spec.precision = Some(serde_json::from_value(precision).unwrap());
+    summarize(&precise, &records).precision.unwrap()
+}
+
+#[test]
+fn a_run_goes_on_while_noise_keeps_density_out_that_more_blocks_would_bring_back() {
+    for variant in ["embedded", "native"] {
+        let found = with_neighbour(8, variant);
+        assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
+        let words = format!(
+            "memory per instance of embedded on hello versus native (too many climbs of {variant} on a noisy node)"
+        );
+        assert!(found.message.contains(&words), "{found:?}");
+        // Two of ten may be noisy.
+        let found = with_neighbour(10, variant);
+        assert_ne!(found.outcome, Outcome::NothingToCompare, "{found:?}");
+        assert!(found.widest.unwrap().relative.is_some());
+    }
+}

@@ -1,0 +1,48 @@
+//! A generator beside a subject that has CPUs for itself: its ceiling is that of the CPUs that are left.
+
+use wasmbench_core::wire::instrument::CpuLists;
+use wasmbench_core::wire::record::Record;
+use wasmbench_results::Summary;
+use wasmbench_results::doubt::Reason;
+
+use super::support::{doubt, reasons, with_window};
+
+/// The run on a node of eight CPUs, of which the generator may use these, and uses so many tenths of
+/// one CPU.
+fn with_generator(on: &'static str, tenths: u64) -> Summary {
+    with_window(move |record: &mut Record| {
+        let document = record.document.as_mut().unwrap();
+        let facts = &mut document.environment.facts;
+        facts.insert("cpus".into(), "0-7".into());
+        document.cpus = Some(CpuLists {
+            subject: Some("2-7".into()),
+            generator: Some(on.into()),
+            cpus_disjoint: Some(true),
+        });
+        let window = document.timed.as_mut().unwrap();
+        window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10 * tenths);
+        window.node = None;
+    })
+}
+
+fn saturated(summary: &Summary) -> bool {
+    reasons(summary).contains(&Reason::LoadGeneratorSaturated)
+}
+
+#[test]
+fn a_generator_that_fills_the_two_cpus_left_to_it_is_doubted_though_the_node_has_eight() {
+    let summary = with_generator("0-1", 20);
+    assert!(saturated(&summary));
+    let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
+    assert!(
+        message.contains("100 % of the CPUs it may use"),
+        "{message}"
+    );
+    assert!(saturated(&with_generator("0,1", 17)), "80 % is the limit");
+    assert!(!saturated(&with_generator("0-1", 15)));
+}
+
+#[test]
+fn a_generator_that_may_use_the_whole_node_is_not_at_its_end_on_two_of_its_cpus() {
+    assert!(!saturated(&with_generator("0-7", 20)));
+}

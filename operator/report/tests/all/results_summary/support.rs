@@ -1,0 +1,94 @@
+//! What several of the tests ask of a summary.
+
+use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::{Doubt, Reason};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::{Summary, summarize};
+
+use crate::results_support::{all_measured, measured, replace, run, slower};
+
+pub fn doubt(summary: &Summary, reason: Reason) -> Doubt {
+    let missing = Doubt {
+        reason,
+        breaks_trust: false,
+        message: "missing".into(),
+        remedy: String::new(),
+    };
+    summary
+        .doubts
+        .iter()
+        .find(|doubt| doubt.reason == reason)
+        .cloned()
+        .unwrap_or(missing)
+}
+
+pub fn reasons(summary: &Summary) -> Vec<Reason> {
+    summary
+        .doubts
+        .iter()
+        .filter(|d| d.breaks_trust)
+        .map(|d| d.reason)
+        .collect()
+}
+
+pub fn is_embedded_hello(trial: &TrialId) -> bool {
+    trial.cell.variant == "embedded" && trial.cell.workload == "hello"
+}
+
+pub fn with_window(change: impl Fn(&mut Record)) -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    records
+        .iter_mut()
+        .filter(|r| is_embedded_hello(&r.trial))
+        .for_each(change);
+    summarize(&run, &records)
+}
+
+/// A clean run in which the node was noisy in these blocks of one point.
+pub fn noisy_in(blocks: &[u32]) -> Summary {
+    summarize(&run(), &noisy_records(blocks))
+}
+
+pub fn noisy_records(blocks: &[u32]) -> Vec<Record> {
+    let mut records = all_measured(&run());
+    let at = Point::Throughput { connections: 50 };
+    let is_noisy =
+        |t: &TrialId| is_embedded_hello(t) && t.cell.point == at && blocks.contains(&t.block);
+    for record in records.iter_mut().filter(|r| is_noisy(&r.trial)) {
+        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
+    }
+    records
+}
+
+/// The synthetic run with a twin whose rate is off by `factor` in every block.
+pub fn with_twin(factor: f64) -> Summary {
+    let mut run = run();
+    run.spec.noise_floor = Some(true);
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |t| t.cell.variant == "baseline-twin",
+        |t, position| {
+            let mut record = measured(t, position);
+            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            window.fortio = slower(window.fortio.clone(), factor);
+            record
+        },
+    );
+    summarize(&run, &records)
+}
+
+/// The workloads on which variants are compared, each as often as it is.
+pub fn compared_on(summary: &Summary) -> Vec<&str> {
+    let comparisons = summary.comparisons.iter();
+    comparisons.map(|c| c.workload.as_str()).collect()
+}
+
+pub fn verdict_on(summary: &Summary, workload: &str) -> Verdict {
+    let of = |c: &&Comparison| c.workload == workload && c.metric == Metric::ThroughputRps;
+    summary.comparisons.iter().find(of).unwrap().verdict
+}

@@ -1,0 +1,344 @@
+//! Do the statistics keep what they promise? Thousands of synthetic runs with a known truth, seeded
+//! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from here
+//! and from longer runs of the same.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
+)]
+
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::statistics::{LogInterval, Spread, false_discovery};
+
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
+
+/// A line of `make selftest`.
+fn found(name: &str, share: f64, expected: &str) {
+    println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
+}
+
+const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
+
+/// Share of 95 % intervals that hold the truth, a ratio of 1.1.
+fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
+    let truth = 1.1_f64.ln();
+    let mut chance = Chance::new(u64::from(blocks));
+    let holds = |_: &u32| {
+        let interval = LogInterval::of(&chance.ratios(noise, blocks, truth)).expect("ratios");
+        (interval.estimate - truth).abs() <= interval.half_width.expect("several blocks")
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+fn assert_coverage(noise: Noise) {
+    for blocks in BLOCKS {
+        let share = coverage(noise, blocks, 3000);
+        let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
+        found(&name, share, "93 to 97 %");
+        assert!(
+            (0.93..=0.97).contains(&share),
+            "{noise:?}, {blocks} blocks: {share}"
+        );
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_in_95_of_100_runs_with_normal_noise() {
+    assert_coverage(Noise::Normal(0.05));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_the_node_drifts_over_the_run() {
+    assert_coverage(Noise::Drift(0.05));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_single_trials_are_outliers() {
+    assert_coverage(Noise::Outliers(0.03));
+}
+
+#[test]
+fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
+    assert_coverage(Noise::HeavyTails(0.03));
+}
+
+/// Share of intervals of a median over trials that hold the truth. Outliers lie on one side here: what
+/// is asked is whether the median tells what the trials would be without them.
+fn median_coverage(noise: Noise, trials: u32, runs: u32) -> f64 {
+    let mut chance = Chance::new(u64::from(trials));
+    let holds = |_: &u32| {
+        let values = (0..trials).map(|_| chance.trial(noise, 0.0, 0.0).exp());
+        let spread = Spread::of(values).expect("values");
+        spread.low <= 1.0 && 1.0 <= spread.high
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+fn noise_without_drift() -> [Noise; 3] {
+    let [normal, _, outliers, heavy] = every_noise(0.05);
+    [normal, outliers, heavy]
+}
+
+#[test]
+fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
+    for noise in noise_without_drift() {
+        let mut shares = vec![];
+        for trials in 6..=20 {
+            let share = median_coverage(noise, trials, 4000);
+            assert!(
+                (0.93..=0.97).contains(&share),
+                "{noise:?}, {trials} trials: {share}"
+            );
+            shares.push(share);
+        }
+        let least = shares.iter().copied().fold(1.0, f64::min);
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let name = format!("intervals of medians that hold the truth, {noise:?}, 6 to 20 trials");
+        found(&format!("{name}, least"), least, "93 to 97 %");
+        found(&format!("{name}, most"), most, "93 to 97 %");
+    }
+}
+
+#[test]
+fn fewer_than_six_trials_hold_the_median_as_often_as_reports_say() {
+    for noise in noise_without_drift() {
+        for (trials, said) in [(2, 0.50), (3, 0.75), (4, 0.875), (5, 0.9375)] {
+            let share = median_coverage(noise, trials, 4000);
+            assert!(
+                (share - said).abs() < 0.02,
+                "{noise:?}, {trials} trials: {share}"
+            );
+        }
+    }
+}
+
+/// Share of 95 % intervals of unpaired samples of these sizes that hold the truth, a ratio of 1.1.
+fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
+    let truth = 1.1_f64.ln();
+    let mut chance = Chance::new(u64::from(100 * trials[0] + trials[1]));
+    let mut sample = |noise, trials, truth: f64| -> Vec<f64> {
+        (0..trials)
+            .map(|_| (truth + chance.trial(noise, 0.0, 0.0)).exp())
+            .collect()
+    };
+    let holds = |_: &u32| {
+        let (value, base) = (
+            sample(noises[0], trials[0], truth),
+            sample(noises[1], trials[1], 0.0),
+        );
+        let interval = LogInterval::unpaired(&value, &base).expect("numbers");
+        (interval.estimate - truth).abs() <= interval.half_width.expect("several trials")
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+#[test]
+fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
+    let noises = [
+        [Noise::Normal(0.05), Noise::Normal(0.05)],
+        [Noise::Normal(0.10), Noise::Normal(0.02)],
+        [Noise::Outliers(0.03), Noise::Outliers(0.03)],
+        [Noise::HeavyTails(0.03), Noise::HeavyTails(0.03)],
+    ];
+    let mut shares = vec![];
+    for noise in noises {
+        for trials in [
+            [5, 5],
+            [5, 10],
+            [10, 5],
+            [8, 8],
+            [10, 10],
+            [15, 20],
+            [20, 20],
+        ] {
+            let share = unpaired_coverage(noise, trials, 3000);
+            shares.push(format!("{noise:?} {trials:?}: {share}"));
+            assert!((0.93..=0.98).contains(&share), "{shares:#?}");
+        }
+    }
+}
+
+/// With 20 numbers per run, how often two runs of equals come to any difference.
+#[test]
+fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
+    for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
+        let mut chance = Chance::new(11);
+        let found = (0..1000).filter(|_| {
+            let mut sample = || -> Vec<f64> {
+                (0..trials)
+                    .map(|_| (noise * chance.normal()).exp())
+                    .collect()
+            };
+            let p_values: Vec<f64> = (0..20)
+                .map(|_| {
+                    LogInterval::unpaired(&sample(), &sample())
+                        .expect("numbers")
+                        .p_value
+                })
+                .collect();
+            false_discovery::adjusted(&p_values)
+                .into_iter()
+                .any(|p| p <= 0.05)
+        });
+        let found = found.count();
+        assert!(
+            found <= 50,
+            "noise {noise}, {trials} trials: {found} of 1000"
+        );
+    }
+}
+
+/// Share of runs for which `says` holds of the comparisons.
+fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool) -> f64 {
+    let mut chance = Chance::new(7);
+    let count = (0..runs)
+        .filter(|_| says(&run.comparisons(&mut chance)))
+        .count();
+    count as f64 / f64::from(runs)
+}
+
+fn any_difference(comparisons: &[Comparison]) -> bool {
+    comparisons.iter().any(|c| c.verdict.is_difference())
+}
+
+#[test]
+fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
+    for (blocks, noise) in [(5, 0.03), (5, 0.10), (10, 0.10), (20, 0.20)] {
+        let run = SyntheticRun {
+            blocks,
+            noise: Noise::Normal(noise),
+            slower: [1.0, 1.0],
+            twin: false,
+            connections: vec![10, 50, 100, 200, 400, 800],
+        };
+        let found = share(&run, 1000, any_difference);
+        let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
+        self::found(&name, found, "at most 5 %");
+        assert!(found <= 0.05, "{blocks} blocks, noise {noise}: {found}");
+    }
+}
+
+#[test]
+fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_drift_outliers_and_heavy_tails() {
+    for (blocks, deviation) in [(5, 0.05), (10, 0.10)] {
+        for noise in &every_noise(deviation)[1..] {
+            let run = SyntheticRun {
+                blocks,
+                noise: *noise,
+                slower: [1.0, 1.0],
+                twin: false,
+                connections: vec![10, 50, 100],
+            };
+            let found = share(&run, 1000, any_difference);
+            let name = format!("runs of equals with a difference, {blocks} blocks, {noise:?}");
+            self::found(&name, found, "at most 5 %");
+            assert!(found <= 0.05, "{blocks} blocks, {noise:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn with_a_noise_floor_hardly_any_run_of_equals_finds_a_difference() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: Noise::Normal(0.10),
+        slower: [1.0, 1.0],
+        twin: true,
+        connections: vec![10, 50, 100, 200],
+    };
+    let found = share(&run, 500, any_difference);
+    assert!(found <= 0.02, "{found}");
+}
+
+const PLANTED: [Metric; 3] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::CpuPerRequest,
+];
+
+/// Shares of 1000 runs of 10 blocks in which a slowdown of 10 % is found, by metric.
+fn planted(noise: Noise, twin: bool) -> [f64; 3] {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise,
+        slower: [1.1, 1.0],
+        twin,
+        connections: vec![10, 50, 100],
+    };
+    let (mut chance, mut counts) = (Chance::new(7), [0_u32; 3]);
+    for _ in 0..1000 {
+        let comparisons = run.comparisons(&mut chance);
+        for (count, metric) in counts.iter_mut().zip(PLANTED) {
+            let is_found = |c: &Comparison| {
+                c.variant == "one" && c.metric == metric && c.verdict == Verdict::Slower
+            };
+            *count += u32::from(comparisons.iter().any(is_found));
+        }
+    }
+    counts.map(|count| f64::from(count) / 1000.0)
+}
+
+#[test]
+fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
+    let [normal, drift, outliers, heavy] = every_noise(0.03);
+    for (noise, least) in [
+        (normal, 0.95),
+        (drift, 0.95),
+        (heavy, 0.95),
+        // One trial in 33 is 35 % off: with two of them in ten blocks one is left after trimming.
+        (outliers, 0.85),
+    ] {
+        for (metric, found) in PLANTED.into_iter().zip(planted(noise, true)) {
+            let name = format!("a slowdown of 10 % found in 10 blocks, {noise:?}, {metric:?}");
+            let expected = format!("at least {:.0} %", least * 100.0);
+            self::found(&name, found, &expected);
+            assert!(found >= least, "{noise:?}, {metric:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn without_a_twin_a_slowdown_of_10_percent_is_found_more_often_between_outliers() {
+    let outliers = every_noise(0.03)[2];
+    for (metric, found) in PLANTED.into_iter().zip(planted(outliers, false)) {
+        let name = format!("the same without a twin, {outliers:?}, {metric:?}");
+        self::found(&name, found, "at least 90 %");
+        assert!(found >= 0.90, "{metric:?}: {found}");
+    }
+}
+
+#[test]
+fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
+    let run = SyntheticRun {
+        blocks: 5,
+        noise: Noise::Normal(0.05),
+        slower: [2.0, 1.0],
+        twin: false,
+        connections: vec![10, 50, 100],
+    };
+    let found = share(&run, 500, |comparisons| {
+        let one = comparisons.iter().filter(|c| c.variant == "one");
+        let verdicts: Vec<Verdict> = one.map(|c| c.verdict).collect();
+        verdicts == [Verdict::Slower; 3]
+    });
+    assert!(found >= 0.99, "{found}");
+}
+
+#[test]
+fn a_variant_at_the_edge_of_the_minimum_effect_is_seldom_called_equivalent() {
+    let run = SyntheticRun {
+        blocks: 10,
+        noise: Noise::Normal(0.02),
+        slower: [1.05, 1.0],
+        twin: false,
+        connections: vec![10, 50],
+    };
+    let wrong = share(&run, 500, |comparisons| {
+        comparisons.iter().any(|c| {
+            c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Equivalent
+        })
+    });
+    assert!(wrong <= 0.05, "{wrong}");
+}

@@ -1,0 +1,225 @@
+//! The status of the largest runs that are legal stays below 100 kB.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use wasmbench_api::status::{
+    ColdStartPoint, ColdStartRatio, ColdStartTime, SkippedVariant, SummaryRow,
+};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
+use wasmbench_core::build::names;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Plan, Stage, Wake};
+use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_report::status::{Conclusion, status_of};
+use wasmbench_results::{Trust, summarize};
+
+use crate::common;
+use crate::results_support::{all_measured, run_with};
+
+const LIMIT: usize = 100_000;
+
+fn name(kind: &str, i: usize) -> String {
+    format!("{kind}{i:0>39}")
+}
+
+/// The status of a run in which everything was measured.
+fn status(spec: Value) -> BenchmarkRunStatus {
+    status_with(spec, |_| ())
+}
+
+/// The same, when something else was concluded.
+fn status_with(spec: Value, change: impl Fn(&mut Conclusion)) -> BenchmarkRunStatus {
+    let input = run_with(spec);
+    let summary = summarize(&input, &all_measured(&input));
+    let mut run = BenchmarkRun::new(&input.name, input.spec);
+    run.metadata.uid = Some(input.uid);
+    let valid = validate(&run, &common::config()).unwrap();
+    let plan = Plan {
+        steps: vec![],
+        stage: Stage::Done,
+        node: Some("node.example.com".into()),
+        completed: valid.order.len(),
+        wake: Wake::OnChange,
+    };
+    let mut conclusion = Conclusion::of(&summary, record_names(&valid));
+    change(&mut conclusion);
+    let now = Timestamp::UNIX_EPOCH;
+    status_of(
+        &run,
+        &valid,
+        &Observed::default(),
+        &plan,
+        Some(&conclusion),
+        now,
+    )
+}
+
+fn record_names(valid: &ValidatedRun) -> Vec<String> {
+    let mut names: Vec<String> = valid
+        .order
+        .iter()
+        .map(|trial| names::records(valid, &trial.cell, 0))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn bytes(status: &BenchmarkRunStatus) -> usize {
+    serde_json::to_vec(status).unwrap().len()
+}
+
+#[test]
+fn most_rows_with_the_longest_names() {
+    let variants: Vec<_> = (0..15)
+        .map(|i| json!({"name": name("v", i), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..16).map(|i| json!({"name": name("w", i)})).collect();
+    let status = status(json!({
+        "blocks": 2,
+        "noiseFloor": true,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"throughput": {"connections": [1999]}},
+    }));
+    assert!(bytes(&status) < LIMIT, "{}", bytes(&status));
+    let omitted = status.summary_omitted.unwrap();
+    assert_eq!(status.summary.len() + omitted.rows as usize, 240);
+    assert!(status.summary.len() > 150, "{omitted:?}");
+    let judged = |row: &SummaryRow| row.variant == name("v", 0) || !row.versus_baseline.is_empty();
+    assert!(status.summary.iter().all(judged));
+}
+
+#[test]
+fn every_list_and_message_at_its_longest() {
+    let variants: Vec<_> = (0..15)
+        .map(|i| json!({"name": name("v", i), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..16).map(|i| json!({"name": name("w", i)})).collect();
+    let expectations: Vec<_> = (0..32)
+        .map(|i| {
+            json!({
+                "name": name("e", i), "metric": "coldStartAnswer", "variant": name("v", 1),
+                "workload": name("w", i % 16), "atLeast": "1234.123456", "atMost": "9999.123456",
+            })
+        })
+        .collect();
+    let spec = json!({
+        "blocks": 2, "noiseFloor": true, "variants": variants, "workloads": workloads,
+        "expectations": expectations,
+        "sweeps": {"coldStart": {"samples": 1, "concurrency": [1]}},
+    });
+    // A thousand pods a trial fill a ConfigMap with few trials, and 5000 of these hundreds of them.
+    let records: Vec<String> = (0..1000).map(|i| format!("{i:r>253}")).collect();
+    let status = status_with(spec, |conclusion| {
+        conclusion.records.clone_from(&records);
+        conclusion.skipped = (0..15)
+            .map(|i| SkippedVariant {
+                variant: name("v", i),
+                reason: "R".repeat(64),
+                message: "m".repeat(512),
+            })
+            .collect();
+        conclusion.trust = Trust::No {
+            reason: "SeveralDoubts",
+            message: "d".repeat(8000),
+        };
+        conclusion.rows = rows();
+    });
+    assert!(bytes(&status) < LIMIT, "{}", bytes(&status));
+    let passed = status.conditions.iter().find(|c| c.type_ == "Passed");
+    assert_eq!(passed.unwrap().message.lines().count(), 32);
+    let results = status.results.unwrap();
+    assert!(results.records.len() > 50, "{}", results.records.len());
+    assert_eq!(
+        results.records.len() + results.records_omitted as usize,
+        1000
+    );
+    // Numbers are what a status is read for.
+    assert!(status.summary.len() > 100, "{}", status.summary.len());
+}
+
+/// Rows of cold starts, each with its ratios.
+fn rows() -> Vec<SummaryRow> {
+    let ratio = ColdStartRatio {
+        ratio: 1.2346,
+        low: 1.1235,
+        high: 1.3457,
+        noise_floor: Some(1.0123),
+        verdict: "Inconclusive".into(),
+        blocks: 2,
+    };
+    let time = ColdStartTime {
+        p50_microseconds: 123_460.0,
+        p90_microseconds: 234_570.0,
+        versus_baseline: Some(ratio),
+    };
+    let point = ColdStartPoint {
+        concurrency: 1,
+        trials: 2,
+        samples: 2,
+        listening: Some(time.clone()),
+        answer: Some(time),
+        ..ColdStartPoint::default()
+    };
+    let row = |i: usize| SummaryRow {
+        variant: name("v", i / 16),
+        workload: name("w", i % 16),
+        cold_start: vec![point.clone()],
+        ..SummaryRow::default()
+    };
+    (0..240).map(row).collect()
+}
+
+#[test]
+fn longest_curves() {
+    let variants: Vec<_> = (0..3)
+        .map(|i| json!({"name": name("v", i), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..2).map(|i| json!({"name": name("w", i)})).collect();
+    let connections: Vec<_> = (1969..2000).collect();
+    let status = status(json!({
+        "blocks": 2,
+        "noiseFloor": true,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"warmLatency": {}, "throughput": {"connections": connections}},
+    }));
+    assert!(bytes(&status) < LIMIT, "{}", bytes(&status));
+    assert_eq!(status.summary.len(), 6);
+}
+
+#[test]
+fn most_rates() {
+    let variants: Vec<_> = (0..7)
+        .map(|i| json!({"name": name("v", i), "preset": "native"}))
+        .collect();
+    let workloads: Vec<_> = (0..4).map(|i| json!({"name": name("w", i)})).collect();
+    let status = status(json!({
+        "blocks": 2,
+        "noiseFloor": true,
+        "variants": variants,
+        "workloads": workloads,
+        "sweeps": {"openLoop": {"ratesPercentOfPeak": [11, 22, 33, 44, 55, 66, 77, 88]}},
+    }));
+    assert!(bytes(&status) < LIMIT, "{}", bytes(&status));
+    assert_eq!(status.summary.len(), 28);
+    let told = status.summary.iter().map(|row| row.open_loop.len());
+    assert!(told.clone().all(|points| points > 0), "{told:?}");
+}
+
+#[test]
+fn an_ordinary_run_is_told_in_full() {
+    let names = ["native", "embedded", "mine", "yours"];
+    let variants: Vec<_> = names
+        .map(|name| json!({"name": name, "preset": "native"}))
+        .into();
+    let status = status(json!({
+        "blocks": 10,
+        "variants": variants,
+        "workloads": [{"name": "hello"}, {"name": "compute"}, {"name": "proxy"}],
+        "sweeps": {"warmLatency": {}, "throughput": {"connections": [1, 10, 50, 100, 200, 400]}},
+    }));
+    assert_eq!(status.summary_omitted, None);
+    assert!(bytes(&status) < LIMIT / 2, "{}", bytes(&status));
+}

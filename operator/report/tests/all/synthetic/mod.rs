@@ -1,0 +1,236 @@
+//! Synthetic runs for the simulations: how trials scatter is known, and so is the truth.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::TWIN;
+use wasmbench_core::twin::with_twin;
+use wasmbench_results::cell::CellSummary;
+use wasmbench_results::compare::comparisons;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::counts::TrialCounts;
+use wasmbench_results::measure::Sweep;
+use wasmbench_results::statistics::Spread;
+use wasmbench_results::trial::{Metrics, Trial, TrialState};
+
+/// How the logarithm of one trial's number scatters around its truth.
+#[derive(Clone, Copy, Debug)]
+pub enum Noise {
+    /// Normal, with this deviation.
+    Normal(f64),
+    /// Normal, and the node gets slower by 30 % over the run; trials of a block lie close together
+    /// in it, in random order.
+    Drift(f64),
+    /// Normal, but one trial in 33 is hit by something and is 35 % off.
+    Outliers(f64),
+    /// Student's t with 3 degrees of freedom, times this.
+    HeavyTails(f64),
+}
+
+/// Every kind of noise. The logarithms of trials have this standard deviation, to which drift and
+/// outliers add theirs; that of Student's t with 3 degrees of freedom is the root of 3.
+pub fn every_noise(deviation: f64) -> [Noise; 4] {
+    [
+        Noise::Normal(deviation),
+        Noise::Drift(deviation),
+        Noise::Outliers(deviation),
+        Noise::HeavyTails(deviation / 3.0_f64.sqrt()),
+    ]
+}
+
+/// A seeded source of chance.
+pub struct Chance(ChaCha8Rng);
+
+impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    /// Uniform between 0 and 1, never 0.
+    pub fn uniform(&mut self) -> f64 {
+        (f64::from(self.0.next_u32()) + 0.5) / 4_294_967_296.0
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        let (one, other) = (self.uniform(), self.uniform());
+        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+    }
+
+    /// The deviation of one trial at `when` (0 to 1) of the run, of which a block takes `block`.
+    pub fn trial(&mut self, noise: Noise, when: f64, block: f64) -> f64 {
+        match noise {
+            Noise::Normal(deviation) => deviation * self.normal(),
+            Noise::Drift(deviation) => {
+                deviation * self.normal() + 0.3 * (when + block * self.uniform())
+            }
+            Noise::Outliers(deviation) => {
+                let hit = self.uniform() < 1.0 / 33.0;
+                deviation * self.normal() + if hit { 0.3 } else { 0.0 }
+            }
+            Noise::HeavyTails(scale) => {
+                let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+                scale * self.normal() / (squares / 3.0).sqrt()
+            }
+        }
+    }
+
+    /// Ratios of `blocks` blocks whose true ratio is `exp(truth)`.
+    pub fn ratios(&mut self, noise: Noise, blocks: u32, truth: f64) -> Vec<f64> {
+        let share = 1.0 / f64::from(blocks);
+        let ratio = |block: u32| {
+            let when = f64::from(block) * share;
+            let (base, value) = (
+                self.trial(noise, when, share),
+                self.trial(noise, when, share),
+            );
+            (truth + value - base).exp()
+        };
+        (0..blocks).map(ratio).collect()
+    }
+}
+
+/// A run of three variants under one workload: the first is the baseline, the others are slower by
+/// a factor each.
+pub struct SyntheticRun {
+    pub blocks: u32,
+    /// How every number of a trial scatters.
+    pub noise: Noise,
+    pub slower: [f64; 2],
+    /// Whether the baseline has a twin.
+    pub twin: bool,
+    /// Numbers of connections; all beyond the first are saturated and equally good.
+    pub connections: Vec<u32>,
+}
+
+/// What was measured in a synthetic run.
+pub struct SyntheticCells {
+    spec: BenchmarkRunSpec,
+    cells: Vec<CellSummary>,
+}
+
+impl SyntheticCells {
+    /// What the comparisons come to with the first `blocks` blocks.
+    pub fn after(&self, blocks: u32) -> Vec<Comparison> {
+        let first = |found: &CellSummary| {
+            let trials = found.trials.iter().filter(|trial| trial.block <= blocks);
+            let trials = trials.cloned().collect();
+            cell(&found.variant, found.sweep, found.connections, trials)
+        };
+        let cells: Vec<CellSummary> = self.cells.iter().map(first).collect();
+        comparisons(&self.spec, "base", &cells, &[]).with_baseline
+    }
+}
+
+impl SyntheticRun {
+    /// What the comparisons of one such run come to.
+    pub fn comparisons(&self, chance: &mut Chance) -> Vec<Comparison> {
+        self.measure(chance).after(self.blocks)
+    }
+
+    /// One such run with all of its blocks.
+    pub fn measure(&self, chance: &mut Chance) -> SyntheticCells {
+        let spec = serde_json::from_value(serde_json::json!({
+            "blocks": self.blocks,
+            "noiseFloor": self.twin,
+            "variants": [{"name": "base"}, {"name": "one"}, {"name": "other"}],
+            "workloads": [{"name": "hello"}],
+            "sweeps": {"warmLatency": {}, "throughput": {"connections": self.connections}},
+        }))
+        .expect("a spec");
+        let cells: Vec<CellSummary> = [
+            ("base", 1.0),
+            ("one", self.slower[0]),
+            ("other", self.slower[1]),
+            (TWIN, 1.0),
+        ]
+        .into_iter()
+        .filter(|(name, _)| self.twin || *name != TWIN)
+        .flat_map(|(name, factor)| self.cells(name, factor, chance))
+        .collect();
+        let spec = with_twin(&spec);
+        SyntheticCells { spec, cells }
+    }
+
+    fn cells(&self, variant: &str, factor: f64, chance: &mut Chance) -> Vec<CellSummary> {
+        let warm = (Sweep::WarmLatency, 1, 1.0);
+        let loaded = self
+            .connections
+            .iter()
+            .enumerate()
+            .map(|(index, connections)| {
+                let rate = if index == 0 { 0.5 } else { 1.0 };
+                (Sweep::Throughput, *connections, rate)
+            });
+        std::iter::once(warm)
+            .chain(loaded)
+            .map(|(sweep, connections, rate)| {
+                let trials = (1..=self.blocks).map(|block| self.trial(block, factor, rate, chance));
+                cell(variant, sweep, connections, trials.collect())
+            })
+            .collect()
+    }
+
+    fn trial(&self, block: u32, factor: f64, rate: f64, chance: &mut Chance) -> Trial {
+        let share = 1.0 / f64::from(self.blocks);
+        let when = f64::from(block - 1) * share;
+        // What disturbs a trial costs it time, CPU and rate.
+        let mut longer = || chance.trial(self.noise, when, share).exp();
+        Trial {
+            block,
+            position: 0,
+            state: TrialState::Valid,
+            reason: None,
+            metrics: Metrics {
+                requests: 10_000,
+                rps: Some(10_000.0 * rate / (factor * longer())),
+                p50: Some(100.0 * factor * longer()),
+                cpu: Some(50.0 * factor * longer()),
+                ..Metrics::default()
+            },
+        }
+    }
+}
+
+fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> CellSummary {
+    // Only the median of the rate chooses a point; the interval around it is not looked at.
+    let mut rates: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| trial.metrics.rps)
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    let median = f64::midpoint(rates[(rates.len() - 1) / 2], rates[rates.len() / 2]);
+    let rps = Some(Spread {
+        median,
+        low: median,
+        high: median,
+    });
+    CellSummary {
+        variant: variant.into(),
+        workload: "hello".into(),
+        sweep,
+        connections,
+        percent_of_peak: None,
+        ranked: true,
+        invalid_because: vec![],
+        counts: TrialCounts::default(),
+        errors: 0,
+        fewest_requests: Some(10_000),
+        p99_carried: true,
+        rps,
+        p50_microseconds: None,
+        p90_microseconds: None,
+        p99_microseconds: None,
+        all_requests: None,
+        cpu_microseconds_per_request: None,
+        memory_bytes: None,
+        open_loop: None,
+        generator_ceiling_rps: None,
+        generator_cpu_share_max: None,
+        others_cpu_share_max: None,
+        steal_share_max: None,
+        connections_busy: None,
+        unsettled_trials: 0,
+        throttled_periods: None,
+        trials,
+    }
+}

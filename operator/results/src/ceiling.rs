@@ -1,0 +1,104 @@
+//! How many requests a second the load generator would reach if answers cost nothing: what the probe
+//! measured with a responder beside it, in; the generator's own ceiling, out. Pure.
+
+use std::collections::BTreeMap;
+
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::wire::instrument::GeneratorCeiling;
+use wasmbench_core::wire::record::{Point, TrialId};
+
+/// From this share of its CPUs on, generator and responder are taken to have wanted more of them.
+/// Others may use a fifth of a node before it is called noisy, and waking takes some.
+const CPU_BOUND: f64 = 0.75;
+
+/// Ceilings by workload and connections.
+pub type Ceilings<'a> = BTreeMap<(&'a str, u32), f64>;
+
+/// The generator's own ceiling, in requests per second; none where nothing was counted.
+///
+/// Responder and generator share CPUs. Where those are all busy, the responder's part could have been
+/// the generator's, and the rate of both is raised by it; a subject that is as cheap as the responder
+/// would otherwise always seem to be at the ceiling. Where CPUs were idle something else holds the
+/// generator back, and the rate is its ceiling as it stands.
+pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
+    let own = measured.generator_cpu_nanoseconds as f64;
+    let both = own + measured.responder_cpu_nanoseconds as f64;
+    let available = measured.duration_nanoseconds as f64 * measured.cpus;
+    if own <= 0.0 || available <= 0.0 || measured.rps <= 0.0 {
+        return None;
+    }
+    let raised = if both / available >= CPU_BOUND {
+        measured.rps * both / own
+    } else {
+        measured.rps
+    };
+    Some(round_significant(raised, SUMMARY_DIGITS))
+}
+
+/// The highest of each workload and number of connections, whichever variant's trials measured it:
+/// it belongs to the node, and noise only lowers it.
+pub fn ceilings<'a>(measured: impl Iterator<Item = (&'a TrialId, f64)>) -> Ceilings<'a> {
+    let mut highest = Ceilings::new();
+    for (trial, ceiling) in measured {
+        let Point::Throughput { connections } = trial.cell.point else {
+            continue;
+        };
+        let known = highest.entry((trial.cell.workload.as_str(), connections));
+        let known = known.or_insert(ceiling);
+        *known = known.max(ceiling);
+    }
+    highest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A second on two CPUs; CPU time in milliseconds.
+    fn measured(generator: u64, responder: u64) -> GeneratorCeiling {
+        GeneratorCeiling {
+            connections: 50,
+            rps: 60_000.0,
+            duration_nanoseconds: 1_000_000_000,
+            generator_cpu_nanoseconds: generator * 1_000_000,
+            responder_cpu_nanoseconds: responder * 1_000_000,
+            cpus: 2.0,
+        }
+    }
+
+    #[test]
+    fn on_busy_cpus_what_the_responder_used_would_have_been_the_generators() {
+        assert_eq!(alone(&measured(1500, 500)), Some(80_000.0));
+        assert_eq!(alone(&measured(1000, 1000)), Some(120_000.0));
+    }
+
+    #[test]
+    fn with_idle_cpus_the_rate_is_the_ceiling_as_it_stands() {
+        assert_eq!(alone(&measured(800, 400)), Some(60_000.0));
+    }
+
+    #[test]
+    fn nothing_follows_from_nothing() {
+        assert_eq!(alone(&measured(0, 0)), None);
+        assert_eq!(
+            alone(&GeneratorCeiling {
+                cpus: 0.0,
+                ..measured(1000, 200)
+            }),
+            None
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_subject_as_cheap_as_the_responder_is_as_near_the_ceiling_as_the_generators_share_of_the_cpus(
+            generator in 800u64..1900,
+        ) {
+            let pair = measured(generator, 2000 - generator);
+            let near = pair.rps / alone(&pair).unwrap();
+            prop_assert!((near - generator as f64 / 2000.0).abs() < 1e-3, "{near}");
+        }
+    }
+}

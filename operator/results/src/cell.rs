@@ -1,0 +1,126 @@
+//! One variant under one workload at one sweep point: all its trials together.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
+
+use crate::all_requests::AllRequests;
+use crate::counts::TrialCounts;
+use crate::doubt::Reason;
+use crate::measure::Sweep;
+use crate::open_loop::OpenLoopSummary;
+use crate::statistics::Spread;
+use crate::trial::{Trial, carries};
+
+/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
+/// that has no other: the median with its interval. A block has one trial. Percentiles are never averaged: a spread of
+/// p99 is the distribution of the trials' own p99, and `allRequests` is read from their merged histograms.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct CellSummary {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The sweep.
+    pub sweep: Sweep,
+    /// Connections that carried the load.
+    pub connections: u32,
+    /// The rate in percent of the subject's own peak; only of the open-loop sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent_of_peak: Option<u32>,
+    /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
+    /// in `invalidBecause`.
+    pub ranked: bool,
+    /// Why the point is invalid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
+    /// How its trials ended.
+    pub counts: TrialCounts,
+    /// Failed requests of all its trials.
+    pub errors: u64,
+    /// The smallest number of successful requests in a valid trial; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_requests: Option<u64>,
+    /// Whether every valid trial has the 1000 requests that a p99 needs.
+    pub p99_carried: bool,
+    /// Successful requests per second.
+    pub rps: Option<Spread>,
+    /// Median latency, in microseconds.
+    pub p50_microseconds: Option<Spread>,
+    /// 90th percentile of latency, in microseconds.
+    pub p90_microseconds: Option<Spread>,
+    /// 99th percentile of latency, in microseconds.
+    pub p99_microseconds: Option<Spread>,
+    /// Latency over the requests of all valid trials together; not of invalid points, nor of the open-loop
+    /// sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_requests: Option<AllRequests>,
+    /// CPU time of the subject's pod per request, in microseconds.
+    pub cpu_microseconds_per_request: Option<Spread>,
+    /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
+    pub memory_bytes: Option<Spread>,
+    /// Latencies from the schedule; only of the open-loop sweep, where the latencies above are service
+    /// times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoopSummary>,
+    /// Requests per second that the load generator would reach here if answers cost nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_ceiling_rps: Option<f64>,
+    /// The largest share (0 to 1) of the CPUs that it may use that the load generator used in a valid
+    /// trial.
+    pub generator_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load
+    /// generator used in a valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cpu_share_max: Option<f64>,
+    /// The largest share (0 to 1) of all CPUs of the node that went to other virtual machines in a
+    /// valid trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share_max: Option<f64>,
+    /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_busy: Option<f64>,
+    /// Valid trials in which the rate still moved at the end of the longest warm-up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsettled_trials: u32,
+    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no trial
+    /// tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
+    /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
+    /// letter per trial: V valid, I invalid, F failed, S skipped.
+    #[serde(with = "crate::columns")]
+    pub trials: Vec<Trial>,
+}
+
+impl CellSummary {
+    /// Whether every valid trial has the requests that the percentile with one request in `one_in` beyond it
+    /// needs; without a valid trial none is carried.
+    pub fn carries(&self, one_in: u64) -> bool {
+        self.fewest_requests
+            .is_some_and(|requests| carries(requests, one_in))
+    }
+
+    /// Whether every valid trial has the 100 requests that a p90 needs.
+    pub fn p90_carried(&self) -> bool {
+        self.carries(10)
+    }
+
+    /// Where it is, for people: `embedded on hello at 50 connections`.
+    pub fn place(&self) -> String {
+        let Self {
+            variant,
+            workload,
+            connections,
+            ..
+        } = self;
+        match self.sweep {
+            Sweep::WarmLatency => format!("{variant} on {workload} (warm latency)"),
+            Sweep::Throughput => format!("{variant} on {workload} at {connections} connections"),
+            Sweep::OpenLoop => {
+                let percent = self.percent_of_peak.unwrap_or_default();
+                format!("{variant} on {workload} at {percent} % of its peak")
+            }
+        }
+    }
+}

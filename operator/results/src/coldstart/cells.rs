@@ -1,0 +1,206 @@
+//! Trials to cells: medians over blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strum::IntoEnumIterator as _;
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::variants::{engine, not_applicable};
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::record::{Cell, Point, TrialId};
+
+use crate::by_block::{counts, measured, round};
+use crate::coldstart::noise::{self, NodeUse};
+use crate::coldstart::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
+use crate::counts::TrialCounts;
+use crate::observation::Observation;
+use crate::statistics::{Spread, median};
+use crate::trial::carries;
+
+/// Trials of a cell, by block.
+type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
+
+/// Every cell of the sweep: by workload, then variant, then pods at once, in the order of the spec.
+/// Variants that gave wrong answers (`mismatched`, with their workload) have no valid trials.
+pub fn cells(
+    spec: &BenchmarkRunSpec,
+    observations: &BTreeMap<TrialId, Observation>,
+    mismatched: &BTreeSet<(String, String)>,
+) -> Vec<ColdStartCell> {
+    let sweep = spec.sweeps.cold_start.as_ref();
+    let mut points: Vec<u32> = sweep
+        .map(|sweep| sweep.concurrency.clone())
+        .unwrap_or_default();
+    points.sort_unstable();
+    let samples = sweep.map_or(0, |sweep| sweep.samples);
+    let is_pulled = sweep.is_some_and(|sweep| sweep.class == ColdStartClass::NodeCold);
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        for variant in &spec.variants {
+            for &concurrency in &points {
+                let point = Point::ColdStart { concurrency };
+                if not_applicable::reason(variant, workload, point).is_some() {
+                    continue;
+                }
+                let cell = Cell {
+                    variant: variant.name.clone(),
+                    workload: workload.name.clone(),
+                    point,
+                };
+                let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
+                let all = measured(&cell, spec.blocks, observations, numbers);
+                let all: Blocks<'_> = all.collect();
+                let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= samples;
+                let valid = all.iter().filter(|(_, trial)| is_valid(trial));
+                let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+                let counts = counts(&cell, spec.blocks, observations, &valid);
+                // What was measured is shown all the same.
+                let shown = if valid.is_empty() { &all } else { &valid };
+                let lost = all.values().filter(|trial| trial.lost_its_class(samples));
+                let told: u32 = shown.values().map(|trial| told(trial)).sum();
+                let samples: u32 = shown.values().map(|trial| trial.samples).sum();
+                // What is pulled anew is compiled anew.
+                let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(variant);
+                found.push(ColdStartCell {
+                    compile_cache_unknown: if may_be_compiled {
+                        samples.saturating_sub(told)
+                    } else {
+                        0
+                    },
+                    wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
+                    wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
+                    ..summarise(cell, concurrency, counts, shown)
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Samples of which it is known whether a compiled form of the image was kept.
+fn told(trial: &ColdTrial) -> u32 {
+    trial.compiled_before.values().sum()
+}
+
+fn numbers(seen: &Observation) -> Option<&ColdTrial> {
+    seen.cold_start.as_ref()
+}
+
+fn summarise(
+    cell: Cell,
+    concurrency: u32,
+    counts: TrialCounts,
+    blocks: &Blocks<'_>,
+) -> ColdStartCell {
+    let makespans = blocks.values();
+    let makespans = makespans.filter_map(|trial| median(trial.makespans.iter().copied()));
+    let uncertainties = blocks.values();
+    let uncertainties = uncertainties.flat_map(|trial| trial.answer_uncertainties.iter().copied());
+    let shifts = blocks.values().map(|trial| trial.clock_shift);
+    let node = blocks.values().flat_map(|trial| trial.node.iter().copied());
+    let (noisy_samples, judged_samples) = noise::noisy(&node.collect::<Vec<NodeUse>>());
+    let mut compiled_before = BTreeMap::new();
+    for (found, samples) in blocks.values().flat_map(|trial| &trial.compiled_before) {
+        *compiled_before.entry(*found).or_default() += samples;
+    }
+    ColdStartCell {
+        compiled_before,
+        compile_cache_unknown: 0,
+        variant: cell.variant,
+        workload: cell.workload,
+        concurrency,
+        counts,
+        invalid_because: vec![],
+        wrong_class_trials: 0,
+        wrong_class_samples: 0,
+        unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
+        answer_uncertainty_microseconds: median(uncertainties).map(round),
+        noisy_samples,
+        judged_samples,
+        clock_shift_microseconds: round(shifts.fold(0.0, f64::max)),
+        pods: blocks.values().map(|trial| trial.pods).sum(),
+        first_attempt_answers: blocks
+            .values()
+            .map(|trial| trial.first_attempt_answers)
+            .sum(),
+        create_to_listening: time(ColdStep::Listening, blocks),
+        create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks),
+        makespan_microseconds: Spread::of(makespans)
+            .filter(|_| concurrency > 1)
+            .map(|spread| spread.map(round)),
+        steps: ColdStep::iter()
+            .filter_map(|step| step_time(step, blocks))
+            .collect(),
+        blocks: blocks
+            .iter()
+            .map(|(block, trial)| of_block(*block, trial))
+            .collect(),
+    }
+}
+
+fn medians(step: ColdStep, blocks: &Blocks<'_>) -> BTreeMap<u32, f64> {
+    let median = |(block, trial): (&u32, &&ColdTrial)| Some((*block, trial.median(step)?));
+    blocks.iter().filter_map(median).collect()
+}
+
+fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
+    let own = medians(step, blocks);
+    let all = blocks.values().filter_map(|trial| trial.steps.get(&step));
+    let mut all: Vec<f64> = all.flatten().copied().collect();
+    all.sort_by(f64::total_cmp);
+    Some(ColdTime {
+        p50_microseconds: Spread::of(own.values().copied())?.map(round),
+        p90_microseconds: round(p90(&all)?),
+        p90_carried: carries(all.len() as u64, 10),
+        versus_baseline: None,
+    })
+}
+
+/// The smallest value that nine of ten do not exceed.
+fn p90(sorted: &[f64]) -> Option<f64> {
+    sorted
+        .get((sorted.len() * 9).div_ceil(10).checked_sub(1)?)
+        .copied()
+}
+
+fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {
+    // The zero of the timeline says nothing.
+    if step == ColdStep::CreateSent {
+        return None;
+    }
+    let pods: usize = blocks
+        .values()
+        .filter_map(|trial| trial.steps.get(&step))
+        .map(Vec::len)
+        .sum();
+    Some(StepTime {
+        step,
+        p50_microseconds: round(median(medians(step, blocks).into_values())?),
+        pods: u32::try_from(pods).unwrap_or(u32::MAX),
+        clock: *blocks.values().find_map(|trial| trial.clocks.get(&step))?,
+    })
+}
+
+fn of_block(block: u32, trial: &ColdTrial) -> ColdBlock {
+    let (listening, answer) = (ColdStep::Listening, ColdStep::FirstCorrectAnswer);
+    ColdBlock {
+        block,
+        listening: trial.median(listening).map(round),
+        answer: trial.median(answer).map(round),
+        discarded_listening: trial.discarded_median(listening).map(round),
+        discarded_answer: trial.discarded_median(answer).map(round),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_p90_is_a_value_that_was_measured() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(p90(&values), Some(18.0));
+        assert_eq!(p90(&[7.0]), Some(7.0));
+        assert_eq!(p90(&[]), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! The harness' floor: cold starts of a subject that does nothing but listen.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::record::{Point, TrialId};
+
+use crate::coldstart::ColdTrial;
+use crate::observation::Observation;
+use crate::statistics::{Spread, median};
+
+/// What a cold start takes when the service does nothing. Times are microseconds; like those of a
+/// variant they are medians over blocks of the block's median pod, with their interval.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct HarnessFloor {
+    /// Pods that were created at once.
+    pub concurrency: u32,
+    /// Blocks in which it was measured.
+    pub blocks: u32,
+    /// Pods behind the numbers, without the discarded ones.
+    pub pods: u32,
+    /// From the request that creates the pod to the log line that says that it listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening_microseconds: Option<Spread>,
+    /// From the request that creates the pod to its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_microseconds: Option<Spread>,
+}
+
+/// The floor of each number of pods at once for which it was measured.
+pub fn floors(observations: &BTreeMap<TrialId, Observation>) -> Vec<HarnessFloor> {
+    let mut by_point: BTreeMap<u32, BTreeMap<u32, Vec<&ColdTrial>>> = BTreeMap::new();
+    for (trial, seen) in observations {
+        let Point::ColdStart { concurrency } = trial.cell.point else {
+            continue;
+        };
+        if let Some(cold) = seen.cold_start.as_ref().filter(|cold| cold.floor_pods > 0) {
+            let blocks = by_point.entry(concurrency).or_default();
+            blocks.entry(trial.block).or_default().push(cold);
+        }
+    }
+    by_point
+        .into_iter()
+        .map(|(concurrency, blocks)| floor(concurrency, &blocks))
+        .collect()
+}
+
+fn floor(concurrency: u32, blocks: &BTreeMap<u32, Vec<&ColdTrial>>) -> HarnessFloor {
+    let spread = |step| {
+        let of_block = |trials: &Vec<&ColdTrial>| {
+            median(trials.iter().filter_map(|trial| trial.floor_median(step)))
+        };
+        let spread = Spread::of(blocks.values().filter_map(of_block))?;
+        Some(spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
+    };
+    HarnessFloor {
+        concurrency,
+        blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+        pods: blocks
+            .values()
+            .flatten()
+            .map(|trial| trial.floor_pods)
+            .sum(),
+        listening_microseconds: spread(ColdStep::Listening),
+        answer_microseconds: spread(ColdStep::FirstCorrectAnswer),
+    }
+}

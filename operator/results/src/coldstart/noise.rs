@@ -1,0 +1,119 @@
+//! Whether the node was the run's alone while pods started. A start uses the node's CPUs itself, kubelet and
+//! containerd included, so that a sample is compared with what starts of its point usually take: a system
+//! that is always busy is no noise, a neighbour that comes and goes is.
+
+use wasmbench_core::noise::{self, Noise};
+use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, NodeSpan};
+
+use crate::statistics::median;
+
+/// CPU time, of all CPUs together, below which a tick of the kernel's counters (10 ms) would be more than
+/// half of the smallest limit.
+const COARSE_NANOSECONDS: f64 = 400_000_000.0;
+
+/// The node while the pods of one sample came up, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeUse {
+    /// What its CPUs had to give.
+    available: f64,
+    /// What was used, by whomever.
+    busy: f64,
+    /// What the hypervisor withheld.
+    stolen: f64,
+    cpus: u32,
+}
+
+impl NodeUse {
+    /// Of a sample on a node with as many CPUs; none where the counters are too coarse to tell.
+    pub fn of(span: &NodeSpan, cpus: u32) -> Option<Self> {
+        let available = span.duration_nanoseconds as f64 * f64::from(cpus);
+        (available >= COARSE_NANOSECONDS).then_some(Self {
+            available,
+            busy: span.cpu.busy_nanoseconds as f64,
+            stolen: span.cpu.steal_nanoseconds as f64,
+            cpus,
+        })
+    }
+
+    fn is_noisy(&self, usually_busy: f64) -> bool {
+        let noise = Noise {
+            others: Some((self.busy - usually_busy) / self.available),
+            stolen: Some(self.stolen / self.available),
+            memory_waits: None,
+            cpus: Some(self.cpus),
+        };
+        noise.is_over_limit()
+    }
+}
+
+/// The samples of a trial that count, as far as the node was read in them.
+pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
+    let cpus = document.environment.facts.get("cpus");
+    let Some(cpus) = cpus.and_then(|list| noise::cpus(list)) else {
+        return vec![];
+    };
+    let counted = document.samples.iter().filter(|sample| sample.counts());
+    let of = |sample: &ColdSample| NodeUse::of(sample.node.as_ref()?, cpus);
+    counted.filter_map(of).collect()
+}
+
+/// How many samples of a point were noisy, of how many of which it is known.
+pub fn noisy(samples: &[NodeUse]) -> (u32, u32) {
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let usually_busy = median(samples.iter().map(|sample| sample.busy)).unwrap_or_default();
+    let noisy = samples.iter().filter(|one| one.is_noisy(usually_busy));
+    (count(noisy.count()), count(samples.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasmbench_core::wire::document::NodeCpu;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// A sample on two CPUs, in milliseconds.
+    fn sample([duration, busy, stolen]: [u64; 3]) -> Option<NodeUse> {
+        let span = NodeSpan {
+            duration_nanoseconds: duration * MILLISECOND,
+            cpu: NodeCpu {
+                busy_nanoseconds: busy * MILLISECOND,
+                steal_nanoseconds: stolen * MILLISECOND,
+                ..NodeCpu::default()
+            },
+        };
+        NodeUse::of(&span, 2)
+    }
+
+    fn found(samples: &[[u64; 3]]) -> (u32, u32) {
+        let samples: Vec<NodeUse> = samples.iter().copied().filter_map(sample).collect();
+        noisy(&samples)
+    }
+
+    #[test]
+    fn starts_that_burn_cpu_are_no_noise_and_one_that_burns_more_than_the_others_is() {
+        assert_eq!(found(&[[500, 900, 0]; 5]), (0, 5));
+        let usual = [500, 500, 0];
+        let limit = [500, 650, 0];
+        assert_eq!(found(&[usual, usual, usual, limit]), (0, 4));
+        assert_eq!(found(&[usual, usual, usual, [500, 660, 0]]), (1, 4));
+    }
+
+    #[test]
+    fn on_a_full_node_a_neighbour_shows_in_the_time_that_a_start_takes() {
+        let alone = [500, 1000, 0];
+        assert_eq!(found(&[alone, alone, alone, [1000, 2000, 0]]), (1, 4));
+    }
+
+    #[test]
+    fn stolen_time_is_noise_by_itself_be_it_usual_or_not() {
+        assert_eq!(found(&[[500, 500, 50]; 5]), (0, 5), "5 % is the limit");
+        assert_eq!(found(&[[500, 500, 60]; 5]), (5, 5));
+    }
+
+    #[test]
+    fn a_sample_that_is_too_short_for_the_kernels_ticks_is_not_judged() {
+        assert_eq!(found(&[[199, 10, 90], [200, 10, 90]]), (1, 1));
+        assert_eq!(found(&[]), (0, 0));
+    }
+}

@@ -1,0 +1,163 @@
+//! The numbers of one trial: a document in, times of its pods out.
+
+use std::collections::BTreeMap;
+
+use wasmbench_core::wire::cold_start::{
+    Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, CompileCache,
+};
+
+use crate::bodies::Bodies;
+use crate::coldstart::noise::{self, NodeUse};
+use crate::statistics::median;
+
+/// What a summary needs of one record of cold starts. Times are microseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColdTrial {
+    /// Pods of the samples that count.
+    pub pods: u32,
+    /// How many samples these are.
+    pub samples: u32,
+    /// Samples that found something else on the node than the class says.
+    pub wrong_class_samples: u32,
+    /// Samples that count, and for which there is no evidence of what every pod found.
+    pub unverified_samples: u32,
+    /// Samples that count, by whether the runtime kept a compiled form of their image before.
+    pub compiled_before: BTreeMap<CompileCache, u32>,
+    /// How much earlier each first correct answer may have been there, as far as it is known.
+    pub answer_uncertainties: Vec<f64>,
+    /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
+    pub clock_shift: f64,
+    /// The node while the pods of each sample that counts came up, as far as it was read.
+    pub node: Vec<NodeUse>,
+    /// Those whose first attempt was answered correctly.
+    pub first_attempt_answers: u32,
+    /// From creation to each step, every pod that has evidence of it.
+    pub steps: BTreeMap<ColdStep, Vec<f64>>,
+    /// Where the evidence comes from.
+    pub clocks: BTreeMap<ColdStep, Clock>,
+    /// From the first creation to the last first answer of each sample.
+    pub makespans: Vec<f64>,
+    /// The discarded pods, from creation to each step.
+    pub discarded: BTreeMap<ColdStep, Vec<f64>>,
+    /// Pods that did nothing but listen, from creation to each step.
+    pub floor: BTreeMap<ColdStep, Vec<f64>>,
+    /// How many these are.
+    pub floor_pods: u32,
+}
+
+impl ColdTrial {
+    /// Whether there are samples, be they of the wrong class.
+    pub const fn is_measured(&self) -> bool {
+        self.pods > 0 || self.wrong_class_samples > 0
+    }
+
+    /// Whether it has fewer samples than were asked for because others were of the wrong class.
+    pub const fn lost_its_class(&self, asked: u32) -> bool {
+        self.samples < asked && self.wrong_class_samples > 0
+    }
+
+    /// Median of the pods, from creation to `step`.
+    pub fn median(&self, step: ColdStep) -> Option<f64> {
+        median(self.steps.get(&step)?.iter().copied())
+    }
+
+    /// The same of the pods that did nothing but listen.
+    pub fn floor_median(&self, step: ColdStep) -> Option<f64> {
+        median(self.floor.get(&step)?.iter().copied())
+    }
+
+    /// The same of the discarded pods.
+    pub fn discarded_median(&self, step: ColdStep) -> Option<f64> {
+        median(self.discarded.get(&step)?.iter().copied())
+    }
+}
+
+/// The numbers of a document.
+pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
+    let mut trial = of_samples(&document.samples);
+    trial.node = noise::uses(document);
+    for sample in &document.samples {
+        // A sample of the wrong class is evidence of nothing but that.
+        let shown = sample.pods.iter().filter(|_| !sample.wrong_class);
+        for pod in shown {
+            let steps = if sample.discarded {
+                &mut trial.discarded
+            } else {
+                trial.pods += 1;
+                trial.first_attempt_answers += u32::from(pod.attempts == 1);
+                &mut trial.steps
+            };
+            for (step, moment) in &pod.steps {
+                if let Some(time) = pod.since_create(*step) {
+                    steps.entry(*step).or_default().push(time as f64 / 1e3);
+                    trial.clocks.entry(*step).or_insert(moment.clock);
+                }
+            }
+        }
+        if sample.counts() {
+            if let Some(found) = sample.compiled_before {
+                *trial.compiled_before.entry(found).or_default() += 1;
+            }
+            trial.makespans.extend(makespan(sample));
+        }
+    }
+    for pod in counted(&document.floor) {
+        trial.floor_pods += 1;
+        for step in pod.steps.keys() {
+            if let Some(time) = pod.since_create(*step) {
+                let times = trial.floor.entry(*step).or_default();
+                times.push(time as f64 / 1e3);
+            }
+        }
+    }
+    trial
+}
+
+/// What is known of the samples without the times of their pods.
+fn of_samples(samples: &[ColdSample]) -> ColdTrial {
+    let count = |is: fn(&ColdSample) -> bool| {
+        let found = samples.iter().filter(|sample| is(sample)).count();
+        u32::try_from(found).unwrap_or(u32::MAX)
+    };
+    let uncertainty = |pod: &ColdPod| {
+        let answer = pod.steps.get(&ColdStep::FirstCorrectAnswer)?;
+        Some(answer.uncertainty_nanoseconds? as f64 / 1e3)
+    };
+    let shifts = samples.iter().filter(|sample| sample.counts());
+    let shifts = shifts.map(|sample| sample.clock_shift_nanoseconds.unsigned_abs());
+    ColdTrial {
+        samples: count(ColdSample::counts),
+        wrong_class_samples: count(|sample| sample.wrong_class),
+        unverified_samples: count(|sample| sample.counts() && !sample.is_verified()),
+        answer_uncertainties: counted(samples).filter_map(uncertainty).collect(),
+        clock_shift: shifts.max().unwrap_or_default() as f64 / 1e3,
+        ..ColdTrial::default()
+    }
+}
+
+/// The pods of the samples that count.
+fn counted(samples: &[ColdSample]) -> impl Iterator<Item = &ColdPod> {
+    let counted = samples.iter().filter(|sample| sample.counts());
+    counted.flat_map(|sample| &sample.pods)
+}
+
+/// From the first creation to the last first answer; `None` unless every pod answered.
+fn makespan(sample: &ColdSample) -> Option<f64> {
+    let at = |pod: &ColdPod, step| pod.steps.get(&step).map(|moment| moment.nanoseconds);
+    let pods = sample.pods.iter();
+    let created: Option<Vec<i64>> = pods.map(|pod| at(pod, ColdStep::CreateSent)).collect();
+    let pods = sample.pods.iter();
+    let answered: Option<Vec<i64>> = pods
+        .map(|pod| at(pod, ColdStep::FirstCorrectAnswer))
+        .collect();
+    let (first, last) = (created?.into_iter().min()?, answered?.into_iter().max()?);
+    Some(last.saturating_sub(first) as f64 / 1e3)
+}
+
+/// The bodies that a document saw, by digest.
+pub fn bodies(document: &ColdStartDocument) -> Bodies {
+    let answer = document.answer.iter();
+    answer
+        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
+        .collect()
+}

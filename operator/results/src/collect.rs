@@ -1,0 +1,295 @@
+//! Records to a summary. Records are taken one by one and shrunk to what a summary needs, so that
+//! a caller never has to hold all raw results of a run in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
+use wasmbench_core::points::points_of;
+use wasmbench_core::store::entry_key;
+use wasmbench_core::twin;
+use wasmbench_core::variants::{engine, not_applicable};
+use wasmbench_core::wire::document::LoadDocument;
+use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_core::wire::request::NoiseRule;
+
+use crate::against::Against;
+use crate::cell::CellSummary;
+use crate::coldstart::{self, ColdStartCell};
+use crate::compare::{self, Comparisons};
+use crate::counts::TrialCounts;
+use crate::density::{self, DensityCell};
+use crate::doubts::{self, Evidence};
+use crate::environment::{self, Facts};
+use crate::observation::{Observation, observe};
+use crate::period::Period;
+use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
+use crate::{
+    answers, by_block, cells, expectations, failures, invalid, outside, precision, quality,
+    sandbox, verdict, words,
+};
+
+/// The run that records belong to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInput {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// Seed of its order.
+    pub seed: i64,
+    /// Its spec.
+    pub spec: BenchmarkRunSpec,
+}
+
+impl RunInput {
+    /// The input for `run`, whose order was shuffled with `seed`.
+    pub fn new(run: &BenchmarkRun, seed: i64) -> Self {
+        Self {
+            namespace: run.metadata.namespace.clone().unwrap_or_default(),
+            name: run.metadata.name.clone().unwrap_or_default(),
+            uid: run.metadata.uid.clone().unwrap_or_default(),
+            seed,
+            spec: run.spec.clone(),
+        }
+        .without_mutable_fields()
+    }
+
+    /// Without what may change after creation: a report must not change when a run expires sooner.
+    #[must_use]
+    pub fn without_mutable_fields(mut self) -> Self {
+        self.spec.suspend = false;
+        self.spec.ttl_seconds_after_finished = None;
+        self
+    }
+
+    /// Name of the variant that the others are compared with.
+    pub fn baseline(&self) -> &str {
+        let first = self
+            .spec
+            .variants
+            .first()
+            .map(|variant| variant.name.as_str());
+        self.spec.baseline.as_deref().or(first).unwrap_or_default()
+    }
+}
+
+/// Takes records in any order and gives the summary.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    run: RunInput,
+    /// The spec with the baseline's twin, where it is measured.
+    measured: BenchmarkRunSpec,
+    /// Keys of the entries that trials of the run may have, whatever their variant and workload.
+    keys: BTreeSet<String>,
+    observations: BTreeMap<TrialId, Observation>,
+    facts: Vec<Facts>,
+    /// Of the whole run, should the operator have been told otherwise halfway.
+    noise: NoiseRule,
+}
+
+impl Collector {
+    /// A collector for the records of `run`.
+    pub fn new(run: RunInput) -> Self {
+        let blocks = 1..=run.spec.most_blocks();
+        let points = points_of(&run.spec).into_iter();
+        Self {
+            measured: twin::with_twin(&run.spec),
+            keys: points
+                .flat_map(|point| blocks.clone().map(move |block| entry_key(point, block)))
+                .collect(),
+            run: RunInput {
+                spec: twin::without_twin(&run.spec),
+                ..run
+            },
+            observations: BTreeMap::new(),
+            facts: vec![],
+            noise: NoiseRule::default(),
+        }
+    }
+
+    /// Whether an entry of this key may be a trial's of the run. What is not is not even unpacked.
+    pub fn wants(&self, key: &str) -> bool {
+        self.keys.contains(key)
+    }
+
+    /// Takes a record. Records of other runs and of trials that the spec does not ask for are
+    /// passed over; of two records of one trial the one that was stored first counts.
+    pub fn add(&mut self, record: &Record) {
+        let TrialId { cell, block } = &record.trial;
+        let workload = self
+            .run
+            .spec
+            .workloads
+            .iter()
+            .find(|w| w.name == cell.workload);
+        let Some(workload) = workload.filter(|_| record.run_uid == self.run.uid) else {
+            return;
+        };
+        let known = self.observations.get(&record.trial);
+        let is_later = known.is_some_and(|known| known.recorded_at <= record.recorded_at);
+        if is_later || *block > self.run.spec.most_blocks() {
+            return;
+        }
+        self.noise = self.noise.max(record.noise);
+        let status = workload.expect.status;
+        let facts = self.index_of(Facts::of(record));
+        let mut observation = observe(record, status, facts);
+        let document = record.document.as_ref();
+        observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
+        self.observations.insert(record.trial.clone(), observation);
+    }
+
+    fn index_of(&mut self, facts: Facts) -> usize {
+        let known = self.facts.iter().position(|known| *known == facts);
+        known.unwrap_or_else(|| {
+            self.facts.push(facts);
+            self.facts.len() - 1
+        })
+    }
+
+    fn engine_contradiction(&self, name: &str, document: Option<&LoadDocument>) -> Option<String> {
+        let mut variants = self.measured.variants.iter();
+        let variant = variants.find(|variant| variant.name == name)?;
+        engine::contradiction(variant, document?.engine.as_ref()?)
+    }
+
+    /// The summary of the records so far.
+    pub fn finish(&self) -> Summary {
+        let Self {
+            run,
+            measured,
+            observations,
+            facts,
+            keys: _,
+            noise,
+        } = self;
+        let baseline = run.baseline().to_owned();
+        let blocks = precision::blocks(measured, observations);
+        let with_blocks = |spec: &BenchmarkRunSpec| BenchmarkRunSpec {
+            blocks,
+            ..spec.clone()
+        };
+        let (measured, asked) = (&with_blocks(measured), &with_blocks(&run.spec));
+        let mismatches = answers::mismatches(measured, &baseline, observations);
+        let wrong: BTreeSet<(String, String)> = mismatches
+            .iter()
+            .map(|m| (m.variant.clone(), m.workload.clone()))
+            .collect();
+        let engines = cells::wrong_engines(observations);
+        let mut cells = cells::cells(measured, observations, &wrong, &engines);
+        let environment = environment::environment(run.seed, measured, observations, facts);
+        invalid::mark(&mut cells, &environment.drift);
+        let against = Against {
+            answers: &wrong,
+            engines: &engines,
+            drift: &environment.drift,
+            noise: *noise,
+        };
+        let (cold_starts, density, compared) = self.compared(measured, &cells, against);
+        let precision = precision::reached(measured, &baseline, observations, |spec| {
+            let mut cells = cells::cells(spec, observations, &wrong, &engines);
+            invalid::mark(&mut cells, &environment.drift);
+            let (cold_starts, density, compared) = self.compared(spec, &cells, against);
+            let compared = &compared.with_baseline;
+            let mut widths = precision::widths(compared, &cold_starts, &density);
+            widths.extend(precision::noisy(&cells, &baseline, compared));
+            widths.extend(precision::noisy_units(&cold_starts, &density, &baseline));
+            widths
+        });
+        let evidence = Evidence {
+            spec: asked,
+            cells: &cells,
+            mismatches: &mismatches,
+            engines: &engines,
+            drift: &environment.drift,
+            comparisons: &compared.with_baseline,
+            cold_starts: &cold_starts,
+            density: &density,
+        };
+        let mut doubts = doubts::doubts(&evidence);
+        doubts.extend(coldstart::doubts(&cold_starts));
+        doubts.extend(density::doubts(&density, *noise));
+        let mut trials = TrialCounts::default();
+        let cold_counts = cold_starts.iter().map(|cell| cell.counts);
+        let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
+        let loads = cells.iter().map(|cell| cell.counts);
+        for counts in loads.chain(others) {
+            trials.add(counts);
+        }
+        let (failures, failures_not_listed) = failures::failures(measured, observations);
+        let mut summary = Summary {
+            schema: SUMMARY_SCHEMA.to_owned(),
+            run: RunName {
+                namespace: run.namespace.clone(),
+                name: run.name.clone(),
+                uid: run.uid.clone(),
+            },
+            seed: run.seed,
+            baseline,
+            verdict: String::new(),
+            trustworthy: quality::trustworthy(trials, &doubts),
+            doubts,
+            trials,
+            period: Period::of(observations.values()),
+            precision,
+            expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
+            comparisons: compared.with_baseline,
+            noise_floors: compared.noise_floors,
+            shims: outside::shims(&run.spec, &cells),
+            sandboxes: sandbox::sandboxes(&run.spec, &cells),
+            cells,
+            cold_starts,
+            harness_floors: coldstart::floors(observations),
+            density,
+            not_applicable: not_applicable::list(measured),
+            failures,
+            failures_not_listed,
+            environment,
+            spec: environment::small_enough(&run.spec),
+            compared: words::compared(measured),
+        };
+        let no_load = summary.cells.is_empty();
+        summary.verdict = coldstart::verdict(&summary)
+            .or_else(|| density::verdict(&summary))
+            .filter(|_| no_load)
+            .unwrap_or_else(|| verdict::verdict(&summary));
+        summary
+    }
+
+    /// Loads, cold starts and density as multiples of the baseline's, judged as one family.
+    fn compared(
+        &self,
+        spec: &BenchmarkRunSpec,
+        cells: &[CellSummary],
+        against: Against<'_>,
+    ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
+        let baseline = self.run.baseline();
+        let minimum_effect = compare::minimum_effect(spec);
+        let mut cold_starts = coldstart::cells(spec, &self.observations, against.answers);
+        coldstart::mark(&mut cold_starts, against, minimum_effect);
+        let found = coldstart::unjudged(&cold_starts, baseline);
+        let mut density = density::cells(spec, &self.observations, against);
+        density::mark(&mut density, against);
+        let found_density = density::unjudged(&density, baseline);
+        let mut p_values = by_block::p_values(&found);
+        let of_cold_starts = p_values.len();
+        p_values.extend(by_block::p_values(&found_density));
+        let compared = compare::comparisons(spec, baseline, cells, &p_values);
+        let adjusted = &compared.others_adjusted;
+        let (cold, dense) = adjusted.split_at(of_cold_starts.min(adjusted.len()));
+        let cold_starts = coldstart::judged(cold_starts, &found, cold, minimum_effect);
+        let density = density::judged(density, &found_density, dense, minimum_effect);
+        (cold_starts, density, compared)
+    }
+}
+
+/// The summary of a run's records, in any order.
+pub fn summarize(run: &RunInput, records: &[Record]) -> Summary {
+    let mut collector = Collector::new(run.clone());
+    for record in records {
+        collector.add(record);
+    }
+    collector.finish()
+}

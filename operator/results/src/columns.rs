@@ -1,0 +1,138 @@
+//! Trials as parallel columns, one list per number: this keeps the largest legal run below the size
+//! of a `ConfigMap`, where 5000 objects would not fit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::histogram::Histogram;
+use crate::open_loop;
+use crate::open_loop::trial::OpenLoopTrial;
+use crate::trial::{Discarded, Metrics, Trial, TrialState};
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Columns {
+    blocks: Vec<u32>,
+    positions: Vec<u32>,
+    /// One letter per trial: V valid, I invalid, F failed, S skipped.
+    states: String,
+    /// By block, for trials that are not valid.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    reasons: BTreeMap<u32, String>,
+    requests: Vec<u64>,
+    errors: Vec<u64>,
+    rps: Vec<Option<f64>>,
+    p50_microseconds: Vec<Option<f64>>,
+    p90_microseconds: Vec<Option<f64>>,
+    p99_microseconds: Vec<Option<f64>>,
+    cpu_microseconds_per_request: Vec<Option<f64>>,
+    memory_bytes: Vec<Option<u64>>,
+    generator_cpu_share: Vec<Option<f64>>,
+    #[serde(default, skip_serializing_if = "without_numbers")]
+    others_cpu_share: Vec<Option<f64>>,
+    /// One entry per trial of an open-loop point.
+    #[serde(default, skip_serializing_if = "open_loop::without_trials")]
+    open_loop: Vec<Option<OpenLoopTrial>>,
+    /// Blocks whose trial was measured once more, because the node was noisy. The records have what was
+    /// thrown away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    repeated: Vec<u32>,
+}
+
+fn without_numbers(column: &[Option<f64>]) -> bool {
+    column.iter().all(Option::is_none)
+}
+
+fn letter(state: TrialState) -> char {
+    match state {
+        TrialState::Valid => 'V',
+        TrialState::Invalid => 'I',
+        TrialState::Failed => 'F',
+        TrialState::Skipped => 'S',
+    }
+}
+
+fn state(letter: char) -> Option<TrialState> {
+    use TrialState::{Failed, Invalid, Skipped, Valid};
+    [Valid, Invalid, Failed, Skipped]
+        .into_iter()
+        .find(|state| self::letter(*state) == letter)
+}
+
+/// Writes trials as columns.
+pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut columns = Columns::default();
+    for trial in trials {
+        let Trial {
+            block,
+            position,
+            state,
+            reason,
+            metrics: m,
+        } = trial;
+        columns.blocks.push(*block);
+        columns.positions.push(*position);
+        columns.states.push(letter(*state));
+        columns
+            .reasons
+            .extend(reason.clone().map(|reason| (*block, reason)));
+        columns.requests.push(m.requests);
+        columns.errors.push(m.errors);
+        columns.rps.push(m.rps);
+        columns.p50_microseconds.push(m.p50);
+        columns.p90_microseconds.push(m.p90);
+        columns.p99_microseconds.push(m.p99);
+        columns.cpu_microseconds_per_request.push(m.cpu);
+        columns.memory_bytes.push(m.memory);
+        columns.generator_cpu_share.push(m.generator_cpu_share);
+        columns.others_cpu_share.push(m.others_cpu_share);
+        columns.repeated.extend(m.discarded.map(|_| *block));
+        columns.open_loop.push(m.open_loop);
+    }
+    columns.serialize(serializer)
+}
+
+/// Reads columns; a column that is too short leaves its number absent.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, D::Error> {
+    let c = Columns::deserialize(deserializer)?;
+    let rows = c.blocks.iter().zip(c.states.chars()).enumerate();
+    let trial = |(row, (block, letter)): (usize, (&u32, char))| {
+        Some(Trial {
+            block: *block,
+            position: c.positions.get(row).copied()?,
+            state: state(letter)?,
+            reason: c.reasons.get(block).cloned(),
+            metrics: Metrics {
+                requests: c.requests.get(row).copied()?,
+                errors: c.errors.get(row).copied()?,
+                rps: c.rps.get(row).copied().flatten(),
+                p50: c.p50_microseconds.get(row).copied().flatten(),
+                p90: c.p90_microseconds.get(row).copied().flatten(),
+                p99: c.p99_microseconds.get(row).copied().flatten(),
+                cpu: c.cpu_microseconds_per_request.get(row).copied().flatten(),
+                memory: c.memory_bytes.get(row).copied().flatten(),
+                generator_cpu_share: c.generator_cpu_share.get(row).copied().flatten(),
+                others_cpu_share: c.others_cpu_share.get(row).copied().flatten(),
+                discarded: c.repeated.contains(block).then(Discarded::default),
+                open_loop: c.open_loop.get(row).copied().flatten(),
+                connections_busy: None,
+                warmup_settled: None,
+                // The reason of the trial says it.
+                clock_too_coarse: false,
+                // Summarised elsewhere: by cell, by variant, and in the environment.
+                throttled_periods: None,
+                shim: None,
+                sandbox: None,
+                steal_share: None,
+                memory_wait_share: None,
+                latency: Histogram::default(),
+                cpus: None,
+                // The doubts of the summary say it.
+                is_too_short_for_noise: false,
+                memory_source: None,
+            },
+        })
+    };
+    Ok(rows.filter_map(trial).collect())
+}

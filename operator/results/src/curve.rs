@@ -1,0 +1,52 @@
+//! The throughput curve of a variant: where its rate is highest, and where it bends.
+
+use crate::cell::CellSummary;
+use crate::measure::Sweep;
+
+/// The share of the peak's rate that a knee has. The missing tenth is more than medians scatter, so
+/// that the knee stays where it is from run to run, and less than anyone would load a service
+/// several times as much for.
+pub const KNEE_SHARE: f64 = 0.9;
+
+/// The ranked throughput point of a variant with the highest median rate, the lowest number of
+/// connections among equals.
+pub fn peak<'a>(
+    cells: &'a [CellSummary],
+    variant: &str,
+    workload: &str,
+) -> Option<&'a CellSummary> {
+    loaded(cells, variant, workload).reduce(|best, cell| {
+        if median_rate(cell) > median_rate(best) {
+            cell
+        } else {
+            best
+        }
+    })
+}
+
+/// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the peak's
+/// median rate: the subject is busy, and more connections would mostly queue.
+pub fn knee<'a>(
+    cells: &'a [CellSummary],
+    variant: &str,
+    workload: &str,
+) -> Option<&'a CellSummary> {
+    let enough = KNEE_SHARE * median_rate(peak(cells, variant, workload)?);
+    loaded(cells, variant, workload)
+        .filter(|cell| median_rate(cell) >= enough)
+        .min_by_key(|cell| cell.connections)
+}
+
+fn loaded<'a>(
+    cells: &'a [CellSummary],
+    variant: &str,
+    workload: &str,
+) -> impl Iterator<Item = &'a CellSummary> {
+    cells.iter().filter(move |c| {
+        c.ranked && c.sweep == Sweep::Throughput && c.variant == variant && c.workload == workload
+    })
+}
+
+fn median_rate(cell: &CellSummary) -> f64 {
+    cell.rps.map_or(0.0, |rps| rps.median)
+}

@@ -1,0 +1,140 @@
+//! Climbs to cells: medians over blocks, and ratios of slopes within them.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::variants::not_applicable;
+use wasmbench_core::wire::record::{Cell, Point, TrialId};
+
+use crate::against::Against;
+use crate::by_block::{counts, measured, round};
+use crate::counts::TrialCounts;
+use crate::density::blocks::{Blocks, by_instances};
+use crate::density::spoilt::spoilt;
+use crate::density::trial::Reached;
+use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
+use crate::observation::Observation;
+use crate::statistics::Spread;
+
+/// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
+/// wrong answers have no valid trials. Nor are climbs with a step on a noisy node valid, where noise excludes.
+pub fn cells(
+    spec: &BenchmarkRunSpec,
+    observations: &BTreeMap<TrialId, Observation>,
+    against: Against<'_>,
+) -> Vec<DensityCell> {
+    let Some(sweep) = &spec.sweeps.density else {
+        return vec![];
+    };
+    let planned = sweep.ladder().last().copied().unwrap_or_default();
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        for variant in &spec.variants {
+            if not_applicable::reason(variant, workload, Point::Density).is_some() {
+                continue;
+            }
+            let cell = Cell {
+                variant: variant.name.clone(),
+                workload: workload.name.clone(),
+                point: Point::Density,
+            };
+            let answers = (cell.variant.clone(), cell.workload.clone());
+            let wrong = against.answers.contains(&answers);
+            let all = measured(&cell, spec.blocks, observations, |seen| {
+                seen.density.as_ref()
+            });
+            let all: Blocks<'_> = all.collect();
+            let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
+            let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));
+            let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+            let counts = counts(&cell, spec.blocks, observations, &valid);
+            let noisy = all.values().filter(|trial| trial.is_noisy()).count();
+            // What was measured is shown all the same.
+            let shown = if valid.is_empty() { &all } else { &valid };
+            found.push(DensityCell {
+                noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
+                noise_not_judged: all
+                    .values()
+                    .flat_map(|trial| &trial.steps)
+                    .any(|step| step.noise.others.is_none()),
+                spoilt: spoilt(&all),
+                ..summarise(cell, counts, shown, planned)
+            });
+        }
+    }
+    found
+}
+
+fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {
+    let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
+        Spread::of(blocks.values().filter_map(|trial| of(trial))).map(|spread| spread.map(round))
+    };
+    DensityCell {
+        variant: cell.variant,
+        workload: cell.workload,
+        counts,
+        invalid_because: vec![],
+        noisy_trials: 0,
+        noise_not_judged: false,
+        spoilt: vec![],
+        bytes_per_instance: slopes(DensityTrial::slope),
+        node_bytes_per_instance: slopes(DensityTrial::node_slope),
+        versus_baseline: None,
+        steps: steps(blocks),
+        stopped: ends(blocks, planned),
+        blocks: blocks
+            .iter()
+            .map(|(block, trial)| DensityBlock {
+                block: *block,
+                instances: trial.reached(),
+                bytes_per_instance: trial.slope().map(round),
+            })
+            .collect(),
+    }
+}
+
+fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
+    let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
+        let spread = |of: fn(&Reached) -> Option<f64>| {
+            Spread::of(steps.iter().filter_map(|step| of(step))).map(|spread| spread.map(round))
+        };
+        Some(DensityStepSummary {
+            instances,
+            trials: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+            all_answered_microseconds: spread(|step| Some(step.all_answered))?,
+            first_p50_microseconds: spread(|step| step.first_p50),
+            sandboxes_bytes: spread(|step| step.sandboxes),
+            pods_bytes: spread(|step| step.pods),
+        })
+    };
+    by_instances(blocks)
+        .into_iter()
+        .filter_map(of_step)
+        .collect()
+}
+
+fn ends(blocks: &Blocks<'_>, planned: u32) -> Vec<DensityEnd> {
+    let mut ends: Vec<DensityEnd> = vec![];
+    for trial in blocks.values() {
+        let Some(stopped) = &trial.stopped else {
+            continue;
+        };
+        let reached = trial.reached();
+        let same = |end: &&mut DensityEnd| {
+            (end.reached, end.at, end.reason) == (reached, stopped.at, stopped.reason)
+        };
+        if let Some(known) = ends.iter_mut().find(same) {
+            known.trials += 1;
+        } else {
+            ends.push(DensityEnd {
+                reached,
+                at: stopped.at,
+                planned,
+                reason: stopped.reason,
+                message: stopped.message.clone(),
+                trials: 1,
+            });
+        }
+    }
+    ends
+}

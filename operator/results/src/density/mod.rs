@@ -1,0 +1,174 @@
+//! Density: records in, numbers out. The unit is one climb of the ladder, and its number is a slope: what one
+//! more instance costs.
+//!
+//! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell), [`validity`] with
+//! [`spoilt`] (which of them count, and why not), [`compare`] (the ratios to the baseline), [`words`] (verdict, sweep).
+
+mod blocks;
+mod cells;
+mod compare;
+pub mod spoilt;
+pub mod trial;
+mod validity;
+mod words;
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::absent::is_zero;
+use wasmbench_core::wire::density::DensityStopReason;
+
+use crate::counts::TrialCounts;
+use crate::doubt::Reason;
+use crate::judge::Verdict;
+use crate::statistics::Spread;
+
+pub use cells::cells;
+pub use compare::{judged, unjudged};
+pub use trial::{DensityTrial, bodies, of_document};
+pub use validity::{doubts, mark};
+pub use words::{ended, sweep, verdict};
+
+/// One variant under one workload.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityCell {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// How its trials ended.
+    pub counts: TrialCounts,
+    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
+    /// against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_because: Vec<Reason>,
+    /// Climbs with a step on a noisy node. They are left out of the numbers, unless there are no others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noisy_trials: u32,
+    /// Whether nobody knows how noisy the node was at some step, because the load was too short or CPU
+    /// time was not read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub noise_not_judged: bool,
+    /// Steps at which requests failed, or something else than the variant was measured too, over all
+    /// measured climbs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spoilt: Vec<SpoiltStep>,
+    /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
+    /// memory was not read at two steps or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_instance: Option<Spread>,
+    /// By how much the node's available memory shrank per instance, in bytes: the same from the
+    /// node's own account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_bytes_per_instance: Option<Spread>,
+    /// The memory of one more instance as a multiple of the baseline's; absent for the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<DensityRatio>,
+    /// The steps, by instances.
+    pub steps: Vec<DensityStepSummary>,
+    /// Climbs that ended before their last step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<DensityEnd>,
+    /// One entry per valid block; without any, one per measured block.
+    pub blocks: Vec<DensityBlock>,
+}
+
+impl DensityCell {
+    /// Whether it is compared.
+    pub const fn is_ranked(&self) -> bool {
+        self.counts.valid > 0 && self.invalid_because.is_empty()
+    }
+
+    /// Where it is, for people: `embedded on hello`.
+    pub fn place(&self) -> String {
+        format!("{} on {}", self.variant, self.workload)
+    }
+}
+
+/// A number of instances, over all blocks that reached it: medians with their intervals.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityStepSummary {
+    /// Instances that ran.
+    pub instances: u32,
+    /// Blocks that reached it.
+    pub trials: u32,
+    /// From the first creation of the step to the last first correct answer, in microseconds.
+    pub all_answered_microseconds: Spread,
+    /// Median latency of the first instance while the others idle, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_p50_microseconds: Option<Spread>,
+    /// Memory of all pods and of what their shims have for themselves, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandboxes_bytes: Option<Spread>,
+    /// Of that, the pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods_bytes: Option<Spread>,
+}
+
+/// A step at which requests failed, or something else than the variant was measured too.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct SpoiltStep {
+    /// Instances that ran.
+    pub instances: u32,
+    /// `ErrorsInLoad`, `LoadGeneratorSaturated`, `NodeNoisy` or `Throttled`.
+    pub reason: Reason,
+    /// Blocks in which it was so.
+    pub trials: u32,
+    /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests` in all.
+    pub message: String,
+}
+
+/// A ratio of slopes, taken within blocks.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityRatio {
+    /// The mean of the blocks' ratios on the log scale.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The chance of a ratio at least this far from 1 between equals, adjusted for the number of
+    /// comparisons of the run; absent for the baseline's twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_p_value: Option<f64>,
+    /// What it comes to; absent for the baseline's twin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The ratio of each block in which both were measured.
+    pub per_block: Vec<f64>,
+}
+
+/// Climbs that ended at the same step for the same reason.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityEnd {
+    /// The most instances that were measured.
+    pub reached: u32,
+    /// Instances that the next step would have had.
+    pub at: u32,
+    /// Instances that the last step of the sweep has.
+    pub planned: u32,
+    /// Why.
+    pub reason: DensityStopReason,
+    /// What was seen in the first of them.
+    pub message: String,
+    /// How many blocks.
+    pub trials: u32,
+}
+
+/// One block.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DensityBlock {
+    /// Which one, counted from 1.
+    pub block: u32,
+    /// The most instances that were measured.
+    pub instances: u32,
+    /// Slope of its memory over instances, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_instance: Option<f64>,
+}

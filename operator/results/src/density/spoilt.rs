@@ -1,0 +1,70 @@
+//! Steps that do not count as they are: failed requests, and where something else than the variant was
+//! measured too, a noisy node or a CPU limit.
+
+use wasmbench_core::noise::Noise;
+use wasmbench_core::units;
+
+use crate::density::blocks::{Blocks, by_instances};
+use crate::density::trial::Reached;
+use crate::density::{DensityCell, SpoiltStep};
+use crate::doubt::Reason;
+use crate::doubts::saturation;
+
+/// Such steps of the measured climbs of a cell, by instances.
+pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
+    let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
+        let noises = steps.iter().map(|step| step.noise);
+        let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
+        let worst = noises.iter().copied().fold(Noise::default(), Noise::worst);
+        let periods = steps.iter().map(|step| step.throttled_periods);
+        let periods: Vec<u64> = periods.filter(|periods| *periods > 0).collect();
+        let in_all: u64 = periods.iter().sum();
+        let shares = steps.iter().filter_map(|step| step.generator_cpu_share);
+        let shares: Vec<f64> = shares.filter(|share| *share > saturation::LIMIT).collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let failing = steps.iter().filter(|step| step.has_errors());
+        let found = [
+            (Reason::ErrorsInLoad, failing.count(), errors(&steps)),
+            (
+                Reason::Throttled,
+                periods.len(),
+                format!("{in_all} periods"),
+            ),
+            (
+                Reason::LoadGeneratorSaturated,
+                shares.len(),
+                format!("{} of the CPUs it may use", units::percent(most)),
+            ),
+            (Reason::NodeNoisy, noises.len(), worst.words()),
+        ];
+        let found = found.into_iter().filter(|(_, trials, _)| *trials > 0);
+        found.map(move |(reason, trials, message)| SpoiltStep {
+            instances,
+            reason,
+            trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            message,
+        })
+    };
+    by_instances(blocks).into_iter().flat_map(of_step).collect()
+}
+
+/// What failed at a step, over all blocks.
+fn errors(steps: &[&Reached]) -> String {
+    let failed: u64 = steps.iter().map(|step| step.errors).sum();
+    let unreadable = steps.iter().filter(|step| step.is_unreadable).count();
+    let failed = (failed > 0).then(|| format!("{failed} failed requests"));
+    let unreadable = (unreadable > 0).then(|| format!("{unreadable} unreadable result(s)"));
+    let both: Vec<String> = failed.into_iter().chain(unreadable).collect();
+    both.join(", ")
+}
+
+/// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`; empty
+/// without any.
+pub fn words(cell: &DensityCell, reason: Reason) -> String {
+    let steps = cell.spoilt.iter().filter(|step| step.reason == reason);
+    let step = |step: &SpoiltStep| {
+        let (instances, trials, message) = (step.instances, step.trials, &step.message);
+        format!("at {instances} instances in {trials} block(s), {message}")
+    };
+    steps.map(step).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,189 @@
+//! The numbers of one climb: a document in, steps and slopes out.
+
+use wasmbench_core::noise::{self, Noise};
+use wasmbench_core::wire::density::{DensityDocument, DensityStep, DensityStopped};
+use wasmbench_core::wire::document::TimedWindow;
+
+use crate::bodies::Bodies;
+use crate::fortio;
+
+/// What a summary needs of one record of density.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DensityTrial {
+    /// The steps that were reached.
+    pub steps: Vec<Reached>,
+    /// Why there are no more.
+    pub stopped: Option<DensityStopped>,
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reached {
+    /// Instances that ran.
+    pub instances: u32,
+    /// Time to the last first correct answer, in microseconds.
+    pub all_answered: f64,
+    /// Median latency of the first instance, in microseconds; absent unless every request was
+    /// answered as expected.
+    pub first_p50: Option<f64>,
+    /// Memory of pods and shims, in bytes.
+    pub sandboxes: Option<f64>,
+    /// Memory of the pods, in bytes.
+    pub pods: Option<f64>,
+    /// What the node called available, in bytes.
+    pub node_available: Option<f64>,
+    /// How noisy the node was while the first instance was loaded.
+    pub noise: Noise,
+    /// Requests to the first instance that were not answered as expected.
+    pub errors: u64,
+    /// Whether nobody knows how many, because fortio's output cannot be read or counts none.
+    pub is_unreadable: bool,
+    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
+    pub generator_cpu_share: Option<f64>,
+    /// Scheduler periods in which a CPU limit stopped the first instance.
+    pub throttled_periods: u64,
+}
+
+impl DensityTrial {
+    /// Bytes of one more instance.
+    pub fn slope(&self) -> Option<f64> {
+        slope(
+            self.steps
+                .iter()
+                .filter_map(|step| Some((f64::from(step.instances), step.sandboxes?))),
+        )
+    }
+
+    /// By how much the node's available memory shrinks per instance, in bytes.
+    pub fn node_slope(&self) -> Option<f64> {
+        slope(
+            self.steps
+                .iter()
+                .filter_map(|step| Some((f64::from(step.instances), -step.node_available?))),
+        )
+    }
+
+    /// Whether the node was noisy at any step.
+    pub fn is_noisy(&self) -> bool {
+        self.steps.iter().any(|step| step.noise.is_over_limit())
+    }
+
+    /// The most instances that were measured.
+    pub fn reached(&self) -> u32 {
+        self.steps.last().map_or(0, |step| step.instances)
+    }
+}
+
+impl Reached {
+    /// Whether requests failed. What cannot be read speaks for nobody.
+    pub const fn has_errors(&self) -> bool {
+        self.errors > 0 || self.is_unreadable
+    }
+}
+
+/// The slope of the line with the least squares through points; `None` with fewer than two places.
+fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let points: Vec<(f64, f64)> = points.collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let square: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let product: f64 = points
+        .iter()
+        .map(|point| (point.0 - x) * (point.1 - y))
+        .sum();
+    (square > 0.0).then(|| product / square)
+}
+
+/// The numbers of a document. `expected_status` is that of a correct answer.
+pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityTrial {
+    let cpus = document.environment.facts.get("cpus");
+    let cpus = cpus.and_then(|list| noise::cpus(list));
+    DensityTrial {
+        steps: document
+            .steps
+            .iter()
+            .map(|step| reached(step, expected_status, cpus))
+            .collect(),
+        stopped: document.stopped.clone(),
+    }
+}
+
+fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
+    let load = fortio::parse(&step.first.fortio, expected_status).ok();
+    let load = load.filter(|load| load.succeeded + load.failed > 0);
+    let errors = load.as_ref().map_or(0, |load| load.failed);
+    let is_unreadable = load.is_none();
+    let load = load.filter(|load| load.failed == 0);
+    let bytes = |value: u64| value as f64;
+    let noisy = cpus.map(|cpus| Noise::of(&step.first, cpus));
+    let meter = step.first.subject.as_ref();
+    Reached {
+        instances: step.instances,
+        all_answered: step.all_answered_nanoseconds as f64 / 1e3,
+        first_p50: load.and_then(|load| load.latency.percentile(0.5)),
+        sandboxes: step.memory.map(|memory| bytes(memory.sandboxes())),
+        pods: step.memory.map(|memory| bytes(memory.pods_bytes)),
+        node_available: step.node_available_bytes.map(bytes),
+        noise: noisy.unwrap_or_default().of_filled_node(),
+        errors,
+        is_unreadable,
+        generator_cpu_share: cpus.and_then(|cpus| generator_cpu_share(&step.first, cpus)),
+        throttled_periods: meter
+            .and_then(|meter| meter.throttled_periods)
+            .unwrap_or_default(),
+    }
+}
+
+/// Of the node's CPUs, or of what a limit leaves to the generator.
+fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
+    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
+    let may_use = limit.unwrap_or(f64::INFINITY).min(f64::from(cpus));
+    let available = window.duration_nanoseconds as f64 * may_use;
+    let used = window.generator_cpu_nanoseconds? as f64;
+    (available > 0.0).then(|| used / available)
+}
+
+/// The bodies that a document saw, by digest.
+pub fn bodies(document: &DensityDocument) -> Bodies {
+    let answer = document.answer.iter();
+    answer
+        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_generators_share_is_of_what_a_limit_leaves_it() {
+        let mut window = TimedWindow {
+            duration_nanoseconds: 1000,
+            generator_cpu_nanoseconds: Some(90),
+            ..TimedWindow::default()
+        };
+        assert_eq!(generator_cpu_share(&window, 2), Some(0.045));
+        window.generator_cpu_limit = Some(0.1);
+        assert_eq!(generator_cpu_share(&window, 2), Some(0.9));
+    }
+
+    #[test]
+    fn a_slope_needs_two_places() {
+        assert_eq!(slope([].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0)].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0), (1.0, 9.0)].into_iter()), None);
+        assert_eq!(slope([(1.0, 5.0), (3.0, 9.0)].into_iter()), Some(2.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_slope_of_a_line_is_found_again(per in 0.1f64..1e8, base in 0.0f64..1e9) {
+            let line = [1.0, 2.0, 5.0, 10.0, 20.0].map(|n| (n, base + per * n));
+            let found = slope(line.into_iter()).unwrap();
+            prop_assert!((found / per - 1.0).abs() < 1e-6);
+        }
+    }
+}

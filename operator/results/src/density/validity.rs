@@ -1,0 +1,147 @@
+//! Which cells of density are invalid, and what speaks against the numbers.
+
+use std::collections::BTreeSet;
+
+use wasmbench_core::wire::request::NoiseRule;
+
+use crate::against::Against;
+use crate::density::DensityCell;
+use crate::density::spoilt::words;
+use crate::doubt::{Doubt, Reason};
+use crate::doubts::{MAX_PLACES, NOTED_REMEDY, counts, doubt, listed, note};
+use crate::invalid::are_too_many;
+
+/// What stands before places.
+const OF: &str = "density of ";
+
+/// Adds to each cell the reasons why it is no part of comparisons.
+pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
+    for cell in cells {
+        let measured = cell.counts.valid + cell.counts.invalid;
+        let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
+        let found = [
+            (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
+            (Reason::Throttled, has_spoilt(Reason::Throttled)),
+            (
+                Reason::NodeNoisy,
+                against.noise.excludes() && are_too_many(cell.noisy_trials, measured),
+            ),
+        ];
+        let found = found.into_iter().filter(|(_, is_so)| *is_so);
+        let found = found.map(|(reason, _)| reason);
+        let of_run = against.reasons(&cell.variant, &cell.workload);
+        let all: BTreeSet<Reason> = found.chain(of_run.filter(|_| measured > 0)).collect();
+        cell.invalid_because = all.into_iter().collect();
+    }
+}
+
+/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
+/// reached count.
+pub fn doubts(cells: &[DensityCell], noise: NoiseRule) -> Vec<Doubt> {
+    let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
+    let found = [
+        counts::trials_failed(OF, points()),
+        counts::incomplete(OF, points()),
+        errors_in_load(cells),
+        throttled(cells),
+        saturated(cells),
+        noisy(cells),
+        if noise.excludes() {
+            left_out(cells)
+        } else {
+            noted(cells)
+        },
+        not_judged(cells),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::ErrorsInLoad);
+    Some(doubt(
+        Reason::ErrorsInLoad,
+        places(cells, Reason::ErrorsInLoad, is_invalid)?,
+        "these are not compared: a variant that fails may cost less than one that works; look at \
+         its log, and for limits of the subject and of the node (memory, open files)",
+    ))
+}
+
+fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::Throttled);
+    Some(doubt(
+        Reason::Throttled,
+        places(cells, Reason::Throttled, is_invalid)?,
+        "these are not compared: a CPU limit stopped the first instance; remove \
+         spec.resources.limits.cpu",
+    ))
+}
+
+fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
+    let reason = Reason::LoadGeneratorSaturated;
+    Some(note(
+        reason,
+        places(cells, reason, |_| true)?,
+        "what the first instance took is the load generator's own time, and memory is compared all the same: look for \
+         a CPU limit of the probe's pods (a LimitRange)",
+    ))
+}
+
+fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::NodeNoisy);
+    let places = places(cells, Reason::NodeNoisy, is_invalid)?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("steps on a noisy node: {places}"),
+        "these are not compared, because the node was not the run's alone: move other pods away \
+         (kubectl top pods), or choose a quiet node with spec.placement",
+    ))
+}
+
+fn noted(cells: &[DensityCell]) -> Option<Doubt> {
+    let places = places(cells, Reason::NodeNoisy, |_| true)?;
+    Some(doubt(
+        Reason::NodeNoisy,
+        format!("climbs with a step on a noisy node, which count all the same: {places}"),
+        NOTED_REMEDY,
+    ))
+}
+
+fn left_out(cells: &[DensityCell]) -> Option<Doubt> {
+    let is_valid = |cell: &DensityCell| !cell.invalid_because.contains(&Reason::NodeNoisy);
+    let places = places(cells, Reason::NodeNoisy, is_valid)?;
+    Some(note(
+        Reason::NodeNoisy,
+        format!(
+            "climbs with a step on a noisy node, left out of variants that have at least four others for each: {places}"
+        ),
+        "a quieter node, if there are many",
+    ))
+}
+
+fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
+    let short = cells.iter().filter(|cell| cell.noise_not_judged);
+    let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::NoiseUnknown,
+        format!(
+            "the noise of the node was not judged in windows under 0.5 s, or where CPU time was not \
+             read: {OF}{places}"
+        ),
+        "raise spec.sweeps.density.requests; where that is no help, see whether meter.level is none, \
+         and what the probe's log says",
+    ))
+}
+
+/// The cells that `reason` spoilt steps of, with these steps.
+fn places(
+    cells: &[DensityCell],
+    reason: Reason,
+    are_meant: impl Fn(&DensityCell) -> bool,
+) -> Option<String> {
+    let cells = cells.iter().filter(|cell| are_meant(cell));
+    let place = |cell: &DensityCell| {
+        let steps = words(cell, reason);
+        (!steps.is_empty()).then(|| format!("{} ({steps})", cell.place()))
+    };
+    Some(OF.to_owned() + &listed(cells.filter_map(place), MAX_PLACES, ", ")?)
+}

@@ -1,0 +1,266 @@
+//! The rules that raise doubts: each looks at what was found and says what and where, and what to
+//! do. The thresholds are named constants with their reasons.
+
+mod coarse_clock;
+pub(super) mod counts;
+mod delayed_ack;
+mod high_variance;
+mod littles_law;
+mod lost_blocks;
+mod noisy;
+mod not_settled;
+pub mod saturation;
+mod start_limit;
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::units::cut;
+
+use crate::answers::Mismatch;
+use crate::cell::CellSummary;
+use crate::cells::WrongEngines;
+use crate::coldstart::ColdStartCell;
+use crate::comparison::Comparison;
+use crate::counts::TrialCounts;
+use crate::density::DensityCell;
+use crate::doubt::{Doubt, Reason};
+use crate::environment::Drift;
+use crate::open_loop;
+use crate::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
+
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
+/// a quarter wider than that of 5, that of 3 twice as wide.
+pub const FEWEST_BLOCKS: u32 = 5;
+/// Places that a message lists before it only counts.
+pub const MAX_PLACES: usize = 4;
+/// What to do where noise is only noted.
+pub const NOTED_REMEDY: &str = "the operator is told to note noise and to leave nothing out (noise: Note in the \
+                                chart's values): good for trying things out; to decide, measure on a quiet node with noise: Exclude";
+/// Differing facts or answers that are listed.
+const MAX_ITEMS: usize = 6;
+/// Longest single item in a message, in characters.
+const MAX_ITEM_CHARS: usize = 300;
+
+/// What doubts are raised from.
+pub struct Evidence<'a> {
+    /// What was asked for.
+    pub spec: &'a BenchmarkRunSpec,
+    /// What was found.
+    pub cells: &'a [CellSummary],
+    /// Answers that differ.
+    pub mismatches: &'a [Mismatch],
+    /// Variants in another mode than they claim.
+    pub engines: &'a WrongEngines<'a>,
+    /// Facts that differ.
+    pub drift: &'a [Drift],
+    /// What was compared.
+    pub comparisons: &'a [Comparison],
+    /// Cold starts, with what they were compared.
+    pub cold_starts: &'a [ColdStartCell],
+    /// Density, with what it was compared.
+    pub density: &'a [DensityCell],
+}
+
+/// All doubts, the worst first.
+pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
+    let found = [
+        response_mismatch(evidence),
+        engine_mode(evidence),
+        errors_in_load(evidence),
+        counts::trials_failed("", evidence.cells.iter().map(|c| (c.place(), c.counts))),
+        counts::nothing_measured(evidence),
+        incomplete(evidence),
+        too_few_blocks(evidence),
+        lost_blocks::doubt(evidence),
+        too_few_samples(evidence, PERCENTILES[0]),
+        too_few_samples(evidence, PERCENTILES[1]),
+        too_few_samples(evidence, PERCENTILES[2]),
+        throttled(evidence),
+        start_limit::doubt(evidence),
+        noisy::doubt(evidence),
+        noisy::noted(evidence),
+        noisy::repeats(evidence),
+        noisy::not_judged(evidence),
+        saturation::doubt(evidence),
+        open_loop::doubt_rate(evidence),
+        drifted(evidence),
+        coarse_clock::doubt(evidence),
+        littles_law::doubt(evidence),
+        open_loop::doubt_late(evidence),
+        delayed_ack::doubt(evidence),
+        not_settled::doubt(evidence),
+        high_variance::doubt(evidence),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+pub(super) fn doubt(reason: Reason, message: String, remedy: &str) -> Doubt {
+    Doubt {
+        reason,
+        breaks_trust: true,
+        message,
+        remedy: remedy.to_owned(),
+    }
+}
+
+pub(super) fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
+    Doubt {
+        breaks_trust: false,
+        ..doubt(reason, message, remedy)
+    }
+}
+
+fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let differ = evidence.mismatches.iter();
+    let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
+    let wrong = evidence.cells.iter().filter(|cell| {
+        cell.trials.iter().any(|trial| {
+            trial.state == TrialState::Failed
+                && trial.reason.as_deref().and_then(Reason::of_trial)
+                    == Some(Reason::ResponseMismatch)
+        })
+    });
+    let wrong = wrong.map(|cell| format!("{} gave a wrong answer", cell.place()));
+    let message = listed(differ.chain(wrong), MAX_ITEMS, "; ")?;
+    Some(doubt(
+        Reason::ResponseMismatch,
+        message,
+        "these points are not compared; make all variants give the right answer, or correct \
+         spec.workloads[].expect",
+    ))
+}
+
+fn engine_mode(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let item = |(variant, how): (&&str, &&str)| format!("{variant}: {how}");
+    Some(doubt(
+        Reason::EngineModeMismatch,
+        listed(evidence.engines.iter().map(item), MAX_ITEMS, "; ")?,
+        "these points are not compared: they measure another mode than their name says; look at the \
+         images in the chart's values",
+    ))
+}
+
+fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let failing = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::ErrorsInLoad);
+    let place = |cell: &CellSummary| {
+        let all: u64 = cell
+            .trials
+            .iter()
+            .map(|t| t.metrics.requests + t.metrics.errors)
+            .sum();
+        format!(
+            "{} ({} of {all} requests failed)",
+            cell.place(),
+            cell.errors
+        )
+    };
+    let cells = evidence.cells.iter().filter(failing);
+    Some(doubt(
+        Reason::ErrorsInLoad,
+        listed(cells.map(place), MAX_PLACES, ", ")?,
+        "these points are not compared; use fewer connections, or look for limits of the subject \
+         (open files, memory, backlog)",
+    ))
+}
+
+fn incomplete(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let missing: u32 = evidence.cells.iter().map(|cell| cell.counts.missing).sum();
+    let planned: u32 = evidence.cells.iter().map(|cell| cell.counts.planned).sum();
+    (missing > 0).then(|| {
+        doubt(
+            Reason::Incomplete,
+            format!("{missing} of {planned} trials have no record"),
+            "wait for the run to finish; if it has, it was stopped early: run again",
+        )
+    })
+}
+
+fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let blocks = evidence.spec.blocks;
+    (blocks < FEWEST_BLOCKS).then(|| {
+        doubt(
+            Reason::TooFewBlocks,
+            format!("{blocks} block(s) say little about the noise of the node"),
+            "set spec.blocks to 5 or more",
+        )
+    })
+}
+
+/// Percentiles that may rest on too few requests: each with the share of requests beyond it, as one in so many, and
+/// that of the percentile below it. Medians and rates are what is compared, so that too few for them break trust.
+const PERCENTILES: [(&str, u64, Option<u64>); 3] = [
+    ("p50", 2, None),
+    ("p90", 10, Some(2)),
+    ("p99", 100, Some(10)),
+];
+
+fn too_few_samples(
+    evidence: &Evidence<'_>,
+    (percentile, one_in, below): (&str, u64, Option<u64>),
+) -> Option<Doubt> {
+    let few = |cell: &&CellSummary| {
+        let carries_below = below.is_none_or(|below| cell.carries(below));
+        cell.counts.valid > 0 && !cell.carries(one_in) && carries_below
+    };
+    let place = |cell: &CellSummary| {
+        let requests = cell.fewest_requests.unwrap_or_default();
+        format!("{} ({requests})", cell.place())
+    };
+    let places = listed(
+        evidence.cells.iter().filter(few).map(place),
+        MAX_PLACES,
+        ", ",
+    )?;
+    let needed = REQUESTS_BEYOND_PERCENTILE * one_in;
+    let message = format!("{percentile} needs {needed} requests per trial: {places}");
+    let remedy = "raise spec.sweeps.warmLatency.requests or \
+                  spec.sweeps.throughput.durationSeconds, or do not use this percentile";
+    Some(Doubt {
+        breaks_trust: below.is_none(),
+        ..doubt(Reason::TooFewSamples, message, remedy)
+    })
+}
+
+fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let periods = cell.throttled_periods.filter(|periods| *periods > 0)?;
+        Some(format!("{} ({periods} periods)", cell.place()))
+    };
+    Some(doubt(
+        Reason::Throttled,
+        listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
+         limit; remove spec.resources.limits.cpu",
+    ))
+}
+
+fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let item = |drift: &Drift| {
+        let values: Vec<&str> = drift.values.iter().take(3).map(String::as_str).collect();
+        format!("{}: {}", drift.fact, values.join(" / "))
+    };
+    Some(doubt(
+        Reason::EnvironmentDrifted,
+        listed(evidence.drift.iter().map(item), MAX_ITEMS, "; ")?,
+        "these points are not compared, because trials before and after the change differ: keep the node as it is and name \
+         images by digest, then run again",
+    ))
+}
+
+/// The first `limit` items, and how many more there are; `None` without any.
+pub(super) fn listed(
+    items: impl Iterator<Item = String>,
+    limit: usize,
+    between: &str,
+) -> Option<String> {
+    let all: Vec<String> = items.collect();
+    let shown: Vec<String> = all
+        .iter()
+        .take(limit)
+        .map(|item| cut(item, MAX_ITEM_CHARS))
+        .collect();
+    let more = match all.len().saturating_sub(limit) {
+        0 => String::new(),
+        more => format!("{between}and {more} more"),
+    };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(between)))
+}

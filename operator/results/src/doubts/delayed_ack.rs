@@ -1,0 +1,52 @@
+//! Answers that wait for an acknowledgement: a sender with Nagle's algorithm holds the rest of its answer back until
+//! the receiver, which delays its acknowledgement, has sent one. It looks like a slow service and is none.
+
+use wasmbench_core::units;
+
+use crate::cell::CellSummary;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+
+/// Linux delays an acknowledgement by 40 ms; with the request itself it is a little more. In microseconds.
+const DELAY: std::ops::RangeInclusive<f64> = 39_000.0..=46_000.0;
+/// A service that computes for a larger share of that time is slow by itself.
+const BUSY_SHARE: f64 = 0.25;
+
+/// Latencies of single connections that look like it. With more connections a request also waits for others.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let single = evidence.cells.iter().filter(|cell| cell.connections == 1);
+    let places = single.filter_map(|cell| {
+        let (name, latency) = delayed(cell)?;
+        Some(format!(
+            "{} ({name} {})",
+            cell.place(),
+            units::micros(latency)
+        ))
+    });
+    Some(note(
+        Reason::DelayedAck,
+        format!(
+            "latencies of about 40 ms with little CPU time, as of answers that wait for a delayed acknowledgement: {}",
+            listed(places, MAX_PLACES, ", ")?
+        ),
+        "unless the service waits on purpose, have it send an answer in one piece or set TCP_NODELAY: the difference is \
+         that of its sockets and not of its runtime",
+    ))
+}
+
+/// The lowest percentile that is such a latency, in microseconds.
+fn delayed(cell: &CellSummary) -> Option<(&'static str, f64)> {
+    let percentiles = [
+        ("p50", cell.p50_microseconds),
+        ("p90", cell.p90_microseconds),
+        ("p99", cell.p99_microseconds),
+    ];
+    let known = percentiles
+        .into_iter()
+        .filter_map(|(name, spread)| Some((name, spread?.median)));
+    let found = known
+        .into_iter()
+        .find(|(_, latency)| DELAY.contains(latency))?;
+    let busy = cell.cpu_microseconds_per_request;
+    let is_busy = busy.is_some_and(|busy| busy.median > BUSY_SHARE * found.1);
+    (!is_busy).then_some(found)
+}

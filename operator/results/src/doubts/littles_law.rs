@@ -1,0 +1,28 @@
+//! Connections = rate x latency: in a closed loop every connection waits for an answer.
+
+use wasmbench_core::units;
+
+use crate::cell::CellSummary;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::measure::Sweep;
+
+/// What rate times mean latency may differ from the connections. Over 1 to 256 connections, on a
+/// crowded machine, fortio's own account is between 0.99 and 1.00; what is missing beyond that did
+/// not wait for the subject.
+pub const TOLERANCE: f64 = 0.05;
+
+/// Throughput points whose connections were not all waiting for answers, or more than all.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let busy = cell.connections_busy?;
+        let is_off = cell.sweep == Sweep::Throughput && (busy - 1.0).abs() > TOLERANCE;
+        is_off.then(|| format!("{} ({})", cell.place(), units::percent(busy)))
+    };
+    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::LittlesLaw,
+        format!("rate x mean latency is not the number of connections: {places}"),
+        "connections were refused, queued or closed: look for failed requests and limits of the \
+         subject (backlog, open files), or use fewer connections",
+    ))
+}

@@ -1,0 +1,49 @@
+//! Points at which the load generator and not the subject decides how fast it goes.
+
+use wasmbench_core::units;
+
+use crate::cell::CellSummary;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
+
+/// Share of its CPUs, or of its calibrated ceiling, above which the load generator itself is the
+/// bottleneck: there a closed-loop client queues its own requests and measures itself.
+pub const LIMIT: f64 = 0.8;
+
+/// Whether the generator was near its end: by its CPU time in any valid trial, or by the median rate.
+pub fn is_saturated(cell: &CellSummary) -> bool {
+    cpu_share(cell).is_some() || rate_and_ceiling(cell).is_some()
+}
+
+/// Points that are.
+pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let saturated = evidence.cells.iter().filter(|cell| is_saturated(cell));
+    let place = |cell: &CellSummary| format!("{} ({})", cell.place(), words(cell));
+    Some(crate::doubts::doubt(
+        Reason::LoadGeneratorSaturated,
+        listed(saturated.map(place), MAX_PLACES, ", ")?,
+        "these points are not compared: they measure the load generator; use fewer connections, \
+         heavier requests or a node with more CPUs",
+    ))
+}
+
+/// Of the CPUs that the generator may use, when it is above the limit.
+fn cpu_share(cell: &CellSummary) -> Option<f64> {
+    cell.generator_cpu_share_max.filter(|share| *share > LIMIT)
+}
+
+/// The median rate and the ceiling, when the one is too near to the other.
+fn rate_and_ceiling(cell: &CellSummary) -> Option<(f64, f64)> {
+    let rate = cell.rps?.median;
+    let ceiling = cell.generator_ceiling_rps?;
+    (rate > LIMIT * ceiling).then_some((rate, ceiling))
+}
+
+fn words(cell: &CellSummary) -> String {
+    let cpu =
+        cpu_share(cell).map(|share| format!("{} of the CPUs it may use", units::percent(share)));
+    let rate = rate_and_ceiling(cell).map(|(rate, ceiling)| {
+        let (rate, ceiling) = (units::rate(rate), units::rate(ceiling));
+        format!("{rate} of the {ceiling} requests/s that it reaches when answers cost nothing")
+    });
+    cpu.into_iter().chain(rate).collect::<Vec<_>>().join("; ")
+}

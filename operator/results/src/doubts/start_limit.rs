@@ -1,0 +1,22 @@
+//! A CPU limit on pods whose start is timed.
+
+use crate::doubts::{Doubt, Evidence, Reason, note};
+
+/// A run that times starts under a CPU limit. Nobody counts the periods in which the limit stops a pod that
+/// starts: its cgroup comes and goes with the sample. So it is said that there is a limit, and nothing more.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let resources = evidence.spec.resources.as_ref();
+    let limit = resources?.limits.as_ref()?.cpu.as_ref()?;
+    let is_measured = |counts: crate::doubts::TrialCounts| counts.valid + counts.invalid > 0;
+    let mut counts = evidence.cold_starts.iter().map(|cell| cell.counts);
+    counts.any(is_measured).then(|| {
+        note(
+            Reason::Throttled,
+            format!(
+                "whether the CPU limit of {limit} stopped pods while they started is not looked at: it is part of what \
+                 their cold starts measured"
+            ),
+            "remove spec.resources.limits.cpu, unless the starts under this limit are what you ask for",
+        )
+    })
+}

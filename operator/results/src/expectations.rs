@@ -1,0 +1,196 @@
+//! The gate: what a run's author expects of its ratios, decided from the ends of their intervals and
+//! never from the estimate, which is as likely above the truth as below.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::RatioExpectation;
+use wasmbench_core::units;
+
+use crate::coldstart::{self, ColdRatio, ColdStartCell};
+use crate::comparison::Comparison;
+use crate::measure::Metric;
+use crate::statistics::Spread;
+
+/// What became of an expectation.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+pub enum Outcome {
+    /// The whole interval lies beyond a bound, and the ratio farther from it than the noise floor.
+    NotMet,
+    /// A bound lies inside the interval or within the noise floor of the ratio, or there is no interval.
+    Undecided,
+    /// The whole interval lies within the bounds, and the ratio farther from each than the noise floor.
+    Met,
+}
+
+impl Outcome {
+    /// The outcome in a sentence or a table.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NotMet => "NOT MET",
+            Self::Undecided => "undecided",
+            Self::Met => "met",
+        }
+    }
+}
+
+/// An expectation and what became of it.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// Name of the expectation.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What was expected, and what was found.
+    pub message: String,
+}
+
+/// What became of all of a run's expectations, in the order of the spec.
+pub fn decisions(
+    spec: &BenchmarkRunSpec,
+    comparisons: &[Comparison],
+    cold_starts: &[ColdStartCell],
+) -> Vec<Decision> {
+    let open = spec.sweeps.open_loop.as_ref();
+    let highest = open.and_then(|sweep| sweep.percents().last().copied());
+    spec.expectations
+        .iter()
+        .map(|expectation| decision(highest, expectation, comparisons, cold_starts))
+        .collect()
+}
+
+/// The worst of the outcomes; `None` when nothing was expected.
+pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
+    decisions.iter().map(|decision| decision.outcome).min()
+}
+
+/// A ratio and its interval, which one block does not have.
+#[derive(Clone, Copy)]
+struct Found {
+    ratio: f64,
+    interval: Option<(f64, f64)>,
+    /// The factor above 1 that the baseline's twin may differ by.
+    noise_floor: Option<f64>,
+}
+
+impl From<&Comparison> for Found {
+    fn from(comparison: &Comparison) -> Self {
+        Self {
+            ratio: comparison.ratio,
+            interval: comparison.low.zip(comparison.high),
+            noise_floor: comparison.noise_floor,
+        }
+    }
+}
+
+impl From<&ColdRatio> for Found {
+    fn from(cold: &ColdRatio) -> Self {
+        let Spread { median, low, high } = cold.ratio;
+        Self {
+            ratio: median,
+            interval: (cold.per_block.len() > 1).then_some((low, high)),
+            noise_floor: cold.noise_floor,
+        }
+    }
+}
+
+/// `highest` is the highest rate of the open-loop sweep, in percent of the peak: of several rates it
+/// counts, even when it is void. Other metrics are compared at one point.
+fn decision(
+    highest: Option<u32>,
+    expectation: &RatioExpectation,
+    comparisons: &[Comparison],
+    cold_starts: &[ColdStartCell],
+) -> Decision {
+    let RatioExpectation {
+        name,
+        variant,
+        workload,
+        ..
+    } = expectation;
+    let metric = Metric::from(expectation.metric);
+    let loaded = comparisons.iter().find(|c| {
+        let at_point = c.percent_of_peak.is_none() || c.percent_of_peak == highest;
+        c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
+    });
+    let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
+    let found = loaded.map(Found::from).or_else(cold);
+    let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
+    let not_compared = || "it was not compared".to_owned();
+    let seen = found.map_or_else(not_compared, |found| seen(expectation, found));
+    Decision {
+        name: name.clone(),
+        outcome,
+        message: format!(
+            "{} of {variant} on {workload} must be {}: {seen}",
+            metric.at(loaded.and_then(|comparison| comparison.percent_of_peak)),
+            bounds(expectation)
+        ),
+    }
+}
+
+impl Found {
+    /// Whether the node could have moved the ratio from `bound` to where it is: the rule of verdicts, for
+    /// which the bound is 1.
+    fn is_drowned_at(&self, bound: f64) -> bool {
+        let distance = libm::log(self.ratio / bound).abs();
+        self.noise_floor
+            .is_some_and(|floor| distance <= libm::log(floor))
+    }
+}
+
+fn outcome(expectation: &RatioExpectation, found: Found) -> Outcome {
+    let Some((low, high)) = found.interval else {
+        return Outcome::Undecided;
+    };
+    let (least, most) = limits(expectation);
+    let is_resolved = |bound: f64| !found.is_drowned_at(bound);
+    let is_beyond = least.is_some_and(|least| high < least && is_resolved(least))
+        || most.is_some_and(|most| low > most && is_resolved(most));
+    let is_within = least.is_none_or(|least| low >= least && is_resolved(least))
+        && most.is_none_or(|most| high <= most && is_resolved(most));
+    match (is_beyond, is_within) {
+        (true, _) => Outcome::NotMet,
+        (false, true) => Outcome::Met,
+        (false, false) => Outcome::Undecided,
+    }
+}
+
+/// The least and the most that is expected. A bound that is no number decides nothing; validate refuses it.
+fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
+    let limit = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
+    (limit(&expectation.at_least), limit(&expectation.at_most))
+}
+
+fn bounds(expectation: &RatioExpectation) -> String {
+    let least = expectation.at_least.as_ref();
+    let most = expectation.at_most.as_ref();
+    let bounds = [
+        least.map(|bound| format!("at least {bound}x")),
+        most.map(|bound| format!("at most {bound}x")),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    format!("{} the baseline's", bounds.join(" and "))
+}
+
+fn seen(expectation: &RatioExpectation, found: Found) -> String {
+    let ratio = units::ratio(found.ratio);
+    let Some((low, high)) = found.interval else {
+        return format!("{ratio} in one block, which has no interval");
+    };
+    let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+    let (least, most) = limits(expectation);
+    let mut bounds = least.into_iter().chain(most);
+    let drowned = bounds.any(|bound| found.is_drowned_at(bound));
+    let floor = found.noise_floor.filter(|_| drowned);
+    let floor = floor.map_or_else(String::new, |floor| {
+        let floor = units::excess(floor);
+        format!(", nearer to a bound than the noise floor of {floor}")
+    });
+    format!("it is {ratio} ({low}-{high}){floor}")
+}
+
+#[cfg(test)]
+mod tests;

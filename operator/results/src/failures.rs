@@ -1,0 +1,80 @@
+//! Why trials have no measurement, grouped for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::SkippedVariant;
+use wasmbench_core::units::cut;
+use wasmbench_core::wire::record::TrialId;
+
+use crate::observation::{Ended, Observation};
+use crate::summary::{FailureGroup, Summary};
+
+/// Groups of failures that a summary keeps; records keep all.
+const MAX_FAILURES: usize = 20;
+/// Longest message of a failure, in characters: that of the status field for skipped variants.
+const MAX_FAILURE_CHARS: usize = 512;
+/// Failed and skipped trials by variant and reason, the most frequent first, and how many trials
+/// are not in the list.
+pub fn failures(
+    spec: &BenchmarkRunSpec,
+    observations: &BTreeMap<TrialId, Observation>,
+) -> (Vec<FailureGroup>, u32) {
+    let names: BTreeSet<&str> = spec.variants.iter().map(|v| v.name.as_str()).collect();
+    let mut in_order: Vec<_> = observations
+        .iter()
+        .filter(|(t, _)| names.contains(t.cell.variant.as_str()))
+        .collect();
+    in_order.sort_by_key(|(trial, seen)| (seen.position, *trial));
+    let mut groups: BTreeMap<(&str, &str), FailureGroup> = BTreeMap::new();
+    for (trial, seen) in in_order {
+        let (reason, message, tried) = match &seen.ended {
+            Ended::Measured => continue,
+            Ended::Failed { reason, message } => (reason, message, 1),
+            Ended::Skipped { reason, message } => (reason, message, 0),
+        };
+        let group = groups
+            .entry((&trial.cell.variant, reason))
+            .or_insert_with(|| FailureGroup {
+                variant: trial.cell.variant.clone(),
+                reason: cut(reason, 64),
+                message: cut(message, MAX_FAILURE_CHARS),
+                first: trial.to_string(),
+                failed: 0,
+                skipped: 0,
+            });
+        group.failed += tried;
+        group.skipped += 1 - tried;
+    }
+    let mut groups: Vec<FailureGroup> = groups.into_values().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.failed + group.skipped));
+    let rest = groups.split_off(groups.len().min(MAX_FAILURES));
+    (
+        groups,
+        rest.iter().map(|group| group.failed + group.skipped).sum(),
+    )
+}
+
+/// Variants of which nothing was measured although it was tried, with the reason for most of their
+/// trials.
+pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
+    let unmeasured = summary.compared.variants.iter().filter(|variant| {
+        let mut cells = summary
+            .cells
+            .iter()
+            .filter(|cell| cell.variant == variant.name);
+        cells.all(|cell| cell.counts.valid + cell.counts.invalid == 0)
+    });
+    let skipped = unmeasured.filter_map(|variant| {
+        let group = summary
+            .failures
+            .iter()
+            .find(|group| group.variant == variant.name)?;
+        Some(SkippedVariant {
+            variant: variant.name.clone(),
+            reason: cut(&group.reason, 64),
+            message: cut(&group.message, 512),
+        })
+    });
+    skipped.collect()
+}

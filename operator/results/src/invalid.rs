@@ -1,0 +1,82 @@
+//! Points that are invalid: measured, shown with the reason, and no part of peaks, knees, comparisons
+//! and verdicts.
+
+use wasmbench_core::units::NOTHING;
+
+use crate::cell::CellSummary;
+use crate::doubt::Reason;
+use crate::doubts::saturation;
+use crate::environment::Drift;
+use crate::trial::Trial;
+
+/// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
+/// trial is left out does not depend on what it measured, so that the others stand for it; but a
+/// point that lost more would be a point of other moments than those it is compared with.
+pub const TRIALS_PER_NOISY_ONE: u32 = 5;
+
+/// Adds to each point the reasons that follow from its trials together, or from the whole run.
+pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
+    for cell in cells {
+        let found = [
+            (Reason::TooFewSamples, has_too_few_samples(cell)),
+            (
+                Reason::Throttled,
+                cell.throttled_periods.is_some_and(|periods| periods > 0),
+            ),
+            (Reason::NodeNoisy, is_noisy(cell)),
+            (
+                Reason::LoadGeneratorSaturated,
+                saturation::is_saturated(cell),
+            ),
+            (
+                Reason::RateNotAchieved,
+                cell.open_loop.is_some_and(|found| found.lost_the_rate()),
+            ),
+            (Reason::EnvironmentDrifted, has_drifted(cell, drift)),
+        ];
+        let found = found.into_iter().filter(|(_, is_so)| *is_so);
+        cell.invalid_because.extend(found.map(|(reason, _)| reason));
+        cell.invalid_because.sort_unstable();
+        cell.invalid_because.dedup();
+        cell.ranked = cell.ranked && cell.invalid_because.is_empty();
+        cell.all_requests = cell.all_requests.filter(|_| cell.ranked);
+    }
+}
+
+/// Why a point is invalid, in a table.
+pub fn words(reasons: &[Reason]) -> String {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        reasons.join(" ")
+    }
+}
+
+/// The trials that are left out of a point because the node was noisy.
+pub fn noisy_trials(cell: &CellSummary) -> impl Iterator<Item = &Trial> {
+    let reason: &str = Reason::NodeNoisy.into();
+    let noisy = move |trial: &&Trial| trial.reason.as_deref() == Some(reason);
+    cell.trials.iter().filter(noisy)
+}
+
+fn is_noisy(cell: &CellSummary) -> bool {
+    let measured = cell.counts.valid + cell.counts.invalid;
+    let noisy = u32::try_from(noisy_trials(cell).count()).unwrap_or(u32::MAX);
+    are_too_many(noisy, measured)
+}
+
+/// Whether a point that lost so many of its `measured` trials to a noisy node is lost too.
+pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
+    noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > measured
+}
+
+/// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.
+fn has_too_few_samples(cell: &CellSummary) -> bool {
+    cell.counts.valid > 0 && !cell.carries(2)
+}
+
+fn has_drifted(cell: &CellSummary, drift: &[Drift]) -> bool {
+    let is_measured = cell.counts.valid + cell.counts.invalid > 0;
+    is_measured && drift.iter().any(|drift| drift.concerns(&cell.variant))
+}

@@ -1,0 +1,218 @@
+//! Comparisons to verdicts: what an interval allows to say, given how many comparisons there are,
+//! which differences matter to the user and which the node can tell apart.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Metric;
+use crate::statistics::{LEVEL, LogInterval};
+
+/// What a comparison with the baseline comes to.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+pub enum Verdict {
+    /// Less time, less CPU or a higher rate than the baseline.
+    Faster,
+    /// More time, more CPU or a lower rate than the baseline.
+    Slower,
+    /// Less memory than the baseline.
+    Smaller,
+    /// More memory than the baseline.
+    Larger,
+    /// The whole interval lies within the minimum effect: whatever difference there is does not
+    /// matter.
+    Equivalent,
+    /// The data allow no statement.
+    Inconclusive,
+    /// There would be a statement, but the node showed as large a difference between the baseline
+    /// and its twin.
+    NotResolvable,
+}
+
+impl Verdict {
+    /// Whether it says that there is a difference.
+    pub fn is_difference(self) -> bool {
+        match self {
+            Self::Faster | Self::Slower | Self::Smaller | Self::Larger => true,
+            Self::Equivalent | Self::Inconclusive | Self::NotResolvable => false,
+        }
+    }
+
+    /// The verdict as it stands in a sentence or a table.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Smaller => "smaller",
+            Self::Larger => "larger",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+            Self::NotResolvable => "not resolvable",
+        }
+    }
+}
+
+/// What a difference must exceed to count, as logarithms of ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// The smallest difference that matters to the user.
+    pub minimum_effect: f64,
+    /// The largest difference that baseline and twin may have; `None` when no twin was measured.
+    pub noise_floor: Option<f64>,
+}
+
+/// The verdict on `metric`. A difference needs all three: a p-value that stands among the run's
+/// other comparisons (`adjusted_p`), an estimate of at least the minimum effect, and one above the
+/// noise floor. Equivalence needs the whole interval within the minimum effect, and a node that
+/// resolves differences of that size.
+pub fn judge(
+    metric: Metric,
+    interval: &LogInterval,
+    adjusted_p: f64,
+    thresholds: Thresholds,
+) -> Verdict {
+    let Thresholds {
+        minimum_effect,
+        noise_floor,
+    } = thresholds;
+    let distance = interval.estimate.abs();
+    let drowned = |size: f64| noise_floor.is_some_and(|floor| size <= floor);
+    let is_small = |farthest: f64| farthest <= minimum_effect;
+    if interval.farthest().is_some_and(is_small) {
+        return if drowned(minimum_effect) {
+            Verdict::NotResolvable
+        } else {
+            Verdict::Equivalent
+        };
+    }
+    if adjusted_p > LEVEL || distance < minimum_effect {
+        return Verdict::Inconclusive;
+    }
+    if drowned(distance) {
+        return Verdict::NotResolvable;
+    }
+    direction(metric, interval.estimate > 0.0)
+}
+
+fn direction(metric: Metric, more: bool) -> Verdict {
+    match (metric, more) {
+        (Metric::Memory, true) => Verdict::Larger,
+        (Metric::Memory, false) => Verdict::Smaller,
+        (Metric::ThroughputRps, true) => Verdict::Faster,
+        (Metric::ThroughputRps, false) => Verdict::Slower,
+        (
+            Metric::WarmP50
+            | Metric::CpuPerRequest
+            | Metric::ColdStartListening
+            | Metric::ColdStartAnswer
+            | Metric::OpenLoopP50
+            | Metric::OpenLoopP99,
+            more,
+        ) => {
+            if more {
+                Verdict::Slower
+            } else {
+                Verdict::Faster
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_TWIN: Thresholds = Thresholds {
+        minimum_effect: 0.05,
+        noise_floor: None,
+    };
+
+    fn interval(estimate: f64, half_width: f64) -> LogInterval {
+        let p_value = if estimate.abs() > half_width {
+            0.01
+        } else {
+            0.5
+        };
+        LogInterval {
+            estimate,
+            half_width: Some(half_width),
+            p_value,
+        }
+    }
+
+    fn verdict(estimate: f64, half_width: f64) -> Verdict {
+        let found = interval(estimate, half_width);
+        judge(Metric::ThroughputRps, &found, found.p_value, NO_TWIN)
+    }
+
+    #[test]
+    fn a_clear_difference_that_matters_has_a_direction() {
+        assert_eq!(verdict(0.2, 0.1), Verdict::Faster);
+        assert_eq!(verdict(-0.2, 0.1), Verdict::Slower);
+    }
+
+    #[test]
+    fn more_is_slower_for_time_and_larger_for_memory() {
+        let found = interval(0.2, 0.1);
+        let of = |metric| judge(metric, &found, 0.01, NO_TWIN);
+        assert_eq!(of(Metric::WarmP50), Verdict::Slower);
+        assert_eq!(of(Metric::CpuPerRequest), Verdict::Slower);
+        assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
+        assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
+        assert_eq!(of(Metric::Memory), Verdict::Larger);
+    }
+
+    #[test]
+    fn a_certain_difference_that_does_not_matter_is_equivalence() {
+        assert_eq!(verdict(0.03, 0.01), Verdict::Equivalent);
+        assert_eq!(verdict(0.0, 0.0), Verdict::Equivalent);
+    }
+
+    #[test]
+    fn a_wide_interval_around_one_shows_neither_difference_nor_equality() {
+        assert_eq!(verdict(0.0, 0.1), Verdict::Inconclusive);
+        assert_eq!(verdict(0.04, 0.02), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_difference_that_is_one_of_many_by_chance_is_inconclusive() {
+        let found = interval(0.2, 0.1);
+        assert_eq!(
+            judge(Metric::WarmP50, &found, 0.06, NO_TWIN),
+            Verdict::Inconclusive
+        );
+    }
+
+    #[test]
+    fn a_difference_as_large_as_the_twins_is_not_resolvable() {
+        let twin = |floor| Thresholds {
+            noise_floor: Some(floor),
+            ..NO_TWIN
+        };
+        let of = |estimate, half, floor| {
+            judge(
+                Metric::WarmP50,
+                &interval(estimate, half),
+                0.01,
+                twin(floor),
+            )
+        };
+        assert_eq!(of(0.2, 0.1, 0.25), Verdict::NotResolvable);
+        assert_eq!(of(0.2, 0.1, 0.15), Verdict::Slower);
+        assert_eq!(of(0.01, 0.01, 0.06), Verdict::NotResolvable);
+        assert_eq!(of(0.01, 0.01, 0.03), Verdict::Equivalent);
+    }
+
+    #[test]
+    fn one_block_decides_nothing() {
+        let one = LogInterval {
+            estimate: 2.0,
+            half_width: None,
+            p_value: 1.0,
+        };
+        assert_eq!(
+            judge(Metric::Memory, &one, 1.0, NO_TWIN),
+            Verdict::Inconclusive
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! What records come to: records in, a summary out. Pure: plain data in, plain data out.
+//!
+//! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
+//! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
+//! [`summary::Summary`], by way of [`cells`], [`answers`], [`curve`], [`compare`] with its [`statistics`], [`judge`],
+//! [`precision`], [`against`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`expectations`],
+//! [`environment`], [`period`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
+//!
+//! Everything is computed from the run and its records alone, in a fixed order and without a
+//! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
+
+pub mod against;
+pub mod all_requests;
+pub mod answers;
+pub mod bodies;
+pub mod by_block;
+pub mod ceiling;
+pub mod cell;
+pub mod cells;
+mod clock;
+pub mod coldstart;
+pub mod collect;
+pub mod columns;
+pub mod compare;
+pub mod comparison;
+pub mod counts;
+pub mod curve;
+pub mod density;
+pub mod doubt;
+pub mod doubts;
+pub mod environment;
+pub mod expectations;
+pub mod failures;
+pub mod fit;
+pub mod fortio;
+pub mod histogram;
+pub mod invalid;
+pub mod judge;
+pub mod measure;
+pub mod observation;
+pub mod open_loop;
+pub mod outside;
+pub mod period;
+pub mod pod_use;
+pub mod precision;
+pub mod quality;
+pub mod sandbox;
+pub mod statistics;
+pub mod substrate;
+pub mod summary;
+pub mod trial;
+pub mod verdict;
+pub mod words;
+
+pub use collect::{Collector, RunInput, summarize};
+pub use quality::{Trust, trust};
+pub use summary::Summary;

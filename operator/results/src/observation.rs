@@ -1,0 +1,194 @@
+//! What a summary needs of one record: a record in, an observation out.
+
+use jiff::Timestamp;
+use wasmbench_core::wire::record::{Outcome, Point, Record};
+use wasmbench_core::wire::request::NoiseRule;
+
+use crate::bodies::{Bodies, bodies};
+use crate::ceiling;
+use crate::coldstart::trial as coldstart;
+use crate::coldstart::trial::ColdTrial;
+use crate::density::trial as density;
+use crate::density::trial::DensityTrial;
+use crate::trial::{self, Metrics};
+
+/// Why a trial that an older version measured with `pairing: Duet` is left out.
+const DUET: &str = "the baseline was loaded at the same moment (pairing: Duet), and wasmbench no longer \
+    compares such trials: apply the run again under another name, without spec.pairing";
+
+/// How a trial ended, in the words of its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is a measurement.
+    Measured,
+    /// There is none.
+    Failed {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+    /// It was not tried.
+    Skipped {
+        /// One word.
+        reason: String,
+        /// What happened.
+        message: String,
+    },
+}
+
+/// What a summary needs of one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// What becomes of it if the node was noisy.
+    pub noise: NoiseRule,
+    /// Position in the run's order, counted from 0.
+    pub position: u32,
+    /// When its measurement began, by the node's clock.
+    pub began_at: Option<Timestamp>,
+    /// When the record was stored.
+    pub recorded_at: Timestamp,
+    /// How the trial ended.
+    pub ended: Ended,
+    /// What was measured.
+    pub metrics: Metrics,
+    /// What was measured of cold starts.
+    pub cold_start: Option<ColdTrial>,
+    /// What was measured of density.
+    pub density: Option<DensityTrial>,
+    /// Requests per second that the load generator would reach if answers cost nothing.
+    pub generator_ceiling: Option<f64>,
+    /// How what the subject says of its engine contradicts its variant.
+    pub engine_contradiction: Option<String>,
+    /// The answers that were seen.
+    pub bodies: Bodies,
+    /// Index of the facts of node and subject among those of the collector.
+    pub facts: usize,
+}
+
+impl Observation {
+    /// Whether there is a measurement.
+    pub fn is_measured(&self) -> bool {
+        self.ended == Ended::Measured
+    }
+}
+
+/// Of a record of any sweep. `facts` is the index of its facts.
+pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    match record.trial.cell.point {
+        Point::ColdStart { .. } => observe_cold_start(record, facts),
+        Point::Density => observe_density(record, expected_status, facts),
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
+            observe_load(record, expected_status, facts)
+        }
+    }
+}
+
+fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let document = record.document.as_ref();
+    if document.is_some_and(|document| document.is_duet) {
+        return observe_duet(record, facts);
+    }
+    let metrics = document.map(|document| trial::metrics(document, expected_status));
+    let unreadable = match &metrics {
+        Some(Ok(Some(_))) => None,
+        Some(Err(error)) => Some(error.to_string()),
+        Some(Ok(None)) | None => {
+            Some("the record says Measured but holds no timed window".to_owned())
+        }
+    };
+    Observation {
+        metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
+        bodies: document.map(bodies).unwrap_or_default(),
+        generator_ceiling: document
+            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
+        ..without_numbers(record, unreadable, facts)
+    }
+}
+
+/// Its numbers are those of a service on half a node, and no trial of another kind compares with it.
+fn observe_duet(record: &Record, facts: usize) -> Observation {
+    let seen = without_numbers(record, None, facts);
+    match seen.ended {
+        Ended::Measured => Observation {
+            ended: failed("Duet", DUET),
+            ..seen
+        },
+        Ended::Failed { .. } | Ended::Skipped { .. } => seen,
+    }
+}
+
+fn observe_cold_start(record: &Record, facts: usize) -> Observation {
+    let document = record.cold_start.as_ref();
+    let numbers = document.map(coldstart::of_document);
+    let is_readable = numbers.as_ref().is_some_and(ColdTrial::is_measured);
+    let unreadable = "the record says Measured but holds no sample that counts";
+    Observation {
+        cold_start: numbers,
+        bodies: document.map(coldstart::bodies).unwrap_or_default(),
+        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
+    }
+}
+
+fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
+    let document = record.density.as_ref();
+    let numbers = document.map(|document| density::of_document(document, expected_status));
+    let is_readable = numbers
+        .as_ref()
+        .is_some_and(|found| !found.steps.is_empty());
+    let unreadable = "the record says Measured but holds no step";
+    Observation {
+        density: numbers,
+        bodies: document.map(density::bodies).unwrap_or_default(),
+        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
+    }
+}
+
+/// What a record of any sweep tells besides its numbers, and how it ended when these are `unreadable`.
+fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
+    let ended = match (&record.outcome, unreadable) {
+        (Outcome::Failed { reason, message }, _) => failed(reason, message),
+        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
+            reason: reason.clone(),
+            message: message.clone(),
+        },
+        (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
+        (Outcome::Measured, None) => Ended::Measured,
+    };
+    Observation {
+        noise: record.noise,
+        position: record.position,
+        began_at: began_at(record),
+        recorded_at: record.recorded_at,
+        ended,
+        metrics: Metrics::default(),
+        cold_start: None,
+        density: None,
+        generator_ceiling: None,
+        engine_contradiction: None,
+        bodies: Bodies::default(),
+        facts,
+    }
+}
+
+fn failed(reason: &str, message: &str) -> Ended {
+    Ended::Failed {
+        reason: reason.to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+/// When the measurement of a record began, on the node's clock: its first window, sample or step.
+fn began_at(record: &Record) -> Option<Timestamp> {
+    let windows = record.document.iter();
+    let windows = windows.filter_map(|document| document.timed.as_ref());
+    let samples = record.cold_start.iter();
+    let samples = samples.flat_map(|document| document.floor.iter().chain(&document.samples));
+    let steps = record.density.iter().flat_map(|document| &document.steps);
+    let starts = windows
+        .map(|window| window.start_unix_nanoseconds)
+        .chain(samples.map(|sample| sample.start_unix_nanoseconds))
+        .chain(steps.map(|step| step.first.start_unix_nanoseconds));
+    let earliest = starts.filter(|nanoseconds| *nanoseconds > 0).min()?;
+    Timestamp::from_nanosecond(i128::from(earliest)).ok()
+}

@@ -1,0 +1,87 @@
+//! Loads on a schedule: what one trial measured, and what a point comes to. The points are cells like those of
+//! the other loads; this is what they have more.
+//!
+//! Reading order: [`trial`] (the numbers of one record), here (all of a point), [`words`] (doubts, sweep).
+
+pub mod trial;
+mod words;
+
+use serde::{Deserialize, Serialize};
+use trial::OpenLoopTrial;
+use wasmbench_core::open_loop::LEAST_ACHIEVED;
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+
+use crate::statistics::Spread;
+use crate::trial::{Trial, TrialState};
+
+pub use words::{achieved, doubt_late, doubt_rate, statement, sweep};
+
+/// A point over its valid trials, or over the invalid ones where there is no other: medians with their
+/// intervals.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenLoopSummary {
+    /// Requests per second that the subject answered when it was asked as fast as it answered.
+    pub peak_rps: Spread,
+    /// Requests per second on the schedule: that percentage of it.
+    pub requested_rps: Spread,
+    /// The smallest share of that rate that a trial kept.
+    pub achieved_share_min: f64,
+    /// Share of the requests that waited for their connection.
+    pub waited_share: Spread,
+    /// Median latency from the schedule, in microseconds.
+    pub p50_microseconds: Spread,
+    /// 90th percentile of it, in microseconds.
+    pub p90_microseconds: Spread,
+    /// 99th percentile of it, in microseconds.
+    pub p99_microseconds: Spread,
+    /// 99.9th percentile of it, in microseconds; absent unless every trial has 10,000 requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999_microseconds: Option<Spread>,
+    /// Median of what the generator was late by, in microseconds. It is not part of the latencies.
+    pub generator_p50_microseconds: Spread,
+    /// 99th percentile of it, in microseconds.
+    pub generator_p99_microseconds: Spread,
+}
+
+impl OpenLoopSummary {
+    /// Whether a trial lost the rate: then it measured another load than its point says.
+    pub fn lost_the_rate(&self) -> bool {
+        self.achieved_share_min < LEAST_ACHIEVED
+    }
+
+    /// Whether the generator was late by more than the latency itself: requests that were due evenly then
+    /// came in bursts, and the tail may be of its making.
+    pub fn may_be_the_generators(&self) -> bool {
+        self.generator_p99_microseconds.median > self.p99_microseconds.median
+    }
+}
+
+/// What the trials in this state come to; `None` where none had a schedule.
+pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
+    let trials = trials.iter().filter(|trial| trial.state == shown);
+    let trials: Vec<OpenLoopTrial> = trials.filter_map(|trial| trial.metrics.open_loop).collect();
+    let spread = |of: fn(&OpenLoopTrial) -> f64| {
+        let found = Spread::of(trials.iter().map(of))?;
+        Some(found.map(|value| round_significant(value, SUMMARY_DIGITS)))
+    };
+    let p999: Option<Vec<f64>> = trials.iter().map(|trial| trial.p999_microseconds).collect();
+    let kept = trials.iter().map(|trial| trial.achieved_share);
+    Some(OpenLoopSummary {
+        peak_rps: spread(|trial| trial.peak_rps)?,
+        requested_rps: spread(|trial| trial.requested_rps)?,
+        achieved_share_min: kept.reduce(f64::min)?,
+        waited_share: spread(|trial| trial.waited_share)?,
+        p50_microseconds: spread(|trial| trial.p50_microseconds)?,
+        p90_microseconds: spread(|trial| trial.p90_microseconds)?,
+        p99_microseconds: spread(|trial| trial.p99_microseconds)?,
+        p999_microseconds: p999.and_then(Spread::of),
+        generator_p50_microseconds: spread(|trial| trial.generator_p50_microseconds)?,
+        generator_p99_microseconds: spread(|trial| trial.generator_p99_microseconds)?,
+    })
+}
+
+/// Whether a column of trials has none with a schedule.
+pub fn without_trials(column: &[Option<OpenLoopTrial>]) -> bool {
+    column.iter().all(Option::is_none)
+}

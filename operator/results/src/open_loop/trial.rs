@@ -1,0 +1,51 @@
+//! The numbers of one trial on a schedule.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_core::rounding::{SUMMARY_DIGITS, TIME_DIGITS, round_significant};
+use wasmbench_core::wire::open_loop::OpenLoopWindow;
+
+/// What one trial measured from its schedule; its service times are the latencies that every load has.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenLoopTrial {
+    /// Requests per second that the subject answered when it was asked as fast as it answered.
+    pub peak_rps: f64,
+    /// Requests per second on the schedule.
+    pub requested_rps: f64,
+    /// Share of that rate that was kept.
+    pub achieved_share: f64,
+    /// Share of the requests that waited for their connection.
+    pub waited_share: f64,
+    /// Median latency from the schedule.
+    pub p50_microseconds: f64,
+    /// 90th percentile of it.
+    pub p90_microseconds: f64,
+    /// 99th percentile of it.
+    pub p99_microseconds: f64,
+    /// 99.9th percentile of it; absent with fewer than 10,000 requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999_microseconds: Option<f64>,
+    /// Median of what the generator was late by.
+    pub generator_p50_microseconds: f64,
+    /// 99th percentile of it.
+    pub generator_p99_microseconds: f64,
+}
+
+/// The numbers of a window.
+pub fn of_window(window: &OpenLoopWindow) -> OpenLoopTrial {
+    let time = |value| round_significant(value, TIME_DIGITS);
+    let round = |value| round_significant(value, SUMMARY_DIGITS);
+    let scheduled = window.from_schedule;
+    OpenLoopTrial {
+        peak_rps: round(window.peak.rps),
+        requested_rps: round(window.requested_rps),
+        achieved_share: round(window.achieved_share),
+        waited_share: round(window.waited_share),
+        p50_microseconds: time(scheduled.p50_microseconds),
+        p90_microseconds: time(scheduled.p90_microseconds),
+        p99_microseconds: time(scheduled.p99_microseconds),
+        p999_microseconds: scheduled.p999_microseconds.map(time),
+        generator_p50_microseconds: time(window.generator_delay.p50_microseconds),
+        generator_p99_microseconds: time(window.generator_delay.p99_microseconds),
+    }
+}

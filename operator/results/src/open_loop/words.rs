@@ -1,0 +1,94 @@
+//! Loads on a schedule in words: rows of the status, the terminal, doubts, and the sweep.
+
+use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_core::units::{self, marked};
+
+use crate::cell::CellSummary;
+use crate::doubt::{Doubt, Reason};
+use crate::doubts::{Evidence, MAX_PLACES, listed};
+use crate::open_loop::OpenLoopSummary;
+
+/// The sweep in one sentence.
+pub fn sweep(sweep: &OpenLoop) -> String {
+    let percents: Vec<String> = sweep.percents().iter().map(u32::to_string).collect();
+    format!(
+        "open loop: {} s per trial at {} % of each subject's own peak, which is measured for {} s before, after \
+         {} discarded seconds, over {} connections",
+        sweep.duration_seconds,
+        percents.join(", "),
+        sweep.peak_seconds,
+        sweep.warmup_seconds,
+        sweep.connections
+    )
+}
+
+/// What a variant does by itself at its highest rate, for a verdict without comparisons.
+pub fn statement(cell: &CellSummary) -> Option<String> {
+    let p99 = cell.open_loop?.p99_microseconds.median;
+    let percent = cell.percent_of_peak?;
+    let p99 = marked(units::micros(p99), cell.p99_carried);
+    Some(format!(
+        "p99 from the schedule {p99} at {percent} % of its peak"
+    ))
+}
+
+/// Points that lost their rate.
+pub fn doubt_rate(evidence: &Evidence<'_>) -> Option<Doubt> {
+    doubt(
+        evidence,
+        OpenLoopSummary::lost_the_rate,
+        |found| format!("kept {} of it", achieved(found.achieved_share_min)),
+        Reason::RateNotAchieved,
+        "these points are not compared: the subject had less load than they say; ask for a lower \
+         percentage, raise sweeps.openLoop.peakSeconds so that the peak is known better, use heavier requests (on a \
+         schedule the generator needs more CPU time), or a quieter node",
+    )
+}
+
+/// Points whose tail may be of the generator's making. A note: bursts make every variant's latency
+/// longer and none shorter.
+pub fn doubt_late(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let late = doubt(
+        evidence,
+        OpenLoopSummary::may_be_the_generators,
+        |found| {
+            let (late, p99) = (found.generator_p99_microseconds, found.p99_microseconds);
+            format!(
+                "late by {} at p99, latency {}",
+                units::micros(late.median),
+                units::micros(p99.median)
+            )
+        },
+        Reason::LoadGeneratorLate,
+        "take these latencies as upper bounds: what was due evenly came in bursts; give the generator CPUs of \
+         its own, or a node with more of them",
+    )?;
+    Some(Doubt {
+        breaks_trust: false,
+        ..late
+    })
+}
+
+fn doubt(
+    evidence: &Evidence<'_>,
+    is_so: fn(&OpenLoopSummary) -> bool,
+    why: fn(&OpenLoopSummary) -> String,
+    reason: Reason,
+    remedy: &str,
+) -> Option<Doubt> {
+    let place = |cell: &CellSummary| {
+        let found = cell.open_loop.as_ref().filter(|found| is_so(found))?;
+        Some(format!("{} ({})", cell.place(), why(found)))
+    };
+    Some(Doubt {
+        reason,
+        breaks_trust: true,
+        message: listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        remedy: remedy.to_owned(),
+    })
+}
+
+/// A share of the rate in percent, cut and not rounded: 97.96 % is below 98 %.
+pub fn achieved(share: f64) -> String {
+    format!("{:.1} %", (share * 1000.0).floor() / 10.0)
+}

@@ -1,0 +1,219 @@
+//! Is the run precise enough, or is another block needed? Decided from the widths of the intervals
+//! and from nothing else: who looks at verdicts again and again, and stops at the first that he
+//! likes, finds differences between equals.
+//!
+//! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together, and
+//! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of
+//! 5. Hence [`STEADY`]. `report/tests/all/precision_simulation.rs` has the proof.
+
+mod noisy;
+mod width;
+
+use std::collections::BTreeMap;
+
+pub use noisy::{noisy, noisy_units};
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
+pub use width::Width;
+
+use wasmbench_core::rounding::round_significant;
+use wasmbench_core::units;
+use wasmbench_core::validate::cells_of;
+use wasmbench_core::wire::record::TrialId;
+
+use crate::coldstart::ColdStartCell;
+use crate::comparison::Comparison;
+use crate::density::DensityCell;
+use crate::measure::Metric;
+use crate::observation::{Ended, Observation};
+
+/// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the truth in
+/// 91.5 of 100 runs in the worst case (a single ratio, 7 % noise); with four in 93.4.
+pub const STEADY: u32 = 4;
+/// The width of an interval of fewer blocks is luck.
+const FIRST_LOOK: u32 = FEWEST_PRECISE_BLOCKS + 1 - STEADY;
+/// Digits of widths.
+const DIGITS: usize = 3;
+
+/// How precise a run is.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Precision {
+    /// How far an interval may reach from its ratio, as in the spec.
+    pub target: String,
+    /// Blocks that the run has so far.
+    pub blocks: u32,
+    /// Whether and why it ends.
+    pub outcome: Outcome,
+    /// The widest interval of all ratios that can still be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widest: Option<Width>,
+    /// All of it in words.
+    pub message: String,
+}
+
+/// Whether and why a run with precision ends.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+pub enum Outcome {
+    /// Another block is needed.
+    GoingOn,
+    /// All intervals were narrow enough for [`STEADY`] blocks in a row.
+    PreciseEnough,
+    /// All blocks that the spec allows were measured.
+    BudgetSpent,
+    /// No ratio to the baseline can be measured any more.
+    NothingToCompare,
+}
+
+/// The widths of all ratios that have a verdict.
+pub fn widths(
+    loads: &[Comparison],
+    cold_starts: &[ColdStartCell],
+    density: &[DensityCell],
+) -> Vec<Width> {
+    let cold = cold_starts.iter().flat_map(|cell| {
+        let times = [
+            (Metric::ColdStartListening, &cell.create_to_listening),
+            (Metric::ColdStartAnswer, &cell.create_to_answer),
+        ];
+        times.into_iter().filter_map(|(metric, time)| {
+            let ratio = time.as_ref()?.versus_baseline.as_ref()?;
+            ratio
+                .verdict
+                .map(|_| Width::of_cold_start(cell, metric, ratio))
+        })
+    });
+    let density = density.iter().filter_map(Width::of_density);
+    let loads = loads.iter().map(Width::of);
+    loads.chain(cold).chain(density).collect()
+}
+
+/// Blocks of a run: those with which it begins, and those of which something is recorded.
+pub fn blocks(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> u32 {
+    let begun = observations.keys().map(|trial| trial.block).max();
+    begun
+        .unwrap_or_default()
+        .clamp(spec.fewest_blocks(), spec.most_blocks())
+}
+
+/// How precise the run is after the blocks of `spec`; `None` when it need not be. `widths` tells the
+/// widths of the ratios for a spec with fewer blocks.
+pub fn reached(
+    spec: &BenchmarkRunSpec,
+    baseline: &str,
+    observations: &BTreeMap<TrialId, Observation>,
+    widths: impl Fn(&BenchmarkRunSpec) -> Vec<Width>,
+) -> Option<Precision> {
+    let precision = spec.precision.as_ref()?;
+    let is_open = |width: &Width| {
+        let given_up = |name| given_up(observations, name, &width.workload, spec.blocks);
+        !given_up(&width.variant) && !given_up(baseline)
+    };
+    let look = |blocks| {
+        let spec = BenchmarkRunSpec {
+            blocks,
+            ..spec.clone()
+        };
+        widths(&spec).into_iter().filter(is_open).collect()
+    };
+    let earliest = FIRST_LOOK.max((spec.blocks + 1).saturating_sub(STEADY));
+    let looks: Vec<Vec<Width>> = (earliest..=spec.blocks).rev().map(look).collect();
+    let target = &precision.target_relative_interval;
+    let mut found = decide(target, spec.blocks, spec.most_blocks(), &looks);
+    if !is_complete(spec, observations) {
+        found.outcome = Outcome::GoingOn;
+        found.message = format!("block {} is being measured", spec.blocks);
+    }
+    Some(found)
+}
+
+/// Decides after `blocks` blocks of at most `most`. `looks` holds the widths with all blocks so far, then those of one block less, and so on.
+pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Precision {
+    // validate refuses what is no share.
+    let share = share_of(target).unwrap_or_default();
+    let widest = |look: &Vec<Width>| {
+        let widths = look.iter().cloned();
+        widths.max_by(|one, other| one.share().total_cmp(&other.share()))
+    };
+    let is_narrow = |width: &Width| width.share() <= share;
+    let narrow = looks.iter().map(widest);
+    let steady = narrow
+        .take_while(|width| width.as_ref().is_some_and(is_narrow))
+        .count();
+    let now = looks.first().and_then(widest);
+    let outcome = match &now {
+        None => Outcome::NothingToCompare,
+        Some(_) if steady >= STEADY as usize => Outcome::PreciseEnough,
+        Some(_) if blocks >= most => Outcome::BudgetSpent,
+        Some(_) => Outcome::GoingOn,
+    };
+    Precision {
+        message: message(outcome, blocks, target, now.as_ref(), steady),
+        target: target.to_owned(),
+        blocks,
+        outcome,
+        widest: now.map(|width| Width {
+            relative: width.relative.map(|share| round_significant(share, DIGITS)),
+            ..width
+        }),
+    }
+}
+
+fn message(
+    outcome: Outcome,
+    blocks: u32,
+    target: &str,
+    widest: Option<&Width>,
+    steady: usize,
+) -> String {
+    let place = widest.map_or("", |width| width.what.as_str());
+    let reach = widest.and_then(|width| width.relative).map_or_else(
+        || "any width".to_owned(),
+        |share| format!("+-{}", units::excess(1.0 + share)),
+    );
+    match outcome {
+        Outcome::PreciseEnough => format!(
+            "precise enough after {blocks} blocks: the widest interval is {reach} ({place}; \
+             target {target})"
+        ),
+        Outcome::BudgetSpent if steady > 0 => format!(
+            "budget of {blocks} blocks spent: all intervals are within {target}, but not yet for \
+             {STEADY} blocks in a row; the widest is {reach} ({place})"
+        ),
+        Outcome::BudgetSpent => format!(
+            "budget of {blocks} blocks spent: {place} is still at {reach} (target {target})"
+        ),
+        Outcome::GoingOn => {
+            format!("after {blocks} blocks {place} is at {reach} (target {target})")
+        }
+        Outcome::NothingToCompare => format!(
+            "ended after {blocks} blocks: no ratio to the baseline can be measured any more"
+        ),
+    }
+}
+
+/// Whether `variant` was not tried any more in the last block: its ratios stay as they are.
+fn given_up(
+    observations: &BTreeMap<TrialId, Observation>,
+    variant: &str,
+    workload: &str,
+    last: u32,
+) -> bool {
+    observations.iter().any(|(trial, seen)| {
+        trial.block == last
+            && trial.cell.variant == variant
+            && trial.cell.workload == workload
+            && matches!(seen.ended, Ended::Skipped { .. })
+    })
+}
+
+fn is_complete(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> bool {
+    let has_record = |block| {
+        move |cell| {
+            let trial = TrialId { cell, block };
+            observations.contains_key(&trial)
+        }
+    };
+    (1..=spec.blocks).all(|block| cells_of(spec).into_iter().all(has_record(block)))
+}

@@ -1,0 +1,76 @@
+//! How far to trust the numbers: the reasons for doubt, and what follows from them. The rules that
+//! raise them are in [`crate::doubts`].
+
+use wasmbench_core::units::cut;
+
+use crate::counts::TrialCounts;
+use crate::doubt::Doubt;
+use crate::summary::Summary;
+
+/// Longest message of a condition that the API server takes is 32,768 bytes; the rest is a margin
+/// for characters of more than one byte.
+const MAX_CONDITION_CHARS: usize = 8000;
+
+/// Whether the numbers can be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// There are no numbers to judge.
+    NoNumbers,
+    /// Nothing speaks against them; the message holds the notes.
+    Yes(String),
+    /// The reasons, one word for all of them, and every one in words.
+    No {
+        /// The only reason, or `SeveralDoubts`.
+        reason: &'static str,
+        /// Every reason with its remedy, at most 8000 characters.
+        message: String,
+    },
+}
+
+/// What the condition `Trustworthy` says of a summary: one line per reason, then the notes.
+pub fn trust(summary: &Summary) -> Trust {
+    let lines = |breaks_trust: bool, kind: &'static str| {
+        let doubts = summary
+            .doubts
+            .iter()
+            .filter(move |doubt| doubt.breaks_trust == breaks_trust);
+        doubts.map(move |doubt| {
+            let reason: &str = doubt.reason.into();
+            format!(
+                "{kind}{reason}: {}. What to do: {}.",
+                doubt.message, doubt.remedy
+            )
+        })
+    };
+    let message = |first: Option<String>| {
+        let doubts = lines(true, "").chain(first).chain(lines(false, "Note, "));
+        cut(&doubts.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
+    };
+    match summary.trustworthy {
+        None => Trust::NoNumbers,
+        Some(true) => Trust::Yes(message(Some(
+            "Nothing speaks against the numbers.".to_owned(),
+        ))),
+        Some(false) => {
+            let mut reasons = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+            let first = reasons
+                .next()
+                .map_or("SeveralDoubts", |doubt| doubt.reason.into());
+            let reason = if reasons.next().is_some() {
+                "SeveralDoubts"
+            } else {
+                first
+            };
+            Trust::No {
+                reason,
+                message: message(None),
+            }
+        }
+    }
+}
+
+/// Whether nothing speaks against the numbers; `None` when there are none.
+pub fn trustworthy(trials: TrialCounts, doubts: &[Doubt]) -> Option<bool> {
+    let any = trials.valid + trials.invalid > 0;
+    any.then(|| !doubts.iter().any(|doubt| doubt.breaks_trust))
+}

@@ -1,0 +1,76 @@
+//! What a variant's pods used beyond the numbers by which variants are compared: the parts of their
+//! memory and of their CPU time, and how often they were made to wait. One row per variant over the
+//! valid trials of all its points that are not invalid, since it says what kind of thing runs there
+//! rather than how well.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+
+use crate::cell::CellSummary;
+use crate::pod_use::SandboxUse;
+use crate::statistics::Range;
+use crate::trial::TrialState;
+
+/// The pods of a variant, over the valid trials of all its points that are not invalid: the median trial with
+/// the smallest and the largest. What was not seen is absent.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxSummary {
+    /// Name of the variant.
+    pub variant: String,
+    /// Largest memory since the pod began, its start included, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<Range>,
+    /// Memory of the pause container, in bytes. It is part of the pod's memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_bytes: Option<Range>,
+    /// Share (0 to 1) of the CPU time that was spent in the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_share: Option<Range>,
+    /// Times per request that a thread waited for something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches_per_request: Option<Range>,
+    /// Times per request that a thread lost its CPU to another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches_per_request: Option<Range>,
+    /// Share (0 to 1) of the windows in which a thread waited for a CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_share: Option<Range>,
+}
+
+/// One row per variant of whose pods something was read, in the order of the spec.
+pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxSummary> {
+    let variants = spec.variants.iter().map(|variant| variant.name.as_str());
+    variants
+        .map(|variant| {
+            let used: Vec<SandboxUse> = cells
+                .iter()
+                .filter(|cell| cell.variant == variant && cell.ranked)
+                .flat_map(|cell| &cell.trials)
+                .filter(|trial| trial.state == TrialState::Valid)
+                .filter_map(|trial| trial.metrics.sandbox)
+                .collect();
+            let range = |of: fn(&SandboxUse) -> Option<f64>| {
+                let range = Range::of(used.iter().filter_map(of))?;
+                Some(range.map(|value| round_significant(value, SUMMARY_DIGITS)))
+            };
+            SandboxSummary {
+                variant: variant.to_owned(),
+                peak_bytes: range(|used| used.peak_bytes),
+                pause_bytes: range(|used| used.pause_bytes),
+                system_share: range(|used| used.system_share),
+                voluntary_switches_per_request: range(|used| used.voluntary_switches),
+                involuntary_switches_per_request: range(|used| used.involuntary_switches),
+                cpu_pressure_share: range(|used| used.cpu_pressure_share),
+            }
+        })
+        .filter(|row| {
+            let nothing = SandboxSummary {
+                variant: row.variant.clone(),
+                ..SandboxSummary::default()
+            };
+            *row != nothing
+        })
+        .collect()
+}

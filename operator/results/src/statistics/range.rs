@@ -1,0 +1,61 @@
+//! What trials of several points have in common: the median trial, and the extremes. There is no interval of
+//! such a median: trials of one point are more alike than those of two.
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::{median, sorted};
+
+/// A median with the smallest and the largest value, in the unit of the values.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Range {
+    /// The value in the middle; the mean of the middle two when their number is even.
+    pub median: f64,
+    /// The smallest value.
+    #[serde(alias = "low")]
+    pub min: f64,
+    /// The largest value.
+    #[serde(alias = "high")]
+    pub max: f64,
+}
+
+impl Range {
+    /// The range of `values`; `None` when there are none. Values that are no numbers are left out.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let sorted = sorted(values);
+        Some(Self {
+            min: *sorted.first()?,
+            max: *sorted.last()?,
+            median: median(sorted)?,
+        })
+    }
+
+    /// The same with every number passed through `change`.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        Self {
+            median: change(self.median),
+            min: change(self.min),
+            max: change(self.max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_reaches_from_the_smallest_to_the_largest_however_many_there_are() {
+        let range = Range::of((1..=20).rev().map(f64::from)).unwrap();
+        assert_eq!((range.min, range.median, range.max), (1.0, 10.5, 20.0));
+        assert_eq!(Range::of([f64::NAN]), None);
+    }
+
+    #[test]
+    fn the_ends_of_summaries_of_before_are_read() {
+        let old = r#"{"median": 2.0, "low": 1.0, "high": 4.0}"#;
+        let read: Range = serde_json::from_str(old).unwrap();
+        assert_eq!(read, Range::of([1.0, 2.0, 4.0]).unwrap());
+    }
+}

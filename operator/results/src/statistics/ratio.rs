@@ -1,0 +1,251 @@
+//! A variant as a multiple of the baseline: paired ratios in, estimate, interval and p-value out.
+//!
+//! On the log scale, where half and double are equally far from one, the ratios of the blocks are
+//! averaged without the outermost eighth at each end (none below 8 blocks, one from 8, two from 16),
+//! and the interval is that of Tukey and McLaughlin (1963): Student's t with the winsorised
+//! variance. Below 8 blocks this is the ordinary t interval around the geometric mean.
+
+use std::collections::BTreeMap;
+
+use crate::statistics::{LEVEL, sorted, student};
+
+/// One in this many blocks is trimmed at each end. Trimming more costs power where blocks are few (a
+/// fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals threefold.
+pub(super) const ONE_IN: usize = 8;
+
+/// A ratio with its 95 % interval, as natural logarithms. The estimate lies in the middle, and the
+/// p-value is below [`LEVEL`] exactly when the interval excludes 0: all three come from one t.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogInterval {
+    /// The logarithm of the ratio.
+    pub estimate: f64,
+    /// Half the width of the interval; `None` for a single block, which knows no spread.
+    pub half_width: Option<f64>,
+    /// The chance of an estimate at least this far from 0 if the truth were 0; 1 for one block.
+    pub p_value: f64,
+}
+
+impl LogInterval {
+    /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
+    /// out; `None` when none is left.
+    pub fn of(ratios: &[f64]) -> Option<Self> {
+        let positive = ratios.iter().filter(|ratio| **ratio > 0.0);
+        let logs = sorted(positive.map(|ratio| libm::log(*ratio)));
+        let trimmed = logs.len() / ONE_IN;
+        let kept = &logs[trimmed..logs.len() - trimmed];
+        let (first, last) = (*kept.first()?, *kept.last()?);
+        // Identical ratios have an exact middle, which a sum would round.
+        let estimate = if first.total_cmp(&last).is_eq() {
+            first
+        } else {
+            kept.iter().sum::<f64>() / kept.len() as f64
+        };
+        let Some(error) = standard_error(&logs, (first, last), kept.len()) else {
+            return Some(Self {
+                estimate,
+                half_width: None,
+                p_value: 1.0,
+            });
+        };
+        let freedom = freedom(kept.len(), trimmed);
+        Some(Self {
+            estimate,
+            half_width: Some(student::quantile(LEVEL, freedom) * error),
+            p_value: p_value(estimate, error, freedom),
+        })
+    }
+
+    /// Lower end of the interval, as a logarithm.
+    pub fn low(&self) -> Option<f64> {
+        self.half_width.map(|half| self.estimate - half)
+    }
+
+    /// Upper end of the interval, as a logarithm.
+    pub fn high(&self) -> Option<f64> {
+        self.half_width.map(|half| self.estimate + half)
+    }
+
+    /// The largest distance from 0 that the interval allows.
+    pub fn farthest(&self) -> Option<f64> {
+        self.half_width.map(|half| self.estimate.abs() + half)
+    }
+}
+
+/// How many blocks an interval needs to reach no farther than `target` on either side, when it reaches
+/// `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
+pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
+    let width = |blocks: u32| {
+        let count = blocks as usize;
+        let trimmed = count / ONE_IN;
+        let freedom = freedom(count - 2 * trimmed, trimmed);
+        student::quantile(LEVEL, freedom) / f64::from(blocks).sqrt()
+    };
+    if blocks < 2 {
+        return None;
+    }
+    let noise = half_width / width(blocks);
+    (blocks + 1..=most).find(|more| noise * width(*more) <= target)
+}
+
+/// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
+/// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of 100
+/// cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
+pub(super) fn freedom(kept: usize, trimmed: usize) -> u32 {
+    u32::try_from(kept - 1 - trimmed.min(1)).unwrap_or(u32::MAX)
+}
+
+/// Standard error of the trimmed mean: the trimmed values count as the outermost kept ones.
+pub(super) fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize) -> Option<f64> {
+    if kept < 2 {
+        return None;
+    }
+    if low.total_cmp(&high).is_eq() {
+        return Some(0.0);
+    }
+    let winsorised = || logs.iter().map(|log| log.clamp(low, high));
+    let mean = winsorised().sum::<f64>() / logs.len() as f64;
+    let squares: f64 = winsorised().map(|log| (log - mean) * (log - mean)).sum();
+    Some((squares / (kept * (kept - 1)) as f64).sqrt())
+}
+
+pub(super) fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
+    // Nothing scatters: any distance from 0 is certain, and none is no evidence.
+    if error > 0.0 {
+        student::two_sided_tail(estimate / error, freedom)
+    } else if estimate.abs() > 0.0 {
+        0.0
+    } else {
+        1.0
+    }
+}
+
+/// `value / base` for every key that both maps hold, in the order of the keys, as far as the ratio
+/// is positive and finite. The keys are blocks: both values of a pair saw the same hour of the
+/// node's day.
+pub fn paired_ratios(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<f64> {
+    let ratio = |(block, value): (&u32, &f64)| {
+        let ratio = value / base.get(block)?;
+        (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    };
+    value.iter().filter_map(ratio).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ratios() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(1e-3..1e3, 2..40)
+    }
+
+    fn close(one: f64, other: f64) -> bool {
+        (one - other).abs() <= 1e-9 * one.abs().max(1.0)
+    }
+
+    #[test]
+    fn ratios_are_taken_within_blocks_only() {
+        let value = BTreeMap::from([(1, 2.0), (2, 9.0), (4, 3.0), (5, 0.0)]);
+        let base = BTreeMap::from([(1, 4.0), (3, 9.0), (4, 0.0), (5, 1.0)]);
+        assert_eq!(paired_ratios(&value, &base), [0.5]);
+    }
+
+    /// Computed apart from this code: the logarithms have the mean 0.086927 and the deviation 0.145327.
+    #[test]
+    fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
+        let found = LogInterval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
+        assert!((found.estimate - 0.086_927).abs() < 1e-6, "{found:?}");
+        let half = 2.776_445 * 0.145_327 / 5.0_f64.sqrt();
+        assert!((found.half_width.unwrap() - half).abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn one_wild_block_of_eight_moves_nothing() {
+        let calm = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
+        let wild = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
+        assert_eq!(calm, wild);
+    }
+
+    #[test]
+    fn the_blocks_that_a_narrower_interval_needs_follow_from_its_width() {
+        assert_eq!(blocks_for(0.088, 5, 0.088, 50), Some(6));
+        assert_eq!(blocks_for(0.088, 5, 0.05, 50), Some(12));
+        assert_eq!(blocks_for(0.088, 5, 0.001, 50), None);
+        assert_eq!(blocks_for(0.088, 1, 0.05, 50), None);
+    }
+
+    #[test]
+    fn one_block_has_an_estimate_and_decides_nothing() {
+        let one = LogInterval::of(&[2.0]).unwrap();
+        assert_eq!((one.half_width, one.p_value), (None, 1.0));
+        assert_eq!(LogInterval::of(&[]), None);
+        assert_eq!(LogInterval::of(&[0.0, -1.0, f64::NAN, f64::INFINITY]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn an_interval_contains_its_estimate_and_is_never_nan(ratios in ratios()) {
+            let found = LogInterval::of(&ratios).unwrap();
+            let (low, high) = (found.low().unwrap(), found.high().unwrap());
+            prop_assert!(low <= found.estimate && found.estimate <= high);
+            prop_assert!((0.0..=1.0).contains(&found.p_value));
+        }
+
+        #[test]
+        fn interval_and_p_value_agree(ratios in ratios()) {
+            let found = LogInterval::of(&ratios).unwrap();
+            let half = found.half_width.unwrap();
+            // The very edge is left to rounding.
+            if (found.estimate.abs() - half).abs() > 1e-9 {
+                prop_assert_eq!(found.estimate.abs() > half, found.p_value < LEVEL);
+            }
+        }
+
+        #[test]
+        fn the_order_of_blocks_does_not_matter(
+            (one, other) in ratios().prop_flat_map(|r| (Just(r.clone()), Just(r).prop_shuffle()))
+        ) {
+            prop_assert_eq!(LogInterval::of(&one), LogInterval::of(&other));
+        }
+
+        #[test]
+        fn a_factor_on_all_blocks_moves_the_estimate_and_nothing_else(
+            ratios in ratios(), factor in 1e-3..1e3
+        ) {
+            let before = LogInterval::of(&ratios).unwrap();
+            let scaled: Vec<f64> = ratios.iter().map(|ratio| ratio * factor).collect();
+            let after = LogInterval::of(&scaled).unwrap();
+            prop_assert!(close(after.estimate, before.estimate + libm::log(factor)));
+            prop_assert!(close(after.half_width.unwrap(), before.half_width.unwrap()));
+        }
+
+        #[test]
+        fn the_inverse_ratios_give_the_mirrored_interval(ratios in ratios()) {
+            let there = LogInterval::of(&ratios).unwrap();
+            let inverse: Vec<f64> = ratios.iter().map(|ratio| 1.0 / ratio).collect();
+            let back = LogInterval::of(&inverse).unwrap();
+            prop_assert!(close(there.estimate, -back.estimate));
+            prop_assert!(close(there.half_width.unwrap(), back.half_width.unwrap()));
+        }
+
+        #[test]
+        fn a_variant_compared_with_itself_is_exactly_one(
+            values in prop::collection::btree_map(1u32..50, 1e-6..1e9, 2..20)
+        ) {
+            let found = LogInterval::of(&paired_ratios(&values, &values)).unwrap();
+            prop_assert_eq!(found, LogInterval { estimate: 0.0, half_width: Some(0.0), p_value: 1.0 });
+        }
+
+        #[test]
+        fn hostile_numbers_give_no_nan(
+            ratios in prop::collection::vec(prop::num::f64::ANY, 0..20)
+        ) {
+            if let Some(found) = LogInterval::of(&ratios) {
+                prop_assert!(found.estimate.is_finite());
+                prop_assert!(found.half_width.is_none_or(f64::is_finite));
+                prop_assert!((0.0..=1.0).contains(&found.p_value));
+            }
+        }
+    }
+}

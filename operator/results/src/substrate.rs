@@ -1,0 +1,48 @@
+//! What kind of machine a run was measured on, where that limits what its numbers are good for.
+
+use wasmbench_core::units::cut;
+
+use crate::environment::Environment;
+
+/// Where the nodes of a cluster come from, as the API tells it of kind's: containers on one machine.
+const KIND: &str = "kind";
+/// The fact of a machine of one's own.
+const NOT_VIRTUAL: &str = "none";
+/// Longest name of a hypervisor, in characters.
+const MAX_NAME_CHARS: usize = 40;
+
+/// What it is and what follows from that, as a sentence; none of a machine of which nothing limits the numbers.
+pub fn sentence(environment: &Environment) -> Option<String> {
+    let provider = environment.node_facts.get("provider");
+    let hypervisor = environment.facts.get("virtualization");
+    let what = words(provider.map(String::as_str), hypervisor.map(String::as_str))?;
+    Some(format!(
+        "{what}: rates and times are those of this machine. Read the ratios, and expect others elsewhere"
+    ))
+}
+
+/// `a virtual machine (KVM)`, `a node of kind`.
+fn words(provider: Option<&str>, hypervisor: Option<&str>) -> Option<String> {
+    let kind = provider.filter(|provider| *provider == KIND);
+    let kind = kind.map(|_| "a node of kind, which is a container".to_owned());
+    let hypervisor = hypervisor.filter(|name| *name != NOT_VIRTUAL);
+    let machine =
+        hypervisor.map(|name| format!("a virtual machine ({})", cut(name, MAX_NAME_CHARS)));
+    let both: Vec<String> = kind.into_iter().chain(machine).collect();
+    (!both.is_empty()).then(|| both.join(", on "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_and_virtual_machines_are_named_and_a_machine_of_ones_own_is_not() {
+        assert_eq!(words(Some("aws"), Some("none")), None);
+        assert_eq!(words(None, None), None);
+        let machine = "a virtual machine (KVM)";
+        assert_eq!(words(Some("gce"), Some("KVM")).as_deref(), Some(machine));
+        let both = "a node of kind, which is a container, on a virtual machine (KVM)";
+        assert_eq!(words(Some("kind"), Some("KVM")).as_deref(), Some(both));
+    }
+}

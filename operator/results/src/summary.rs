@@ -1,0 +1,150 @@
+//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
+//! numbers carry five significant digits, times four; a number that could not be measured is absent.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::NotApplicable;
+
+use crate::cell::CellSummary;
+use crate::coldstart::{ColdStartCell, HarnessFloor};
+use crate::comparison::{Comparison, NoiseFloor};
+use crate::counts::TrialCounts;
+use crate::density::DensityCell;
+use crate::doubt::Doubt;
+use crate::environment::Environment;
+use crate::expectations::Decision;
+use crate::outside::ShimSummary;
+use crate::period::Period;
+use crate::precision::Precision;
+use crate::sandbox::SandboxSummary;
+
+/// Name and version of the summary's schema.
+pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
+
+/// Everything a run found.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: String,
+    /// Which run.
+    pub run: RunName,
+    /// Seed of the order of trials.
+    pub seed: i64,
+    /// The variant that the others are compared with.
+    pub baseline: String,
+    /// The result in one line, at most 200 characters.
+    pub verdict: String,
+    /// Whether nothing speaks against the numbers; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trustworthy: Option<bool>,
+    /// What speaks against the numbers, and what limits them.
+    pub doubts: Vec<Doubt>,
+    /// How the trials ended.
+    pub trials: TrialCounts,
+    /// When it was measured; absent without a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Period>,
+    /// How precise the ratios became; absent without `spec.precision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// Ratios to the baseline, by workload, variant and metric.
+    pub comparisons: Vec<Comparison>,
+    /// What became of the run's expectations, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Decision>,
+    /// The baseline compared with its twin, by workload and metric; empty without a twin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_floors: Vec<NoiseFloor>,
+    /// One entry per variant, workload and sweep point, in the order of the spec.
+    pub cells: Vec<CellSummary>,
+    /// What the container runtime used for the pods outside their cgroups, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shims: Vec<ShimSummary>,
+    /// What is known of the pods beyond the numbers that are compared, by variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandboxes: Vec<SandboxSummary>,
+    /// Cold starts: one entry per variant, workload and number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cold_starts: Vec<ColdStartCell>,
+    /// Cold starts of a subject that does nothing but listen, by number of pods at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harness_floors: Vec<HarnessFloor>,
+    /// Density: one entry per variant and workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub density: Vec<DensityCell>,
+    /// What variants cannot do by their definition: not planned, so that there is no cell for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<NotApplicable>,
+    /// Distinct reasons for failed and skipped trials, the most frequent first.
+    pub failures: Vec<FailureGroup>,
+    /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.
+    pub failures_not_listed: u32,
+    /// Where and with what it was measured.
+    pub environment: Environment,
+    /// What was asked for. Absent when it is too large for a report; the run itself has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<BenchmarkRunSpec>,
+    /// What reports say of the variants and workloads, even without the spec.
+    pub compared: Compared,
+}
+
+/// Which run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct RunName {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Uid, which no other run ever has.
+    pub uid: String,
+}
+
+/// Trials that failed or were skipped for the same reason.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureGroup {
+    /// Name of the variant.
+    pub variant: String,
+    /// The reason as one word.
+    pub reason: String,
+    /// What happened the first time, and what to do about it; at most 512 characters.
+    pub message: String,
+    /// The first trial of the group, `variant/workload/point/bN`.
+    pub first: String,
+    /// Trials that were tried and failed.
+    pub failed: u32,
+    /// Trials that were not tried any more.
+    pub skipped: u32,
+}
+
+/// The variants, workloads and sweeps in words.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    /// One entry per variant: name and what it is.
+    pub variants: Vec<Named>,
+    /// What the twin is, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// One entry per workload: name, and request with the right answer.
+    pub workloads: Vec<Named>,
+    /// One sentence per sweep.
+    pub sweeps: Vec<String>,
+    /// Repetitions of every cell.
+    pub blocks: u32,
+    /// The smallest difference that matters, as a share of 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_effect: Option<f64>,
+}
+
+/// A name and what is behind it, in words.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// What it is, at most 160 characters.
+    pub what: String,
+}

@@ -1,0 +1,337 @@
+//! The numbers of one trial: a record in, rates, latencies and resources per request out.
+
+use serde::{Deserialize, Serialize};
+use wasmbench_core::noise::{self, Noise};
+use wasmbench_core::rounding::{SUMMARY_DIGITS, TIME_DIGITS, round_significant};
+use wasmbench_core::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
+use wasmbench_core::wire::open_loop::Peak;
+
+use crate::histogram::Histogram;
+use crate::measure::Metric;
+use crate::open_loop::trial as scheduled;
+use crate::open_loop::trial::OpenLoopTrial;
+use crate::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
+use crate::{clock, fortio};
+
+/// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
+/// 100, p50 from 20. With fewer, single requests decide it.
+pub const REQUESTS_BEYOND_PERCENTILE: u64 = 10;
+
+/// Whether `requests` are enough for the percentile that leaves one request in `one_in` beyond it.
+pub const fn carries(requests: u64, one_in: u64) -> bool {
+    requests >= REQUESTS_BEYOND_PERCENTILE * one_in
+}
+
+/// What became of a trial.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum TrialState {
+    /// Measured, and part of the numbers.
+    Valid,
+    /// Measured, but requests failed, answers were wrong or the node was noisy: shown, and not part
+    /// of the numbers.
+    Invalid,
+    /// Tried without a usable measurement.
+    Failed,
+    /// Not tried.
+    Skipped,
+}
+
+/// One trial with its numbers. A number that could not be measured is absent, never zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Block, counted from 1.
+    pub block: u32,
+    /// Position in the run's shuffled order, counted from 0.
+    pub position: u32,
+    /// What became of it.
+    pub state: TrialState,
+    /// Why it failed, was skipped or is invalid, as one word.
+    pub reason: Option<String>,
+    /// What was measured.
+    pub metrics: Metrics,
+}
+
+/// What was measured in one timed window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Requests with the expected status.
+    pub requests: u64,
+    /// All other requests, those of an open loop's peak included.
+    pub errors: u64,
+    /// Successful requests per second.
+    pub rps: Option<f64>,
+    /// Median latency of the successful requests, in microseconds.
+    pub p50: Option<f64>,
+    /// 90th percentile of their latency, in microseconds.
+    pub p90: Option<f64>,
+    /// 99th percentile of their latency, in microseconds.
+    pub p99: Option<f64>,
+    /// Latencies of the successful requests; empty where they were read from a summary, and in an open loop,
+    /// whose service times are exact.
+    pub latency: Histogram,
+    /// Whether latencies were told apart so badly that the median is a guess.
+    pub clock_too_coarse: bool,
+    /// CPU time of the subject's pod per request of the window, in microseconds.
+    pub cpu: Option<f64>,
+    /// Memory of the subject's pod, in bytes; see [`MemorySource`].
+    pub memory: Option<u64>,
+    /// Which memory it is.
+    pub memory_source: Option<MemorySource>,
+    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
+    pub generator_cpu_share: Option<f64>,
+    /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
+    /// to 1) of all CPUs of the node.
+    pub others_cpu_share: Option<f64>,
+    /// CPU time that went to other virtual machines, as a share (0 to 1) of all CPUs of the node.
+    pub steal_share: Option<f64>,
+    /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
+    pub memory_wait_share: Option<f64>,
+    /// CPUs of the node, of which these are shares.
+    pub cpus: Option<u32>,
+    /// Whether the window was too short to know these shares, though the node was read.
+    pub is_too_short_for_noise: bool,
+    /// The window that the node's noise spoilt, when the trial was measured once more.
+    pub discarded: Option<Discarded>,
+    /// Rate times mean latency as a share of the connections.
+    pub connections_busy: Option<f64>,
+    /// Whether the rate had come to rest when the window began.
+    pub warmup_settled: Option<bool>,
+    /// Scheduler periods in which a CPU limit stopped the subject.
+    pub throttled_periods: Option<u64>,
+    /// What worked for the pod outside its cgroup.
+    pub shim: Option<ShimUse>,
+    /// What else is known of the pod.
+    pub sandbox: Option<SandboxUse>,
+    /// Latencies from the schedule, where the load had one. `p50` to `p99` are service times then.
+    pub open_loop: Option<OpenLoopTrial>,
+}
+
+impl Metrics {
+    /// The number of `metric`; `None` where it is none of a load.
+    pub fn of(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::ThroughputRps => self.rps,
+            Metric::WarmP50 => self.p50,
+            Metric::CpuPerRequest => self.cpu,
+            Metric::Memory => self.memory.map(|bytes| bytes as f64),
+            Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
+            Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
+            // No number of a load: coldstart::compare has them.
+            Metric::ColdStartListening | Metric::ColdStartAnswer => None,
+        }
+    }
+
+    /// How noisy the node was.
+    pub const fn noise(&self) -> Noise {
+        Noise {
+            others: self.others_cpu_share,
+            stolen: self.steal_share,
+            memory_waits: self.memory_wait_share,
+            cpus: self.cpus,
+        }
+    }
+}
+
+/// What is said of a window that was thrown away because the node was noisy; nothing of it when
+/// read from a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Discarded {
+    /// Requests per second.
+    pub rps: Option<f64>,
+    /// How noisy the node was.
+    pub noise: Noise,
+}
+
+impl Discarded {
+    fn of(window: DiscardedWindow, cpus: Option<u32>) -> Self {
+        Self {
+            rps: Some(round_significant(window.rps, SUMMARY_DIGITS)),
+            noise: Noise {
+                others: window.others_cpu_share,
+                stolen: window.steal_share,
+                memory_waits: window.memory_wait_share,
+                cpus,
+            },
+        }
+    }
+}
+
+/// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
+/// among them: it includes the start of the container, which for a small service is far above
+/// anything the service ever uses.
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum MemorySource {
+    /// The working set at the end of the window: all memory without inactive file pages.
+    WorkingSet,
+    /// All memory at the end of the window, page cache included.
+    Usage,
+}
+
+/// The numbers of a document's timed window; `Ok(None)` when it has none.
+pub fn metrics(
+    document: &LoadDocument,
+    expected_status: u16,
+) -> Result<Option<Metrics>, fortio::Error> {
+    let Some(window) = &document.timed else {
+        return Ok(None);
+    };
+    let load = fortio::parse(&window.fortio, expected_status)?;
+    let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
+    let round_time = |value: f64| round_significant(value, TIME_DIGITS);
+    let exact = window.open_loop.map(|window| window.service);
+    let latency = |share: f64| load.latency.percentile(share).map(round_time);
+    let meter = window.subject.as_ref();
+    let (memory, memory_source) = meter.map(memory).unzip();
+    let any_success = load.succeeded > 0;
+    let cpus = document.environment.facts.get("cpus");
+    let cpus = cpus.and_then(|list| noise::cpus(list));
+    let peak = window
+        .open_loop
+        .map(|window| window.peak)
+        .unwrap_or_default();
+    // What spoilt the peak spoilt the rate that follows from it.
+    let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)));
+    let noise = noise.unwrap_or_default();
+    Ok(Some(Metrics {
+        requests: load.succeeded,
+        errors: load.failed + peak.failed.unwrap_or_default(),
+        rps: any_success.then(|| round(load.succeeded as f64 / load.seconds)),
+        p50: exact
+            .map_or_else(
+                || latency(0.50),
+                |exact| Some(round_time(exact.p50_microseconds)),
+            )
+            .filter(|_| any_success),
+        p90: exact
+            .map_or_else(
+                || latency(0.90),
+                |exact| Some(round_time(exact.p90_microseconds)),
+            )
+            .filter(|_| any_success),
+        p99: exact
+            .map_or_else(
+                || latency(0.99),
+                |exact| Some(round_time(exact.p99_microseconds)),
+            )
+            .filter(|_| any_success),
+        latency: if exact.is_some() {
+            Histogram::default()
+        } else {
+            load.latency.clone()
+        },
+        clock_too_coarse: clock::is_too_coarse(
+            exact.is_none().then_some(&load.latency),
+            &document.environment,
+        ),
+        cpu: meter
+            .and_then(|meter| cpu_per_request(meter, &load))
+            .map(round_time),
+        memory,
+        memory_source,
+        generator_cpu_share: cpus
+            .and_then(|cpus| {
+                generator_cpu_share(window, &peak, generator_cpus(document, window, cpus))
+            })
+            .map(round),
+        others_cpu_share: noise.others,
+        steal_share: noise.stolen,
+        memory_wait_share: noise.memory_waits,
+        cpus,
+        is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
+        connections_busy: load.connections_busy.map(round_time),
+        warmup_settled: document.warmup.and_then(|warmup| warmup.settled),
+        discarded: window
+            .discarded
+            .map(|discarded| Discarded::of(discarded, cpus)),
+        throttled_periods: meter.and_then(|meter| meter.throttled_periods),
+        shim: shim_use(window),
+        sandbox: sandbox_use(window, load.succeeded + load.failed),
+        open_loop: window.open_loop.as_ref().map(scheduled::of_window),
+    }))
+}
+
+fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
+    let requests = load.succeeded + load.failed;
+    (requests > 0).then(|| meter.cpu_nanoseconds as f64 / 1e3 / requests as f64)
+}
+
+fn memory(meter: &Meter) -> (u64, MemorySource) {
+    match meter.memory_working_set_bytes {
+        Some(set) => (set, MemorySource::WorkingSet),
+        None => (meter.memory_bytes, MemorySource::Usage),
+    }
+}
+
+/// How many of the `cpus` of the node the generator may use: a limit may leave it fewer, and so do the
+/// CPUs that the subject has for itself. Its own ceiling is what it may not come near.
+fn generator_cpus(document: &LoadDocument, window: &TimedWindow, cpus: u32) -> f64 {
+    let lists = document.cpus.as_ref();
+    let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
+    let allowed = allowed.map_or(f64::INFINITY, f64::from);
+    let limit = window.generator_cpu_limit.unwrap_or(f64::INFINITY);
+    let few = [allowed, limit].into_iter().filter(|few| *few > 0.0);
+    few.fold(f64::from(cpus), f64::min)
+}
+
+/// CPU time of the generator as a share of what so many CPUs had to give: in the window or at the peak
+/// before it, wherever that was more.
+fn generator_cpu_share(window: &TimedWindow, peak: &Peak, cpus: f64) -> Option<f64> {
+    let share = |used: Option<u64>, nanoseconds: u64| {
+        let (used, available) = (used? as f64, nanoseconds as f64 * cpus);
+        (available > 0.0).then(|| used / available)
+    };
+    let window = share(
+        window.generator_cpu_nanoseconds,
+        window.duration_nanoseconds,
+    );
+    let peak = share(peak.generator_cpu_nanoseconds, peak.duration_nanoseconds);
+    window.into_iter().chain(peak).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter() -> Meter {
+        Meter {
+            cpu_nanoseconds: 6_000_000,
+            memory_bytes: 30,
+            ..Meter::default()
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_shared_by_all_requests_of_the_window() {
+        let load = fortio::Load {
+            seconds: 1.0,
+            succeeded: 20,
+            failed: 10,
+            latency: Histogram::default(),
+            connections_busy: None,
+        };
+        assert_eq!(cpu_per_request(&meter(), &load), Some(200.0));
+    }
+
+    #[test]
+    fn memory_is_the_working_set_where_the_kernel_offers_it_and_never_the_peak() {
+        let mut meter = meter();
+        meter.memory_peak_bytes = Some(50);
+        assert_eq!(memory(&meter), (30, MemorySource::Usage));
+        meter.memory_working_set_bytes = Some(20);
+        assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
+    }
+
+    #[test]
+    fn p99_is_carried_from_a_thousand_requests_on() {
+        assert!(!carries(999, 100));
+        assert!(carries(1000, 100));
+    }
+}
