@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the scripts that read this file
 # What every script under hack/ shares: where things are, and how it speaks.
-# Comes in: nothing. Goes out: paths and functions. Changes nothing by itself.
+# Comes in: nothing. Goes out: paths, functions and cargo's folder. Changes nothing by itself.
 
 shopt -s inherit_errexit # a failure inside $(...) ends the script too
 
 hack=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/wasmbench
+# One place for what cargo makes, whichever script is called first: another would be compiled anew.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}
 # shellcheck source=hack/versions.env
 source "$hack/versions.env"
 

@@ -3,6 +3,9 @@
 # kubectl plugin, and the operator running.
 # shellcheck shell=bash
 
+# shellcheck source=hack/lib/common.sh
+source "${BASH_SOURCE[0]%/*}/common.sh"
+
 : "${WASMBENCH_NAMESPACE:=wasmbench-system}"
 
 # The cluster, its tools and the images in it.

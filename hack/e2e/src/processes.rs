@@ -17,9 +17,7 @@ pub fn operator() -> Option<u32> {
 
 /// The cluster's API server.
 pub fn api_server() -> Option<u32> {
-    all("usr/local/bin/kube-apiserver")
-        .chain(all("kube-apiserver"))
-        .next()
+    all("kube-apiserver").next()
 }
 
 /// The kubelet of each node.
@@ -58,7 +56,8 @@ fn runs(pid: u32, program: &str) -> bool {
     // A zombie has no command line.
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let first = line.split(|byte| *byte == 0).next().unwrap_or_default();
-    first == format!("/{program}").as_bytes()
+    // With the path in its image, or by its name.
+    first.strip_prefix(b"/").unwrap_or(first) == program.as_bytes()
 }
 
 /// By the names of its cgroups, in which systemd's driver writes underscores.

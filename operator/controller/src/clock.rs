@@ -10,10 +10,6 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use kube::client::Body;
 
-/// Clocks that agree to this many seconds count as one: an answer tells whole seconds, and takes time
-/// to arrive.
-const AGREE: i64 = 2;
-
 /// What the answers of the API server tell of its clock.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
@@ -39,22 +35,26 @@ impl ServerClock {
         let service = tower::service_fn(move |request: http::Request<Body>| {
             let (client, clock) = (client.clone(), clock.clone());
             async move {
+                let sent = Timestamp::now();
                 let response = client.send(request).await?;
-                clock.hear(&response, Timestamp::now());
+                clock.hear(&response, sent, Timestamp::now());
                 Ok::<_, kube::Error>(response)
             }
         });
         Client::new(service, namespace)
     }
 
-    fn hear<B>(&self, response: &Response<B>, own: Timestamp) {
+    /// An answer's date is a whole second between the moments, by our clock, at which the request was `sent` and the
+    /// answer `received`, unless the clocks differ.
+    fn hear<B>(&self, response: &Response<B>, sent: Timestamp, received: Timestamp) {
         let date = response.headers().get(DATE).and_then(|date| {
             let date = jiff::fmt::rfc2822::parse(date.to_str().ok()?).ok()?;
             Some(date.timestamp())
         });
         let Some(date) = date else { return };
-        let ahead = date.as_second().saturating_sub(own.as_second());
-        let ahead = if ahead.abs() < AGREE { 0 } else { ahead };
+        let since = |own: Timestamp| date.as_second().saturating_sub(own.as_second());
+        let (least, most) = (since(received), since(sent).saturating_add(1));
+        let ahead = 0.clamp(least.min(most), most);
         if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
             tracing::warn!(
                 ahead_seconds = ahead,
@@ -72,11 +72,13 @@ mod tests {
         "2026-11-22T18:47:44.9Z".parse().unwrap()
     }
 
-    fn after(dates: &[&str]) -> String {
+    /// The server's time after answers with these dates, each of which took so many seconds.
+    fn after(dates: &[&str], seconds: i64) -> String {
         let clock = ServerClock::default();
         for date in dates {
             let response = Response::builder().header(DATE, *date).body(()).unwrap();
-            clock.hear(&response, own());
+            let sent = own() - SignedDuration::from_secs(seconds);
+            clock.hear(&response, sent, own());
         }
         clock.at(own()).to_string()
     }
@@ -84,27 +86,35 @@ mod tests {
     #[test]
     fn a_server_that_is_minutes_ahead_or_behind_is_believed() {
         assert_eq!(
-            after(&["Sun, 22 Nov 2026 18:52:44 GMT"]),
+            after(&["Sun, 22 Nov 2026 18:52:44 GMT"], 0),
             "2026-11-22T18:52:44.9Z"
         );
         assert_eq!(
-            after(&["Sun, 22 Nov 2026 18:42:44 GMT"]),
-            "2026-11-22T18:42:44.9Z"
+            after(&["Sun, 22 Nov 2026 18:42:44 GMT"], 0),
+            "2026-11-22T18:42:45.9Z"
         );
+    }
+
+    #[test]
+    fn an_answer_that_was_long_under_way_is_no_difference() {
+        for date in ["18:47:44", "18:47:35", "18:47:34"] {
+            let date = format!("Sun, 22 Nov 2026 {date} GMT");
+            assert_eq!(after(&[&date], 10), own().to_string(), "{date}");
+        }
     }
 
     #[test]
     fn a_second_is_no_difference_and_a_clock_that_was_set_is_followed() {
         let agrees = "Sun, 22 Nov 2026 18:47:43 GMT";
-        assert_eq!(after(&[agrees]), own().to_string());
+        assert_eq!(after(&[agrees], 0), own().to_string());
         assert_eq!(
-            after(&["Sun, 22 Nov 2026 18:52:44 GMT", agrees]),
+            after(&["Sun, 22 Nov 2026 18:52:44 GMT", agrees], 0),
             own().to_string()
         );
     }
 
     #[test]
     fn what_is_no_date_changes_nothing() {
-        assert_eq!(after(&["yesterday", "", "0"]), own().to_string());
+        assert_eq!(after(&["yesterday", "", "0"], 0), own().to_string());
     }
 }

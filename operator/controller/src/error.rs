@@ -8,8 +8,10 @@ use std::time::Duration;
 use wasmbench_core::store;
 use wasmbench_report::files;
 
-/// Longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+/// Longest pause between two attempts, as long as it may pass: while an API server restarts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// The pause once it lasts.
+const LASTING_PAUSE: Duration = Duration::from_mins(5);
 /// First pause after an error.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -105,7 +107,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Failures in a row after which a run gives its node back.
-const LASTING: u32 = 8;
+const LASTING: u32 = 19;
 
 /// How often each run failed in a row, so that each waits longer after each failure.
 #[derive(Debug, Default)]
@@ -121,11 +123,13 @@ impl Backoff {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let count = failures.entry(uid.to_owned()).or_default();
-        let pause = FIRST_PAUSE
-            .saturating_mul(2u32.saturating_pow(*count))
-            .min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(*count));
         *count = count.saturating_add(1);
-        pause
+        if *count > LASTING {
+            LASTING_PAUSE
+        } else {
+            pause.min(LONGEST_PAUSE)
+        }
     }
 
     /// Whether this run has failed in a row for so long, four minutes by the pauses, that others must not wait for it.
@@ -151,8 +155,9 @@ mod tests {
     #[test]
     fn each_failure_in_a_row_waits_longer_up_to_a_limit() {
         let backoff = Backoff::default();
-        let pauses: Vec<u64> = (0..10).map(|_| backoff.failed("a").as_secs()).collect();
-        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+        let pauses: Vec<u64> = (0..20).map(|_| backoff.failed("a").as_secs()).collect();
+        assert_eq!(pauses[..6], [1, 2, 4, 8, 15, 15]);
+        assert_eq!(pauses[17..], [15, 15, 300]);
     }
 
     #[test]

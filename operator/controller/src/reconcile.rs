@@ -107,7 +107,16 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
             return Ok(Action::await_change());
         }
     };
-    let seen = observe::observe(context, &valid).await?;
+    let (seen, lives) = futures::try_join!(
+        observe::observe(context, &valid),
+        sweep::lives(context, &valid.uid, &valid.namespace, &valid.name),
+    )?;
+    // The watch may lag behind, and what a run that is gone takes now nobody would give back.
+    if !lives {
+        return sweep::run_is_gone(context, &valid.uid)
+            .await
+            .map(|()| Action::await_change());
+    }
     let plan = plan(&valid, &seen, context.clock.now());
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);

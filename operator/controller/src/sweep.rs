@@ -115,7 +115,13 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
     Ok(())
 }
 
-async fn lives(context: &Context, uid: &str, namespace: &str, name: &str) -> Result<bool, Error> {
+/// Whether this run is still there, as the API server says.
+pub async fn lives(
+    context: &Context,
+    uid: &str,
+    namespace: &str,
+    name: &str,
+) -> Result<bool, Error> {
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
     let found = api.get_metadata_opt(name).await.map_err(failed("a run"))?;
     Ok(found.is_some_and(|run| run.metadata.uid.as_deref() == Some(uid)))
