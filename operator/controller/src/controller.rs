@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::channel::mpsc::UnboundedSender;
@@ -12,6 +13,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::{CustomResourceExt, PartialObjectMeta};
 use kube::runtime::reflector::ObjectRef;
+use kube::runtime::utils::Backoff;
 use kube::runtime::{Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
@@ -28,6 +30,22 @@ use crate::sweep;
 
 /// Runs that are looked after at the same time.
 const CONCURRENCY: u16 = 8;
+
+/// The pause after a watch failed. It is the same for all: the controller's watches share one, and a pause that grows with
+/// each failure of any of them would be minutes long after a restart of the API server.
+struct WatchPause;
+
+impl Iterator for WatchPause {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        Some(Duration::from_secs(1))
+    }
+}
+
+impl Backoff for WatchPause {
+    fn reset(&mut self) {}
+}
 
 /// The CRD as it stands in `crds/`.
 pub fn crd_yaml() -> anyhow::Result<String> {
@@ -51,7 +69,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let own_namespace = context.config.operator_namespace.clone();
     let (store, writer) = reflector::store();
     let listed = watcher(runs, config.clone().page_size(kept::PAGE));
-    let listed = listed.default_backoff().modify(kept::slim);
+    let listed = listed.backoff(WatchPause).modify(kept::slim);
     let controller =
         Controller::for_stream(listed.reflect(writer).applied_objects(), store.clone());
     let _ = context.runs.set(store.clone());
@@ -60,6 +78,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let all_runs = store.clone();
     let (of_pods, of_jobs) = (context.quiet.clone(), context.quiet.clone());
     let controller = controller
+        .trigger_backoff(WatchPause)
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
         .watches(Api::<Pod>::all(client.clone()), pods, move |pod| {
             let can_wait = of_pods.is_of_another_trial(&pod.metadata);
@@ -120,7 +139,7 @@ async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>) {
     warn_of(sweep::orphans(&context).await);
     let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
     let config = watcher::Config::default().timeout(WATCH_SECONDS);
-    let events = watcher(runs, config).default_backoff();
+    let events = watcher(runs, config).backoff(WatchPause);
     pin_mut!(events);
     let (mut gone, mut urgent) = (vec![], false);
     loop {
