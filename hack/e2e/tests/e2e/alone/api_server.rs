@@ -10,7 +10,7 @@ use wasmbench_e2e::{PATIENCE, eventually, operator_namespace, runs};
 
 /// The cluster's own controllers may die with the API server, and start no pod for a minute.
 const SHORT: &str = r"
-blocks: 6
+blocks: 3
 noiseFloor: false
 subjectReadyTimeoutSeconds: 300
 variants:
@@ -65,7 +65,7 @@ async fn a_run_goes_on_at_once_when_the_api_server_is_back_and_loses_nothing() {
         let run = runs::finished(&client, &namespace, "survivor", 300).await;
         let records = runs::records(&client, &run).await;
         let outcomes = runs::outcomes(&records);
-        assert_eq!((records.len(), outcomes.len()), (12, 12), "{outcomes:#?}");
+        assert_eq!((records.len(), outcomes.len()), (6, 6), "{outcomes:#?}");
         assert!(
             outcomes.values().all(|outcome| outcome == "Measured"),
             "{outcomes:#?}"
