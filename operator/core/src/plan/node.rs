@@ -197,8 +197,8 @@ fn no_node(placement: &Placement, seen: &Observed) -> String {
         " (the administrator's limits.nodeSelector included)"
     };
     format!(
-        "no node has the labels {}{whose} with taints that the run tolerates: label a node, or create a \
-         new run with another spec.placement",
+        "no node has the labels {}{whose} with taints that the run tolerates: label a node and create the \
+         run again, or one with another spec.placement",
         wanted.join(",")
     )
 }
