@@ -2,8 +2,7 @@
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Variant;
-use wasmbench_core::variants::engine::COMPUTE_RATIO;
-use wasmbench_core::variants::engine::contradiction;
+use wasmbench_core::variants::engine::{COMPUTE_RATIO, contradiction};
 use wasmbench_core::wire::instrument::EngineFacts;
 use wasmbench_core::wire::record::Record;
 

@@ -2,8 +2,7 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
-use wasmbench_core::config::Images;
-use wasmbench_core::config::OperatorConfig;
+use wasmbench_core::config::{Images, OperatorConfig};
 
 use crate::operator_namespace;
 

@@ -10,8 +10,7 @@ use kube::{Api, Client};
 use wasmbench_api::{BenchmarkRun, conditions, labels};
 use wasmbench_core::build::component_selector;
 use wasmbench_core::store;
-use wasmbench_core::wire::record::Outcome;
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::record::{Outcome, Record};
 
 use crate::answered;
 

@@ -9,8 +9,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, Config, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::component_selector;
-use wasmbench_core::build::names;
+use wasmbench_core::build::{component_selector, names};
 
 use crate::args::ClusterArgs;
 use crate::error::{Error, root_cause};

@@ -12,9 +12,9 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::{CustomResourceExt, PartialObjectMeta};
-use kube::runtime::reflector::ObjectRef;
+use kube::runtime::reflector::{self, ObjectRef};
 use kube::runtime::utils::Backoff;
-use kube::runtime::{Controller, WatchStreamExt, controller, reflector, watcher};
+use kube::runtime::{Controller, WatchStreamExt, controller, watcher};
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::lifetime::is_finished;
@@ -22,11 +22,10 @@ use wasmbench_core::observed::PodState;
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
-use crate::kept;
 use crate::observe::pod_seen;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
-use crate::sweep;
+use crate::{kept, sweep};
 
 /// Runs that are looked after at the same time.
 const CONCURRENCY: u16 = 8;

@@ -10,12 +10,8 @@ use jiff::Timestamp;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
-use wasmbench_core::lifetime::expires_at;
-use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::plan::Plan;
-use wasmbench_core::plan::Stage;
-use wasmbench_core::plan::Wake;
-use wasmbench_core::plan::plan;
+use wasmbench_core::lifetime::{expires_at, is_finished};
+use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};

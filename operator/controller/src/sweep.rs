@@ -9,8 +9,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::build::component_selector;
-use wasmbench_core::build::selector;
+use wasmbench_core::build::{component_selector, selector};
 
 use crate::act;
 use crate::context::Context;

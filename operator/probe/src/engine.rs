@@ -2,14 +2,12 @@
 //! change what was measured.
 
 use serde_json::Value;
-use wasmbench_core::variants::engine::COMPUTE_RATIO;
-use wasmbench_core::variants::engine::SLOWEST_COMPILED;
+use wasmbench_core::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
 use wasmbench_core::wire::instrument::EngineFacts;
 
-use crate::http;
 use crate::output::progress;
-use crate::pace;
 use crate::target::Target;
+use crate::{http, pace};
 
 /// More members are none of an engine's.
 const MAX_MEMBERS: usize = 32;

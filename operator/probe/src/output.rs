@@ -7,9 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 
 /// Nothing larger is printed: a container log and a record must hold the document.
 pub const MAX_DOCUMENT: usize = 400_000;

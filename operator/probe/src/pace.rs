@@ -4,8 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use wasmbench_core::variants::engine::CHAIN_NANOSECONDS;
-use wasmbench_core::variants::engine::COMPUTE_RATIO;
+use wasmbench_core::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
 use wasmbench_core::wire::instrument::EngineFacts;
 
 /// As many as the guest does.

@@ -4,10 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use wasmbench_core::wire::request::CGROUP_MOUNT;
-use wasmbench_core::wire::request::CONTAINERD_MOUNT;
-use wasmbench_core::wire::request::PROC_MOUNT;
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
 
 /// Where fortio lies in the probe's image.
 const FORTIO: &str = "/fortio";

@@ -3,10 +3,7 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use wasmbench_core::wire::document::Environment;
-use wasmbench_core::wire::document::LOAD_SCHEMA;
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::document::Readiness;
+use wasmbench_core::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
 
 /// A port of the loopback where nothing listens yet. It lies below those that the kernel gives to whoever asks for
 /// any: of these, a free one may be somebody else's a moment later.

@@ -5,8 +5,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
-use wasmbench_core::build::lease;
-use wasmbench_core::build::names;
+use wasmbench_core::build::{lease, names};
 use wasmbench_core::observed::LeaseSeen;
 use wasmbench_core::validate::ValidatedRun;
 

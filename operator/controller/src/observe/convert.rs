@@ -11,14 +11,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use wasmbench_api::labels;
 use wasmbench_core::build::probe_job::SUBJECT_UID;
-use wasmbench_core::observed::LeaseSeen;
-use wasmbench_core::observed::NodeSeen;
-use wasmbench_core::observed::PodSeen;
-use wasmbench_core::observed::PodState;
-use wasmbench_core::observed::ProbeSeen;
-use wasmbench_core::observed::SubjectSeen;
-use wasmbench_core::observed::TaintSeen;
-use wasmbench_core::observed::Waiting;
+use wasmbench_core::observed::{
+    LeaseSeen, NodeSeen, PodSeen, PodState, ProbeSeen, SubjectSeen, TaintSeen, Waiting,
+};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::TrialId;
 

@@ -3,10 +3,7 @@
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use wasmbench_core::plan::Failure;
-use wasmbench_core::plan::SANDBOX_FAILED;
-use wasmbench_core::plan::explained;
-use wasmbench_core::plan::wants_event;
+use wasmbench_core::plan::{Failure, SANDBOX_FAILED, explained, wants_event};
 
 use super::convert::quote_end;
 use crate::context::Context;

@@ -18,13 +18,9 @@ use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::api::{ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use wasmbench_api::labels;
-use wasmbench_core::build::component_selector;
-use wasmbench_core::build::selector;
+use wasmbench_core::build::{component_selector, selector};
 use wasmbench_core::lifetime::is_finished;
-use wasmbench_core::observed::NodeSeen;
-use wasmbench_core::observed::Observed;
-use wasmbench_core::observed::RunSeen;
-use wasmbench_core::observed::Standing;
+use wasmbench_core::observed::{NodeSeen, Observed, RunSeen, Standing};
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
 

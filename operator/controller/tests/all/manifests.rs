@@ -9,15 +9,10 @@ use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_core::config::Images;
-use wasmbench_core::config::Limits;
-use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::config::ProbeConfig;
-use wasmbench_core::config::RuntimeClasses;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::validate::validate;
-use wasmbench_core::wire::request::MeterLevel;
-use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 use crate::support::structural;
 

@@ -8,8 +8,7 @@ use kube::Api;
 use kube::api::ListParams;
 use tokio::time::{sleep, timeout};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::CompileCache;
-use wasmbench_core::wire::cold_start::ImagePull;
+use wasmbench_core::wire::cold_start::{CompileCache, ImagePull};
 
 use super::pull::{PullEvents, told};
 use super::sample::{Course, Pods};

@@ -6,11 +6,8 @@ use futures::StreamExt;
 use futures::future::join_all;
 use kube::api::{DeleteParams, LogParams};
 use tokio::time::{Instant, sleep, timeout_at};
-use wasmbench_core::wire::cold_start::Clock;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::cold_start::REMOVAL_SECONDS;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::cold_start::{Clock, ColdStep, REMOVAL_SECONDS};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use super::log::{LOG_BYTES, listening};

@@ -5,8 +5,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use wasmbench_core::wire::cold_start::ColdStartRequest;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 

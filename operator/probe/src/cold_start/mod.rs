@@ -23,22 +23,17 @@ mod watch;
 use std::time::Duration;
 
 use kube::{Api, Client};
-use wasmbench_core::wire::cold_start::COLD_START_SCHEMA;
-use wasmbench_core::wire::cold_start::ColdSample;
-use wasmbench_core::wire::cold_start::ColdStartDocument;
-use wasmbench_core::wire::cold_start::ColdStartRequest;
-use wasmbench_core::wire::cold_start::with_refills;
-use wasmbench_core::wire::document::Answer;
-use wasmbench_core::wire::document::Environment;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use runtime::Runtime;
+use wasmbench_core::wire::cold_start::{
+    COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
+};
+use wasmbench_core::wire::document::{Answer, Environment, ProbeFailure, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
 
 use crate::environment;
 use crate::output::progress;
 use crate::settings::Settings;
 use crate::target::Target;
-use runtime::Runtime;
 pub use sample::{Course, Pods};
 
 /// A connection to the API server that says nothing for this long is dead.

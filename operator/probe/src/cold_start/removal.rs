@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use wasmbench_core::wire::cold_start::IMAGE_REMOVAL_SECONDS;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use super::runtime::unavailable;

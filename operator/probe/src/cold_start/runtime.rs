@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use futures::channel::mpsc::UnboundedReceiver;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use crate::containerd::events::RuntimeEvent;

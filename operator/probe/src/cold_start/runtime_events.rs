@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
-use wasmbench_core::wire::cold_start::Clock;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::cold_start::{Clock, ColdStep};
 
 use super::pull::PullEvents;
 use super::sample::{Course, Pods};

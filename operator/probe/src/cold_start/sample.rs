@@ -13,12 +13,8 @@ use kube::Api;
 use kube::api::PostParams;
 use tokio::time::{Instant, sleep, timeout_at};
 use wasmbench_core::plan::OVER_QUOTA;
-use wasmbench_core::wire::cold_start::ColdSample;
-use wasmbench_core::wire::cold_start::ColdStartRequest;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::document::Answer;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::cold_start::{ColdSample, ColdStartRequest, ColdStep};
+use wasmbench_core::wire::document::{Answer, ProbeFailure, ProbeFailureReason};
 
 use super::runtime::Runtime;
 use super::timeline::Timeline;

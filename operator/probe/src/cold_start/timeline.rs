@@ -4,11 +4,7 @@ use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::Clock;
-use wasmbench_core::wire::cold_start::ColdPod;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::cold_start::ImagePull;
-use wasmbench_core::wire::cold_start::Moment;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Moment};
 
 /// Conditions of a pod and the steps that they end.
 const CONDITIONS: [(&str, ColdStep); 3] = [

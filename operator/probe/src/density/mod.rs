@@ -9,12 +9,8 @@ mod climb;
 mod step;
 mod stop;
 
-use wasmbench_core::wire::density::DENSITY_SCHEMA;
-use wasmbench_core::wire::density::DensityDocument;
-use wasmbench_core::wire::density::DensityRequest;
-use wasmbench_core::wire::document::Environment;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::density::{DENSITY_SCHEMA, DensityDocument, DensityRequest};
+use wasmbench_core::wire::document::{Environment, ProbeFailure, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
 
 use crate::cold_start::{connect, failure, unavailable};

@@ -5,15 +5,9 @@ use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
 use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::density::DensityRequest;
-use wasmbench_core::wire::density::DensityStep;
-use wasmbench_core::wire::density::LOAD_SECONDS;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::request::Load as Amount;
-use wasmbench_core::wire::request::MeterLevel;
+use wasmbench_core::wire::density::{DensityMemory, DensityRequest, DensityStep, LOAD_SECONDS};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
+use wasmbench_core::wire::request::{Load as Amount, MeterLevel};
 
 use super::stop;
 use crate::cold_start::{Pods, failure};

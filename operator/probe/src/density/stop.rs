@@ -4,10 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use wasmbench_core::wire::density::DensityStopReason;
-use wasmbench_core::wire::density::DensityStopped;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::density::{DensityStopReason, DensityStopped};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 /// Memory of the node, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

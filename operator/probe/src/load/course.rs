@@ -3,8 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_core::wire::document::{ProbeFailure, TimedWindow};
 
 use super::amounts::Amounts;
 use super::timed::{Bench, Warm};

@@ -13,17 +13,11 @@ mod window;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::Expectation;
-use wasmbench_core::wire::document::Answer;
-use wasmbench_core::wire::document::Environment;
-use wasmbench_core::wire::document::LOAD_SCHEMA;
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
-use wasmbench_core::wire::document::Readiness;
+use wasmbench_core::wire::document::{
+    Answer, Environment, LOAD_SCHEMA, LoadDocument, ProbeFailure, ProbeFailureReason, Readiness,
+};
 use wasmbench_core::wire::request as wire;
-use wasmbench_core::wire::request::LoadRequest;
-use wasmbench_core::wire::request::MeterLevel;
-use wasmbench_core::wire::request::REQUEST_ENV;
+use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
 use crate::answer::Judged;
 use crate::fortio::args::Load;

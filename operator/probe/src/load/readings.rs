@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use wasmbench_core::wire::document::Meter;
-use wasmbench_core::wire::document::NodeCpu;
-use wasmbench_core::wire::document::Processes;
+use wasmbench_core::wire::document::{Meter, NodeCpu, Processes};
 
 use crate::clock::unix_nanoseconds;
 use crate::fortio::child::Edge;

@@ -3,11 +3,8 @@
 
 use std::time::Duration;
 
-use wasmbench_core::open_loop;
-use wasmbench_core::open_loop::Schedule;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
-use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_core::open_loop::{self, Schedule};
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
 
 use super::failure;

@@ -6,10 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use wasmbench_core::noise::Noise;
-use wasmbench_core::wire::document::ProbeFailure;
-use wasmbench_core::wire::document::ProbeFailureReason;
-use wasmbench_core::wire::document::TimedWindow;
-use wasmbench_core::wire::document::Warmup;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
 use wasmbench_core::wire::request::NoiseRule;
 
 use super::amounts::{Amounts, limit};

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use wasmbench_core::noise::Noise;
-use wasmbench_core::wire::document::DiscardedWindow;
-use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_core::wire::document::{DiscardedWindow, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
 
 use crate::buckets::{Buckets, Seen};

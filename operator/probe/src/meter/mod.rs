@@ -17,11 +17,7 @@ pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
 pub use processes::Threads;
 use shim::Shims;
-use wasmbench_core::wire::document::Meter;
-use wasmbench_core::wire::document::Outside;
-use wasmbench_core::wire::document::Pause;
-use wasmbench_core::wire::document::Pressure;
-use wasmbench_core::wire::document::Processes;
+use wasmbench_core::wire::document::{Meter, Outside, Pause, Pressure, Processes};
 
 /// The counters of one pod.
 #[derive(Debug)]

@@ -6,8 +6,7 @@ use wasmbench_core::units::{self, NOTHING, judged_ratio, marked};
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Metric, Sweep};
-use wasmbench_results::open_loop::OpenLoopSummary;
-use wasmbench_results::open_loop::achieved;
+use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 

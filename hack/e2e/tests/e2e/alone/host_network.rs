@@ -1,7 +1,6 @@
 //! On the node's network the first answer is seen when it is there.
 
-use wasmbench_core::wire::cold_start::ColdPod;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace_of;
 use wasmbench_e2e::runs;

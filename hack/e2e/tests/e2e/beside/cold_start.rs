@@ -2,10 +2,7 @@
 
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::Clock;
-use wasmbench_core::wire::cold_start::ColdPod;
-use wasmbench_core::wire::cold_start::ColdSample;
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;

@@ -2,11 +2,7 @@
 //! of an image is as it was asked for, and containerd's events stand where they belong.
 
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::Clock;
-use wasmbench_core::wire::cold_start::ColdPod;
-use wasmbench_core::wire::cold_start::ColdSample;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::cold_start::CompileCache;
+use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;

@@ -1,8 +1,7 @@
 //! Density: a ladder is climbed and measured, one that the node has no room for ends in good order,
 //! and nothing is left behind.
 
-use wasmbench_core::wire::density::DensityDocument;
-use wasmbench_core::wire::density::DensityStopReason;
+use wasmbench_core::wire::density::{DensityDocument, DensityStopReason};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;

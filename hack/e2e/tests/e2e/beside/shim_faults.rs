@@ -2,8 +2,7 @@
 //! other variants are measured.
 
 use kube::Client;
-use wasmbench_core::wire::record::Outcome;
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::record::{Outcome, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runtime_class::{self, ShimOnNodes};

@@ -1,10 +1,7 @@
 //! What the harness takes of a cold start, beside a service that does no more than listen.
 
-use wasmbench_core::wire::cold_start::ColdSample;
-use wasmbench_core::wire::cold_start::ColdStartDocument;
-use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::Point;
-use wasmbench_core::wire::record::Record;
+use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, ColdStep};
+use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{runs, selftest};
 

@@ -5,22 +5,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::build::cold_start_job::cold_start_job;
-use wasmbench_core::build::probe_job::Target;
-use wasmbench_core::build::probe_job::probe_job;
-use wasmbench_core::build::subject_pod::cold_subject;
-use wasmbench_core::build::subject_pod::subject_pod;
+use wasmbench_core::build::probe_job::{Target, probe_job};
+use wasmbench_core::build::subject_pod::{cold_subject, subject_pod};
 use wasmbench_core::build::upstream_pod::upstream_pod;
-use wasmbench_core::config::Images;
-use wasmbench_core::config::Limits;
-use wasmbench_core::config::OperatorConfig;
-use wasmbench_core::config::ProbeConfig;
-use wasmbench_core::config::RuntimeClasses;
-use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::validate::validate;
-use wasmbench_core::wire::record::Point;
-use wasmbench_core::wire::record::TrialId;
-use wasmbench_core::wire::request::MeterLevel;
-use wasmbench_core::wire::request::NoiseRule;
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
+use wasmbench_core::validate::{ValidatedRun, validate};
+use wasmbench_core::wire::record::{Point, TrialId};
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 use super::chart::{NAMESPACE, repository};
 

@@ -10,8 +10,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::document::ProbeFailureReason;
+use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
 
 /// The pod that requests name.
