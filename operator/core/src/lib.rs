@@ -26,4 +26,5 @@ pub mod units;
 pub mod validate;
 pub mod variants;
 pub mod version;
+pub mod waiting;
 pub mod wire;

@@ -96,7 +96,7 @@ mod tests {
              \"containerd-shim-wasmbench-broken-v1\": file does not exist"
         );
         let said = latest(&[event("run-a", &note, "2026-01-01T00:00:01Z")], "run-a").unwrap();
-        let failure = Failure::new(wasmbench_core::plan::FailureReason::SubjectNotStarted, "");
+        let failure = Failure::new(wasmbench_core::plan::FailureReason::StartTimedOut, "");
         let told = explained(failure, &said).message;
         assert!(told.starts_with("the shim is not on the node"), "{told}");
     }

@@ -28,8 +28,10 @@ pub enum FailureReason {
     PodRejected,
     /// The pod does not fit the node.
     Unschedulable,
-    /// The container could not be created, or the pod did not run in time.
+    /// The container could not be created, or the node cannot run its runtime.
     SubjectNotStarted,
+    /// The pod did not run in time, and nobody says why.
+    StartTimedOut,
     /// The container ended while it should serve.
     SubjectCrashed,
     /// The running pod is not the one that was asked for.
@@ -81,6 +83,7 @@ pub fn scope(reason: &str) -> Scope {
         ) => Scope::Variant,
         Ok(
             R::Unschedulable
+            | R::StartTimedOut
             | R::SubjectCrashed
             | R::SubjectAltered
             | R::SubjectLost

@@ -1,12 +1,12 @@
 //! Why a node could not start a pod. A pod whose sandbox cannot be made says nothing in its status:
 //! only the kubelet's event knows, in the words of containerd. Pure.
 
-use crate::plan::failure::Failure;
+use crate::plan::failure::{Failure, FailureReason};
 
 /// Reason of the kubelet's event about a sandbox that it could not make.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
 /// What waiting for a pod whose sandbox cannot be made ends with, by operator and probe.
-const MAY_LACK_A_SANDBOX: [&str; 2] = ["SubjectNotStarted", "StartTimedOut"];
+const MAY_LACK_A_SANDBOX: &str = "StartTimedOut";
 /// What containerd says, and what to do about it. The first that fits counts.
 const REMEDIES: [(&str, &str); 5] = [
     (
@@ -37,31 +37,27 @@ const REMEDIES: [(&str, &str); 5] = [
 
 /// Whether an event may tell more about a failure with this reason.
 pub fn wants_event(failure: &Failure) -> bool {
-    MAY_LACK_A_SANDBOX.contains(&failure.reason.as_str())
+    failure.reason == MAY_LACK_A_SANDBOX
 }
 
-/// `failure`, told by what the kubelet said (`event`) where that names a cause.
+/// `failure`, told by what the kubelet said (`event`). Where that names a cause, no pod of the variant
+/// can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
     let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
         let message = format!("{}; the node said: {event}", failure.message);
         return Failure { message, ..failure };
     };
-    Failure {
-        message: format!("{remedy} (it said: {event})"),
-        ..failure
-    }
+    let message = format!("{remedy} (it said: {event})");
+    Failure::new(FailureReason::SubjectNotStarted, message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::FailureReason;
 
-    fn told(event: &str) -> String {
-        let failure = Failure::new(FailureReason::SubjectNotStarted, "it did not run");
-        let explained = explained(failure, event);
-        assert_eq!(explained.reason, "SubjectNotStarted");
-        explained.message
+    fn told(event: &str) -> Failure {
+        let failure = Failure::new(FailureReason::StartTimedOut, "it did not run");
+        explained(failure, event)
     }
 
     #[test]
@@ -84,18 +80,20 @@ mod tests {
                 "it did not run; the node said: plugin",
             ),
         ] {
-            let message = told(event);
+            let Failure { reason, message } = told(event);
             assert!(
                 message.contains(remedy) && message.contains(event),
                 "{message}"
             );
+            let is_known = !remedy.starts_with("it did not run");
+            assert_eq!(reason == "SubjectNotStarted", is_known, "{reason}");
         }
     }
 
     #[test]
     fn a_pod_that_ran_needs_no_event() {
         let of = |reason| wants_event(&Failure::new(reason, ""));
-        assert!(of(FailureReason::SubjectNotStarted));
+        assert!(of(FailureReason::StartTimedOut));
         assert!(!of(FailureReason::SubjectCrashed));
     }
 }

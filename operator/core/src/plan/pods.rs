@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake};
+use crate::waiting::{self, Hopeless};
 use crate::wire::record::TrialId;
 
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
@@ -57,40 +58,25 @@ pub(super) enum Verdict {
     At(Timestamp),
 }
 
-pub(super) fn no_image(reason: &str, message: &str) -> Failure {
-    Failure::new(
-        FailureReason::ImageUnavailable,
-        format!("{reason}: {message}: check the image's name and the node's access to it"),
-    )
-}
-
 /// Reasons of a waiting pod that waiting does not mend.
 pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
     let Waiting { reason, message } = waiting;
-    let fail = |kind, text: String| Some(Verdict::Fail(Failure::new(kind, text)));
-    match reason.as_str() {
-        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
-            Some(Verdict::Fail(no_image(reason, message)))
-        }
-        "CreateContainerConfigError"
-        | "CreateContainerError"
-        | "RunContainerError"
-        | "StartError" => fail(
-            FailureReason::SubjectNotStarted,
-            format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
-        ),
-        "Unschedulable" => {
-            let until = since(created, UNSCHEDULABLE_GRACE);
-            if now < until {
-                return Some(Verdict::At(until));
-            }
-            fail(
-                FailureReason::Unschedulable,
-                format!("{message}: free resources on the node or lower spec.resources"),
-            )
-        }
-        _ => None,
+    if reason == "Unschedulable" {
+        let until = since(created, UNSCHEDULABLE_GRACE);
+        let message = format!("{message}: free resources on the node or lower spec.resources");
+        let failure = Failure::new(FailureReason::Unschedulable, message);
+        return Some(if now < until {
+            Verdict::At(until)
+        } else {
+            Verdict::Fail(failure)
+        });
     }
+    let (what, message) = waiting::hopeless(reason, message)?;
+    let kind = match what {
+        Hopeless::Image => FailureReason::ImageUnavailable,
+        Hopeless::Container => FailureReason::SubjectNotStarted,
+    };
+    Some(Verdict::Fail(Failure::new(kind, message)))
 }
 
 /// What follows from a probe that has ended: a record.

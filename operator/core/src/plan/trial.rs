@@ -7,11 +7,12 @@ use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
-    Next, POD_GOES, Verdict, because, ended_probe, fail, hopeless, later, no_image, others_work,
+    Next, POD_GOES, Verdict, because, ended_probe, fail, hopeless, later, others_work,
     probe_running, since, stayed, stays,
 };
 use crate::plan::{Stage, Step, Wake, cold_start, target};
 use crate::validate::ValidatedRun;
+use crate::waiting::no_image;
 use crate::wire::record::TrialId;
 
 /// How often to look whether it has gone.
@@ -207,14 +208,15 @@ fn until_deadline(
     if let PodState::Pending(Some(Waiting { reason, message })) = state
         && reason == "ErrImagePull"
     {
-        return fail(trial, no_image(reason, message), Some(subject));
+        let failure = Failure::new(FailureReason::ImageUnavailable, no_image(reason, message));
+        return fail(trial, failure, Some(subject));
     }
     let message = format!(
         "the pod did not run within spec.subjectReadyTimeoutSeconds{}: see 'kubectl describe pod', \
          and whether the node's container runtime knows the RuntimeClass",
         because(state)
     );
-    let failure = Failure::new(FailureReason::SubjectNotStarted, message);
+    let failure = Failure::new(FailureReason::StartTimedOut, message);
     fail(trial, failure, Some(subject))
 }
 

@@ -14,8 +14,9 @@ use super::pull::{PullEvents, told};
 use super::sample::{Course, Pods};
 use crate::output::progress;
 
-/// The kubelet sends events when it has time, and has had all of the pod's life.
-const ATTEMPTS: u32 = 4;
+/// The kubelet sends events when it has time, and has had all of the pod's life: on a busy node it may take
+/// seconds more, and a pod without its event has no class.
+const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
 /// An API server that does not answer must not hold up the trial.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,6 +1,7 @@
 //! Pods for which waiting is no use. A pod in, the reason out. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
+use wasmbench_core::waiting::{self, Hopeless};
 use wasmbench_core::wire::document::ProbeFailure;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 
@@ -72,25 +73,15 @@ fn ended(container: &ContainerStatus) -> Option<ProbeFailure> {
 }
 
 fn hopeless(container: &ContainerStatus) -> Option<ProbeFailure> {
-    let waiting = container.state.as_ref()?.waiting.as_ref()?;
-    let reason = waiting.reason.as_deref()?;
-    let message = quote(waiting.message.as_deref());
-    match reason {
-        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
-            Some(failure(
-                Reason::ImageUnavailable,
-                format!("{reason}: {message}: check the image's name and the node's access to it"),
-            ))
-        }
-        "CreateContainerConfigError"
-        | "CreateContainerError"
-        | "RunContainerError"
-        | "StartError" => Some(failure(
-            Reason::SubjectNotStarted,
-            format!("{reason}: {message}: check the image's entrypoint, user and runtime"),
-        )),
-        _ => None,
-    }
+    let said = container.state.as_ref()?.waiting.as_ref()?;
+    let reason = said.reason.as_deref()?;
+    let message = quote(said.message.as_deref());
+    let (what, message) = waiting::hopeless(reason, &message)?;
+    let reason = match what {
+        Hopeless::Image => Reason::ImageUnavailable,
+        Hopeless::Container => Reason::SubjectNotStarted,
+    };
+    Some(failure(reason, message))
 }
 
 fn failure(reason: Reason, message: String) -> ProbeFailure {

@@ -178,7 +178,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
         let records = runs::records(&client, &run).await;
         assert!(is_measured(&records, "good"), "{:#?}", runs::outcomes(&records));
         let (reason, message) = failure(&records, "no-shim");
-        assert_eq!(reason, "StartTimedOut", "{message}");
+        assert_eq!(reason, "SubjectNotStarted", "{message}");
         assert!(message.contains("install its program on containerd's PATH"), "{message}");
 
         let shim = ShimOnNodes::script(BROKEN, "#!/bin/sh\necho the shim crashes >&2\nexit 1\n");

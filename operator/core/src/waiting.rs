@@ -1,0 +1,59 @@
+//! What the kubelet says of a container that waits, whoever created its pod, and whether waiting longer
+//! is of any use. Pure.
+
+/// What containerd or the kubelet says where an answer took too long: it is tried again, and a busy node
+/// gets there.
+const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
+
+/// What is wrong with a container that will never run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hopeless {
+    /// Its image cannot be had.
+    Image,
+    /// It cannot be created or started from its image.
+    Container,
+}
+
+/// Why a container that waits for this `reason` never runs, with what to check; `None` while it may.
+pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
+    match reason {
+        "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
+            Some((Hopeless::Image, no_image(reason, message)))
+        }
+        "CreateContainerConfigError"
+        | "CreateContainerError"
+        | "RunContainerError"
+        | "StartError"
+            if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
+        {
+            let text = format!("{reason}: {message}: check the image's entrypoint, user and runtime");
+            Some((Hopeless::Container, text))
+        }
+        _ => None,
+    }
+}
+
+/// The words for an image that cannot be had.
+pub fn no_image(reason: &str, message: &str) -> String {
+    format!("{reason}: {message}: check the image's name and the node's access to it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_that_cannot_be_created_is_given_up_and_one_whose_runtime_is_slow_is_not() {
+        let found = |reason, message| hopeless(reason, message).map(|(what, _)| what);
+        assert_eq!(found("ImagePullBackOff", ""), Some(Hopeless::Image));
+        let refused = found("CreateContainerError", "no command specified");
+        assert_eq!(refused, Some(Hopeless::Container));
+        for slow in [
+            "context deadline exceeded",
+            "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+        ] {
+            assert_eq!(found("CreateContainerError", slow), None, "{slow}");
+        }
+        assert_eq!(found("ContainerCreating", ""), None);
+    }
+}
