@@ -39,7 +39,7 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmer-cli
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer
 	@hack/e2e/run --systems
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines

@@ -1,10 +1,11 @@
-//! What the installed operator was told.
+//! The installed operator: what it was told, a new start, what it takes.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
 use wasmbench_core::config::{Images, OperatorConfig};
 
-use crate::operator_namespace;
+use crate::kubectl::kubectl;
+use crate::{operator_namespace, processes};
 
 /// The images that the operator knows. In tests the native gateway plays the user's own container.
 pub async fn images(client: &Client) -> Images {
@@ -14,4 +15,37 @@ pub async fn images(client: &Client) -> Images {
     let text = &map.data.expect("data")["config.yaml"];
     let config: OperatorConfig = serde_yaml::from_str(text).expect("it parses");
     config.images
+}
+
+/// Starts a new operator, waits until it is ready, and answers with its pod.
+pub async fn restarted() -> String {
+    let namespace = operator_namespace();
+    let operator = ["deployment/wasmbench", "-n", &namespace];
+    let calls: [&[&str]; 2] = [&["restart"], &["status", "--timeout=120s"]];
+    for call in calls {
+        let output = kubectl(&[&["rollout"], call, &operator].concat()).await;
+        assert!(output.ok, "{output:?}");
+    }
+    let selector = "app.kubernetes.io/component=operator";
+    let pods = [
+        "get", "pods", "-n", &namespace, "-o", "name", "-l", selector,
+    ];
+    let found = kubectl(&pods).await.stdout;
+    let pod = found.trim().strip_prefix("pod/").expect("a pod");
+    pod.to_owned()
+}
+
+/// The operator's memory in MiB, as the kernel of this machine counts it: `VmRSS`, now, or `VmHWM`, at most.
+pub fn memory(which: &str) -> f64 {
+    let pid = processes::operator().expect("the operator runs on this machine");
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
+    let mut lines = status.lines().filter_map(|line| line.split_once(':'));
+    let value = lines
+        .find(|(name, _)| *name == which)
+        .map(|(_, value)| value.trim());
+    let kibibytes = value
+        .and_then(|value| value.strip_suffix(" kB"))
+        .expect(which);
+    let kibibytes: f64 = kibibytes.parse().expect("a number");
+    kibibytes / 1024.0
 }

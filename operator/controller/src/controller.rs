@@ -137,7 +137,9 @@ fn watched_pods() -> String {
 async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>) {
     warn_of(sweep::orphans(&context).await);
     let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
-    let config = watcher::Config::default().timeout(WATCH_SECONDS);
+    let config = watcher::Config::default()
+        .timeout(WATCH_SECONDS)
+        .page_size(kept::PAGE);
     let events = watcher(runs, config).backoff(WatchPause);
     pin_mut!(events);
     let (mut gone, mut urgent) = (vec![], false);

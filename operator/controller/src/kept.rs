@@ -6,7 +6,7 @@ use wasmbench_core::lifetime::is_finished;
 use crate::context::GuardedRun;
 
 /// Runs that are read at once when all are listed: of pages this large the memory is taken and given back.
-pub const PAGE: u32 = 50;
+pub const PAGE: u32 = 20;
 
 /// Takes away what no reconcile looks at.
 pub fn slim(run: &mut GuardedRun) {
@@ -14,6 +14,7 @@ pub fn slim(run: &mut GuardedRun) {
     // Who wrote which field, and the manifest as it was applied: each as long as the spec.
     run.metadata.managed_fields = None;
     run.metadata.annotations = None;
+    run.metadata.labels = None;
     if !is_finished(run) {
         return;
     }
@@ -39,6 +40,7 @@ mod tests {
             "metadata": {
                 "name": "long", "namespace": "team-a", "uid": "1",
                 "annotations": { "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(5000) },
+                "labels": { "team": "a" },
                 "managedFields": [{ "manager": "kubectl", "operation": "Apply" }],
             },
             "spec": {
@@ -64,7 +66,9 @@ mod tests {
     fn a_run_that_goes_on_keeps_its_spec_and_nothing_of_others() {
         let run = kept("False");
         assert_eq!(run.spec.variants.len(), 1);
-        assert!(run.metadata.managed_fields.is_none() && run.metadata.annotations.is_none());
+        let metadata = &run.metadata;
+        assert!(metadata.managed_fields.is_none() && metadata.annotations.is_none());
+        assert!(metadata.labels.is_none());
     }
 
     #[test]

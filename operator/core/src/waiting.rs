@@ -26,7 +26,8 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
         | "StartError"
             if !TOO_SLOW.iter().any(|slow| message.contains(slow)) =>
         {
-            let text = format!("{reason}: {message}: check the image's entrypoint, user and runtime");
+            let text =
+                format!("{reason}: {message}: check the image's entrypoint, user and runtime");
             Some((Hopeless::Container, text))
         }
         _ => None,

@@ -2,6 +2,7 @@
 
 mod api_server;
 mod host_network;
+mod large_runs;
 mod operator_killed;
 mod parallel;
 mod precision;

@@ -16,9 +16,8 @@ use wasmbench_api::status::SummaryRow;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::processes::operator;
 use wasmbench_e2e::selftest::at_most;
-use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace, runs};
+use wasmbench_e2e::{PATIENCE, answered, eventually, operator, operator_namespace, runs};
 
 use super::pods::trials;
 
@@ -92,25 +91,6 @@ async fn nothing_ends(client: &Client) {
     .await;
 }
 
-/// Starts a new operator, for what past work left in the old one is not asked, and answers with its pod.
-async fn fresh_operator() -> String {
-    let namespace = operator_namespace();
-    let operator = ["deployment/wasmbench", "-n", &namespace];
-    let calls: [&[&str]; 2] = [&["restart"], &["status", "--timeout=120s"]];
-    for call in calls {
-        let output = kubectl(&[&["rollout"], call, &operator].concat()).await;
-        assert!(output.ok, "{output:?}");
-    }
-    tokio::time::sleep(START).await;
-    let selector = "app.kubernetes.io/component=operator";
-    let pods = [
-        "get", "pods", "-n", &namespace, "-o", "name", "-l", selector,
-    ];
-    let found = kubectl(&pods).await.stdout;
-    let pod = found.trim().strip_prefix("pod/").expect("a pod");
-    pod.to_owned()
-}
-
 /// Reconciles that the operator has done since it started.
 async fn reconciles(pod: &str) -> f64 {
     let namespace = operator_namespace();
@@ -166,16 +146,6 @@ async fn versions(client: &Client) -> BTreeSet<Version> {
     found.into_iter().flatten().collect()
 }
 
-/// The operator's resident memory, in MiB, as the kernel of this machine counts it.
-fn resident() -> f64 {
-    let pid = operator().expect("the operator runs on this machine");
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    let kibibytes: f64 = kibibytes.expect("VmRSS").trim().parse().expect("a number");
-    kibibytes / 1024.0
-}
-
 #[tokio::test]
 #[ignore = "a benchmark: make bench"]
 async fn an_idle_operator_does_nothing_and_is_small_with_a_thousand_finished_runs() {
@@ -185,7 +155,8 @@ async fn an_idle_operator_does_nothing_and_is_small_with_a_thousand_finished_run
         let measured = runs::finished(&client, &namespace, "measured", 300).await;
         fill(&client, &namespace, &measured).await;
         nothing_ends(&client).await;
-        let pod = fresh_operator().await;
+        let pod = operator::restarted().await;
+        tokio::time::sleep(START).await;
         assert_eq!(finished(&client, &namespace).await, 1 + FINISHED_RUNS);
         let ready = seconds_to_ready(&pod).await;
         let (reconciled, known) = (reconciles(&pod).await, versions(&client).await);
@@ -196,7 +167,7 @@ async fn an_idle_operator_does_nothing_and_is_small_with_a_thousand_finished_run
             at_most("idle-reconciles", reconciled, "per-minute", 0.0),
             at_most("idle-writes", written, "per-minute", 0.0),
             at_most("operator-ready", ready, "s", 3.0),
-            at_most("operator-rss-idle", resident(), "MiB", 40.0),
+            at_most("operator-rss-idle", operator::memory("VmRSS"), "MiB", 40.0),
         ];
         assert!(keep.iter().all(|keeps| *keeps));
     })

@@ -1,4 +1,5 @@
-//! The presets that run in ordinary pods: each answers like the native one, and proves its mode.
+//! The presets that run in ordinary pods: each answers like the native one, and proves its mode. Those whose
+//! runtime is compiled first run by `make test-systems` alone.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +16,22 @@ const IN_PROCESS: &str = r"
 - {name: pooled-aot, preset: wasmtime-embedded, engine: {allocator: Pooling, compile: Aot}}
 ";
 const OF_COMMAND_LINES: &str = r"
-- {name: wasmtime-cli, preset: wasmtime-cli}
 - {name: wasmedge-cli, preset: wasmedge-cli}
 - {name: wasmedge-slow, preset: wasmedge-cli, engine: {compile: Interpreter}}
 - {name: server, preset: wasmedge-server}
 - {name: server-slow, preset: wasmedge-server, engine: {compile: Interpreter}}
-- {name: serve, preset: wasmtime-serve}
-- {name: serve-aot, preset: wasmtime-serve, engine: {compile: Aot}}
 - {name: v8, preset: v8}
 ";
-const SERVERS: &str = r"
+const SERVER: &str = r"
 - {name: server, preset: wasmedge-server}
+";
+const SERVE: &str = r"
 - {name: serve, preset: wasmtime-serve}
+";
+const OF_WASMTIMES_COMMAND_LINE: &str = r"
+- {name: wasmtime-cli, preset: wasmtime-cli}
+- {name: serve, preset: wasmtime-serve}
+- {name: serve-aot, preset: wasmtime-serve, engine: {compile: Aot}}
 ";
 const OF_WASMER: &str = r"
 - {name: wasmer-cli, preset: wasmer-cli}
@@ -110,14 +115,11 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
     with_namespace("clis", |client, namespace| async move {
         let spec = spec(OF_COMMAND_LINES, USUAL);
-        let (run, records) = measured(&client, &namespace, &spec, 27).await;
+        let (run, records) = measured(&client, &namespace, &spec, 18).await;
         let modes = modes(&records);
         for (variant, mode) in [
-            ("wasmtime-cli", "Aot"),
             ("wasmedge-cli", "Aot"),
             ("wasmedge-slow", "Interpreter"),
-            ("serve", "Jit"),
-            ("serve-aot", "Aot"),
             ("server", "Aot"),
             ("server-slow", "Interpreter"),
             ("v8", "Jit"),
@@ -131,9 +133,37 @@ async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_cl
 }
 
 #[tokio::test]
-async fn servers_that_are_guests_do_every_workload_like_the_native_one() {
+async fn a_server_that_is_a_guest_does_every_workload_like_the_native_one() {
     with_namespace("servers", |client, namespace| async move {
-        measured(&client, &namespace, &spec(SERVERS, MORE), 15).await;
+        measured(&client, &namespace, &spec(SERVER, MORE), 10).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs wasmtime's command line, minutes of compiling: make test-systems"]
+async fn presets_of_wasmtimes_command_line_answer_like_the_native_one_in_the_mode_they_claim() {
+    with_namespace("wasmtimes", |client, namespace| async move {
+        let spec = spec(OF_WASMTIMES_COMMAND_LINE, USUAL);
+        let (_, records) = measured(&client, &namespace, &spec, 12).await;
+        let modes = modes(&records);
+        for (variant, mode) in [
+            ("wasmtime-cli", "Aot"),
+            ("serve", "Jit"),
+            ("serve-aot", "Aot"),
+        ] {
+            assert_eq!(modes[variant], mode, "{variant}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs wasmtime's command line, minutes of compiling: make test-systems"]
+async fn wasmtime_serve_does_every_workload_like_the_native_one() {
+    with_namespace("serve", |client, namespace| async move {
+        let spec = spec(SERVE, MORE);
+        measured(&client, &namespace, &spec, 10).await;
     })
     .await;
 }

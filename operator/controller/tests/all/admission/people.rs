@@ -60,3 +60,34 @@ fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
         "authorizer.group('').resource('pods').namespace(request.namespace).check('create').allowed()"
     );
 }
+
+#[test]
+fn a_run_has_no_more_beside_its_spec_than_the_operator_can_read_of_all_runs() {
+    let policy = Policy::named("size", &[]);
+    let refused = |metadata: Value| {
+        let run = json!({ "metadata": metadata, "spec": {} });
+        policy.refusals_of("alice", &run, "team-a").join("; ")
+    };
+    let labels = |count: usize| {
+        let labels = (0..count).map(|number| (format!("l{number}"), json!("v")));
+        json!({ "labels": Value::Object(labels.collect()) })
+    };
+    let annotation = |characters: usize| json!({ "annotations": { "a": "x".repeat(characters) } });
+    for fits in [json!({}), labels(64), annotation(131_071)] {
+        assert_eq!(refused(fits), "");
+    }
+    for (too_much, remedy) in [
+        (labels(65), "metadata.labels"),
+        (annotation(131_072), "metadata.annotations"),
+        (
+            json!({ "finalizers": vec!["a.b/c"; 17] }),
+            "metadata.finalizers",
+        ),
+        (
+            json!({ "ownerReferences": vec![json!({}); 17] }),
+            "metadata.ownerReferences",
+        ),
+    ] {
+        assert!(refused(too_much).contains(remedy), "{remedy}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Runs as large as the API server takes them from a tenant. The operator reads all of them at its start.
+
+use std::collections::BTreeMap;
+
+use kube::api::PostParams;
+use kube::{Api, Client};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::tenant::tenant;
+use wasmbench_e2e::{operator, runs};
+
+const COUNT: usize = 120;
+/// The chart gives the operator 256 MiB.
+const MOST_MEBIBYTES: f64 = 64.0;
+
+/// Suspended, with so many characters of arguments, of annotations, and so many labels.
+fn run(name: &str, arguments: usize, annotations: usize, labels: usize) -> BenchmarkRun {
+    let argument = "a".repeat(1000);
+    let arguments = vec![argument; arguments / 1000].join(", ");
+    let spec = format!(
+        "suspend: true\nvariants: [{{name: own, container: {{image: 'x', port: 80, args: [{arguments}]}}}}]\n\
+         workloads: [{{name: hello}}]\nsweeps: {{warmLatency: {{requests: 50}}}}\n"
+    );
+    let spec = serde_yaml::from_str(&spec).expect("the spec is YAML");
+    let mut run = BenchmarkRun::new(name, spec);
+    let label = |number| (format!("l{number:062}"), "v".repeat(63));
+    run.metadata.labels = Some((0..labels).map(label).collect());
+    let annotation = ("large".to_owned(), "a".repeat(annotations));
+    run.metadata.annotations = Some(BTreeMap::from([annotation]));
+    run
+}
+
+async fn refused_beyond(mallory: &Client, namespace: &str) {
+    let api: Api<BenchmarkRun> = Api::namespaced(mallory.clone(), namespace);
+    for (run, words) in [
+        (run("wordy", 17_000, 0, 0), "16384 characters"),
+        (run("noted", 0, 140_000, 0), "metadata.annotations"),
+        (run("labelled", 0, 0, 65), "metadata.labels"),
+    ] {
+        let refused = api.create(&PostParams::default(), &run).await;
+        let refused = refused.expect_err("more than a run may have").to_string();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn runs_as_large_as_they_may_be_do_not_keep_the_operator_from_starting() {
+    with_namespace("large", |client, namespace| async move {
+        let mallory = tenant(&client, &namespace).await;
+        refused_beyond(&mallory, &namespace).await;
+        let api: Api<BenchmarkRun> = Api::namespaced(mallory.clone(), &namespace);
+        let mut bytes = 0;
+        for number in 1..=COUNT {
+            let large = run(&format!("large-{number}"), 16_000, 130_000, 64);
+            let created = api.create(&PostParams::default(), &large).await;
+            let created = created.expect("the API server takes it");
+            bytes += serde_json::to_vec(&created).expect("JSON").len();
+        }
+        operator::restarted().await;
+        // The others' runs go on.
+        let mut small = run("small", 0, 0, 0);
+        small.spec.suspend = false;
+        let created = Api::namespaced(client.clone(), &namespace);
+        let created = created.create(&PostParams::default(), &small).await;
+        created.expect("the run is created");
+        runs::finished(&client, &namespace, "small", 120).await;
+        let peak = operator::memory("VmHWM");
+        println!("{COUNT} runs of {bytes} bytes in all: at most {peak:.1} MiB");
+        assert!(peak < MOST_MEBIBYTES, "{peak} MiB");
+    })
+    .await;
+}
