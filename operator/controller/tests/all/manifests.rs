@@ -45,10 +45,13 @@ fn manifests(folder: &str) -> Vec<(String, String)> {
     files(&format!("manifests/{folder}"), "yaml")
 }
 
+/// Folders with pages of the documentation that have examples.
+const PAGES: [&str; 3] = ["docs", "docs/methodology", "docs/results"];
+
 /// Every YAML example of the documentation, by page.
 fn examples() -> Vec<(String, Value)> {
     let mut found = vec![];
-    for (page, text) in files("docs", "md") {
+    for (page, text) in PAGES.iter().flat_map(|folder| files(folder, "md")) {
         for after in text.split("```yaml\n").skip(1) {
             let example = after.split("```").next().unwrap();
             found.push((page.clone(), serde_yaml::from_str(example).unwrap()));

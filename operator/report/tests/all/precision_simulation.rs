@@ -1,6 +1,6 @@
 //! Is it honest to go on until the intervals are narrow? Runs with a known truth that end when
-//! `precision` says so. The figures of docs/methodology.md come from here and from longer runs of the
-//! same.
+//! `precision` says so. The figures of docs/methodology/statistics.md come from here and from longer
+//! runs of the same.
 
 #![allow(
     clippy::print_stdout,
@@ -20,7 +20,7 @@ const FEWEST: u32 = 8;
 const MOST: u32 = 50;
 /// The first block after which a run is looked at.
 const FIRST: u32 = 5;
-/// Runs of each kind of noise; the figures of docs/methodology.md are those of 2000.
+/// Runs of each kind of noise; the figures of docs/methodology/statistics.md are those of 2000.
 const RUNS: u32 = 500;
 
 /// A line of `make selftest`.

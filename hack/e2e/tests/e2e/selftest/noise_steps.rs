@@ -1,7 +1,7 @@
 //! What each step against noise gains on this machine, by pairs of equals on the loopback: how far
 //! the rates of two of them are apart, with the step and without. Prints figures for
-//! docs/methodology.md; runs by `make selftest` alone. A quiet machine has little to gain from a
-//! step, so that only what must hold everywhere is asserted.
+//! docs/methodology/self-test.md; runs by `make selftest` alone. A quiet machine has little to gain
+//! from a step, so that only what must hold everywhere is asserted.
 
 use wasmbench_e2e::others::{Gateway, Task};
 use wasmbench_e2e::selftest;
