@@ -148,6 +148,18 @@ fn the_engine_is_told_with_a_ratio_only_if_the_runtime_computes_the_right_number
 }
 
 #[test]
+fn a_runtime_that_is_kept_off_the_cpu_is_not_taken_for_an_interpreter() {
+    let script = WASMTIME.replace("sleep 0.02; echo \"$CHAIN\"", "sleep 0.4; echo 2689770536");
+    let (_, engine) = Gateway::start(&script, &["--runtime", "wasmtime"]).get("/engine");
+    let ratio = engine.split(r#""computeRatio":"#).nth(1).unwrap();
+    let ratio = ratio.split([',', '}']).next().unwrap();
+    assert!(
+        ratio.parse::<f64>().is_ok_and(|ratio| ratio < 5.0),
+        "{engine}"
+    );
+}
+
+#[test]
 fn wasmedge_is_called_in_its_own_way() {
     let script = r#"case "$*" in /*/module) printf wasm:; exec cat ;; *) exit 9 ;; esac"#;
     let arguments = ["--runtime", "wasmedge", "--engine-compile", "Interpreter"];
