@@ -134,19 +134,22 @@ pub enum Output {
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every number that both runs have validly is compared: AFTER as a multiple of BEFORE, with a 95 % interval \
-and, up to the knee of BEFORE's baseline, a verdict. Runs whose node, workloads, sweeps or resources differ are refused, with the differences; \
-other images, engines and arguments are what is compared.\n\n\
-Exit code: 0 nothing is slower or larger; 1 refused, no number is valid in both runs, or something went \
-wrong; 3 a run's numbers are not trustworthy; 4 something is slower or larger, or AFTER has no valid number of \
-a point any more.")]
+Compares LATER with an EARLIER run by their multiples of the baseline: what shifts a whole run shifts its \
+baseline too. With 5 EARLIER runs or more, which tell how far runs scatter, numbers of the baseline get a \
+verdict too, and so do those of runs without one. Runs whose node, workloads, sweeps or resources differ \
+are refused, with the differences; other images, engines and arguments are what is compared.\n\n\
+Exit code: 0 nothing is known to be slower or larger; 1 refused, no number is valid in both runs, or \
+something went wrong; 3 a run's numbers are not trustworthy; 4 something is slower or larger, or LATER has \
+no valid number of a point any more.")]
 pub struct CompareArgs {
-    /// Name of the earlier run
-    pub before: String,
+    /// Names of earlier runs, the oldest first: one, or 5 and more
+    #[arg(value_name = "EARLIER", required = true)]
+    pub before: Vec<String>,
     /// Name of the later run
+    #[arg(value_name = "LATER")]
     pub after: String,
     /// Read runs and records from the .json and .yaml files of this directory, not from a cluster. Given
-    /// twice: the earlier run from the first one, the later from the second
+    /// twice: the earlier runs from the first one, the later from the second
     #[arg(long, value_name = "DIR")]
     pub records_from: Vec<PathBuf>,
     /// Compare runs that are not comparable, and warn

@@ -1,10 +1,11 @@
-//! `kubectl wasmbench compare`: a run as a multiple of an earlier one.
+//! `kubectl wasmbench compare`: a run as a multiple of earlier ones.
 
 use std::path::Path;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::{Across, Side, across};
 use wasmbench_results::Summary;
+use wasmbench_results::statistics::FEWEST_RUNS;
 
 use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;
@@ -24,18 +25,13 @@ type Read = (BenchmarkRun, Summary);
 
 /// Compares the runs that the arguments name.
 pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error> {
-    let (before, after) = both(cluster, args).await?;
-    let found = across(
-        Side {
-            spec: &before.0.spec,
-            summary: &before.1,
-        },
-        Side {
-            spec: &after.0.spec,
-            summary: &after.1,
-        },
-        args.force,
-    );
+    if (2..FEWEST_RUNS).contains(&args.before.len()) {
+        return Err(Error::FewEarlierRuns(args.before.len()));
+    }
+    let (mut before, after) = all(cluster, args).await?;
+    before.reverse();
+    let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
+    let found = across(&earlier, side(&after), args.force);
     print(&match args.output.format() {
         None => found.text(),
         Some(format) => format.text(&found)?,
@@ -57,12 +53,20 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
              leave the variant out of its spec"
         ));
     }
-    Ok(exit_code(&found, [&before.1, &after.1]))
+    let mut runs = before.iter().chain([&after]);
+    let are_trusted = runs.all(|run| run.1.trustworthy == Some(true));
+    Ok(exit_code(&found, are_trusted))
 }
 
-fn exit_code(found: &Across, summaries: [&Summary; 2]) -> u8 {
-    let trusted = |summary: &&Summary| summary.trustworthy == Some(true);
-    if !summaries.iter().all(trusted) {
+fn side(run: &Read) -> Side<'_> {
+    Side {
+        spec: &run.0.spec,
+        summary: &run.1,
+    }
+}
+
+fn exit_code(found: &Across, are_trusted: bool) -> u8 {
+    if !are_trusted {
         NOT_TRUSTWORTHY
     } else if found.worse() > 0 || !found.lost.is_empty() {
         WORSE
@@ -71,24 +75,26 @@ fn exit_code(found: &Across, summaries: [&Summary; 2]) -> u8 {
     }
 }
 
-async fn both(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Read, Read), Error> {
-    let namespace = cluster.namespace.as_deref();
-    match args.records_from.as_slice() {
+/// The earlier runs in the order of the arguments, and the later one.
+async fn all(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Vec<Read>, Read), Error> {
+    let (one, other) = match args.records_from.as_slice() {
         [] => {
             let cluster = Cluster::connect(cluster).await?;
-            let before = from_cluster(&cluster, &args.before).await?;
-            Ok((before, from_cluster(&cluster, &args.after).await?))
+            let mut before = vec![];
+            for name in &args.before {
+                before.push(from_cluster(&cluster, name).await?);
+            }
+            return Ok((before, from_cluster(&cluster, &args.after).await?));
         }
-        [one] => Ok((
-            from_files(one, &args.before, namespace)?,
-            from_files(one, &args.after, namespace)?,
-        )),
-        [one, other] => Ok((
-            from_files(one, &args.before, namespace)?,
-            from_files(other, &args.after, namespace)?,
-        )),
-        more => Err(Error::TooManyDirectories(more.len())),
-    }
+        [one] => (one, one),
+        [one, other] => (one, other),
+        more => return Err(Error::TooManyDirectories(more.len())),
+    };
+    let namespace = cluster.namespace.as_deref();
+    let before = args.before.iter();
+    let before = before.map(|name| from_files(one, name, namespace));
+    let before: Result<Vec<Read>, Error> = before.collect();
+    Ok((before?, from_files(other, &args.after, namespace)?))
 }
 
 async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {

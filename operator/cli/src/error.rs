@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use wasmbench_results::statistics::FEWEST_RUNS;
+
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -171,6 +173,12 @@ pub enum Error {
         /// Name of the later run.
         after: String,
     },
+    /// Too few runs to know how far they scatter, and more than are compared two by two.
+    #[error(
+        "{0} earlier runs are too few to tell how far runs scatter: name one, or {enough} and more",
+        enough = FEWEST_RUNS
+    )]
+    FewEarlierRuns(usize),
     /// More directories than runs.
     #[error("--records-from is given {0} times; give it once for both runs, or once for each")]
     TooManyDirectories(usize),

@@ -26,8 +26,28 @@ const HARMLESS: [&str; 11] = [
     "ttlSecondsAfterFinished",
 ];
 
+/// All differences from the earlier runs, the gravest first. What several have in common is said once.
+pub fn of_all(before: &[Side<'_>], after: Side<'_>) -> Vec<Difference> {
+    let mut all: Vec<Difference> = vec![];
+    for run in before {
+        let found = differences(*run, after).into_iter();
+        let new: Vec<Difference> = found.filter(|one| !all.contains(one)).collect();
+        all.extend(new);
+    }
+    all.sort_by_key(|difference| difference.weight);
+    all
+}
+
+/// Whether not the same baseline ran in all runs: then ratios to it are of different things.
+pub fn is_another_baseline(before: &[Side<'_>], after: Side<'_>) -> bool {
+    let name = after.summary.baseline.as_str();
+    before
+        .iter()
+        .any(|run| run.summary.baseline != name || !of_variant(name, *run, after).is_empty())
+}
+
 /// All differences, the gravest first.
-pub fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
+fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let environments = (&before.summary.environment, &after.summary.environment);
     let mut all = node(environments.0, environments.1);
     all.extend(of_what_is_measured(before.spec, after.spec));
@@ -223,30 +243,32 @@ fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
 
 /// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared.
 fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
+    let names = after.spec.variants.iter().map(|variant| &variant.name);
+    names
+        .flat_map(|name| of_variant(name, before, after))
+        .collect()
+}
+
+fn of_variant(name: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |spec: &BenchmarkRunSpec| {
         let variants = serde_json::to_value(&spec.variants).unwrap_or_default();
-        by_name(variants)
+        by_name(variants).get(name).cloned()
     };
-    let (one, other) = (of(before.spec), of(after.spec));
-    let mut found = vec![];
-    for variant in &after.spec.variants {
-        let name = variant.name.as_str();
-        let (Some(one), Some(other)) = (one.get(name), other.get(name)) else {
-            continue;
+    let (Some(one), Some(other)) = (of(before.spec), of(after.spec)) else {
+        return vec![];
+    };
+    let mut found = ran::differences(name, before, after);
+    let (one, other) = (flat(one), flat(other));
+    let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    found.extend(fields.into_iter().filter_map(|field| {
+        let value = |fields: &BTreeMap<String, String>| {
+            fields
+                .get(field)
+                .cloned()
+                .unwrap_or_else(|| ABSENT.to_owned())
         };
-        found.extend(ran::differences(name, before, after));
-        let (one, other) = (flat(one.clone()), flat(other.clone()));
-        let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-        found.extend(fields.into_iter().filter_map(|field| {
-            let value = |fields: &BTreeMap<String, String>| {
-                fields
-                    .get(field)
-                    .cloned()
-                    .unwrap_or_else(|| ABSENT.to_owned())
-            };
-            let what = format!("spec.variants.{name}.{field}");
-            difference(Weight::Compared, what, &value(&one), &value(&other))
-        }));
-    }
+        let what = format!("spec.variants.{name}.{field}");
+        difference(Weight::Compared, what, &value(&one), &value(&other))
+    }));
     found
 }

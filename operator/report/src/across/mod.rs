@@ -1,6 +1,9 @@
-//! Two runs compared: what each cell of a run is as a multiple of the same cell of an earlier one.
-//! Blocks of different runs are not paired, so that the intervals are those of
-//! [`LogInterval::unpaired`](wasmbench_results::statistics::LogInterval::unpaired); verdicts are judged as within a run.
+//! Runs compared: what each cell of a run is as a multiple of the same cell of an earlier run, or of several.
+//! What shifts a whole run is in no interval that one run can give. So two runs are judged by their ratios to
+//! the baseline, in which such a shift cancels, and absolute numbers only among five earlier runs or more.
+//! Blocks of different runs are not paired: intervals are those of
+//! [`LogInterval::unpaired`](wasmbench_results::statistics::LogInterval::unpaired) and
+//! [`LogInterval::among`](wasmbench_results::statistics::LogInterval::among).
 //!
 //! Reading order: [`differences`] with [`ran`] (may the runs be compared at all, and what is it that differs),
 //! [`ratios`] (the numbers), [`lost`] (what has none any more), [`words`] (what people see).
@@ -24,7 +27,7 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::{RunName, Summary};
 
 /// Name and version of the schema.
-pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v1";
+pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v2";
 
 /// A run with what it found.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +65,29 @@ pub struct Difference {
     pub after: String,
 }
 
-/// One metric of one cell as a multiple of what it was in the earlier run.
+/// Why a number has no verdict.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unjudged {
+    /// More connections than at the knee of the earlier run's baseline: they mostly queue.
+    BeyondKnee,
+    /// It is the baseline's own, or has none to be a multiple of, and too few earlier runs say how far runs
+    /// scatter.
+    TooFewRuns,
+    /// Not the same baseline ran in all runs.
+    BaselineChanged,
+}
+
+/// A number as a multiple of the baseline's, within each run.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct VersusBaseline {
+    /// In the earlier runs.
+    pub before: f64,
+    /// In the later run.
+    pub after: f64,
+}
+
+/// One metric of one cell as a multiple of what it was in the earlier runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellRatio {
@@ -75,28 +100,39 @@ pub struct CellRatio {
     pub point: String,
     /// What is compared.
     pub metric: Metric,
-    /// The trimmed mean of the earlier run, in the unit of the metric.
+    /// The trimmed mean of the earlier runs, in the unit of the metric.
     pub before: f64,
     /// The trimmed mean of the later run.
     pub after: f64,
-    /// `after` as a multiple of `before`.
+    /// The same as multiples of the baseline; absent for the baseline itself, and where it has no number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<VersusBaseline>,
+    /// Whether `ratio` and what follows is the change of the ratio to the baseline, and not that of the number.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_baseline: bool,
+    /// After as a multiple of before.
     pub ratio: f64,
-    /// Lower end of its 95 % interval; absent when a side has a single trial.
+    /// Lower end of its 95 % interval; absent when a side has a single trial. Where nothing is judged it knows
+    /// the scatter of trials alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// The chance of a ratio at least this far from 1 between equals.
-    pub p_value: f64,
+    /// The chance of a ratio at least this far from 1 between equals; absent without a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
     /// The same, adjusted for the number of comparisons (Benjamini and Hochberg); absent without a
     /// verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
-    /// What it comes to; absent beyond the knee of the earlier run's baseline, where nothing is judged.
+    /// What it comes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Valid trials of the earlier run.
+    /// Why it comes to nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<Unjudged>,
+    /// Valid trials of the earlier runs.
     pub trials_before: u32,
     /// Valid trials of the later run.
     pub trials_after: u32,
@@ -120,8 +156,8 @@ pub struct Lost {
 pub struct Across {
     /// [`ACROSS_SCHEMA`].
     pub schema: String,
-    /// The earlier run.
-    pub before: RunName,
+    /// The earlier runs, the last one first.
+    pub before: Vec<RunName>,
     /// The later run.
     pub after: RunName,
     /// Whether the runs were compared although something forbids it.
@@ -129,9 +165,9 @@ pub struct Across {
     pub forced: bool,
     /// The smallest difference that matters, as a factor above 1: that of the later run.
     pub minimum_effect: f64,
-    /// What is not the same in both, the gravest first.
+    /// What is not the same in all, the gravest first.
     pub differences: Vec<Difference>,
-    /// Every cell that both runs have, by workload, variant and point in the order of the later run's
+    /// Every cell that the later run and an earlier one have, by workload, variant and point in the order of the later run's
     /// spec. Empty when the runs may not be compared.
     pub ratios: Vec<CellRatio>,
     /// Cells and metrics of one run that the other does not have, or not validly.
@@ -169,24 +205,30 @@ impl Across {
     }
 }
 
-/// `after` as a multiple of `before`. When something forbids it, the differences are listed and
-/// nothing is compared, unless it is to be `forced`.
-pub fn across(before: Side<'_>, after: Side<'_>, forced: bool) -> Across {
-    let differences = differences::differences(before, after);
+/// `after` as a multiple of what the runs `before` had, the last of them first. When something forbids it, the
+/// differences are listed and nothing is compared, unless it is to be `forced`.
+pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
+    let differences = differences::of_all(before, after);
     let forbidden = differences.iter().any(|d| d.weight == Weight::Forbids);
     let effect = minimum_effect(after.spec);
+    let last = before.first().copied().unwrap_or(after);
     let (ratios, only_in_one, lost) = if forbidden && !forced {
         (vec![], 0, vec![])
     } else {
-        let earlier = ratios::samples(before.summary, before.summary);
-        let later = ratios::samples(after.summary, before.summary);
-        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, effect);
-        let lost = lost::lost(after.summary, &earlier, &later);
-        (ratios, only_in_one, lost)
+        let earlier = before.iter();
+        let earlier: Vec<_> = earlier
+            .map(|run| ratios::samples(run.summary, last.summary))
+            .collect();
+        let later = ratios::samples(after.summary, last.summary);
+        let changed = differences::is_another_baseline(before, after);
+        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, effect);
+        let lost = earlier.first();
+        let lost = lost.map(|earlier| lost::lost(after.summary, earlier, &later));
+        (ratios, only_in_one, lost.unwrap_or_default())
     };
     Across {
         schema: ACROSS_SCHEMA.to_owned(),
-        before: before.summary.run.clone(),
+        before: before.iter().map(|run| run.summary.run.clone()).collect(),
         after: after.summary.run.clone(),
         forced: forbidden && forced,
         minimum_effect: round_significant(libm::exp(effect), SUMMARY_DIGITS),

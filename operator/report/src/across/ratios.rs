@@ -1,5 +1,12 @@
-//! The numbers: trials of the same cell of two runs in, judged ratios out.
+//! The numbers: trials of the same cell of two or more runs in, judged ratios out.
+//!
+//! What is judged between two runs is the ratio to the baseline within each: what shifts a whole run
+//! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without one, are
+//! judged among [`FEWEST_RUNS`] earlier runs or more, which know how far runs scatter.
 
+use std::collections::BTreeMap;
+
+use wasmbench_api::run::TWIN;
 use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::coldstart::ColdStartCell;
@@ -8,10 +15,10 @@ use wasmbench_results::curve::knee;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::{Metric, Sweep};
-use wasmbench_results::statistics::{LogInterval, false_discovery};
+use wasmbench_results::statistics::{FEWEST_RUNS, LogInterval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
-use crate::across::CellRatio;
+use crate::across::{CellRatio, Unjudged, VersusBaseline};
 
 /// Digits of p-values: the third says nothing any more.
 const P_DIGITS: usize = 2;
@@ -33,80 +40,184 @@ pub struct Sample {
     /// Which cell.
     pub place: Place,
     metric: Metric,
+    /// The number of each trial, by block.
+    by_block: BTreeMap<u32, f64>,
     values: Vec<f64>,
-    /// Whether it has no verdict: see [`is_beyond_knee`].
-    beyond_knee: bool,
+    /// The same as multiples of the baseline's in the same blocks; empty for the baseline itself, and where
+    /// it has no such number.
+    of_baseline: Vec<f64>,
+    /// Why it has no verdict, whatever the other runs say.
+    unjudged: Option<Unjudged>,
 }
 
 impl Sample {
+    fn new(place: Place, metric: Metric, by_block: BTreeMap<u32, f64>) -> Self {
+        Self {
+            place,
+            metric,
+            values: by_block.values().copied().collect(),
+            by_block,
+            of_baseline: vec![],
+            unjudged: None,
+        }
+    }
+
     fn is_same_cell(&self, other: &Self) -> bool {
         self.place == other.place && self.metric == other.metric
     }
+
+    fn is_same_point(&self, other: &Self) -> bool {
+        self.metric == other.metric
+            && self.place.workload == other.place.workload
+            && self.place.point == other.place.point
+    }
 }
 
-/// The ratios of all cells that both runs have, and how many metrics of cells only one of them has.
-/// `minimum_effect` is a logarithm.
-pub fn ratios(before: &[Sample], after: &[Sample], minimum_effect: f64) -> (Vec<CellRatio>, u32) {
-    let pairs: Vec<(&Sample, &Sample, LogInterval)> = after
+/// A cell that the later run and earlier ones have.
+struct Pair<'a> {
+    later: &'a Sample,
+    /// Of each earlier run that has it, the last one first.
+    earlier: Vec<&'a Sample>,
+    /// All runs together, for the table.
+    whole: LogInterval,
+    judged: Result<Judged, Unjudged>,
+}
+
+/// What is judged.
+struct Judged {
+    interval: LogInterval,
+    is_of_baseline: bool,
+}
+
+/// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells only
+/// one side has. `before` holds the samples of each earlier run, the last run first; `baseline_changed`
+/// says that not the same baseline ran in all runs; `minimum_effect` is a logarithm.
+pub fn ratios(
+    before: &[Vec<Sample>],
+    after: &[Sample],
+    baseline_changed: bool,
+    minimum_effect: f64,
+) -> (Vec<CellRatio>, u32) {
+    let pairs: Vec<Pair<'_>> = after
         .iter()
-        .filter_map(|later| {
-            let earlier = before.iter().find(|earlier| earlier.is_same_cell(later))?;
-            let interval = LogInterval::unpaired(&later.values, &earlier.values)?;
-            Some((earlier, later, interval))
-        })
+        .filter_map(|later| pair(before, later, baseline_changed))
         .collect();
-    let to_judge = pairs.iter().filter(|(_, later, _)| !later.beyond_knee);
-    let p_values: Vec<f64> = to_judge.map(|(.., found)| found.p_value).collect();
+    let judged = pairs.iter().filter_map(|pair| pair.judged.as_ref().ok());
+    let p_values: Vec<f64> = judged.map(|judged| judged.interval.p_value).collect();
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
-    let single = before.len() + after.len() - 2 * pairs.len();
     let thresholds = Thresholds {
         minimum_effect,
         noise_floor: None,
     };
-    let judged = pairs.into_iter().map(|(earlier, later, found)| {
-        let adjusted = if later.beyond_knee {
-            None
-        } else {
-            adjusted.next()
-        };
-        ratio(earlier, later, &found, adjusted, thresholds)
+    let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
+    let lost = before
+        .first()
+        .map_or(0, |last| last.iter().filter(lacking).count());
+    let single = lost + after.len() - pairs.len();
+    let ratios = pairs.into_iter().map(|pair| {
+        let adjusted = pair.judged.as_ref().ok().and_then(|_| adjusted.next());
+        ratio(&pair, adjusted, thresholds)
     });
-    (judged.collect(), u32::try_from(single).unwrap_or(u32::MAX))
+    (ratios.collect(), u32::try_from(single).unwrap_or(u32::MAX))
 }
 
-fn ratio(
-    earlier: &Sample,
+fn pair<'a>(
+    before: &'a [Vec<Sample>],
+    later: &'a Sample,
+    baseline_changed: bool,
+) -> Option<Pair<'a>> {
+    let earlier = before.iter();
+    let same = |run: &'a Vec<Sample>| run.iter().find(|sample| sample.is_same_cell(later));
+    let earlier: Vec<&Sample> = earlier.filter_map(same).collect();
+    let all: Vec<f64> = earlier.iter().flat_map(|run| run.values.clone()).collect();
+    let whole = LogInterval::unpaired(&later.values, &all)?;
+    let judged = match later.unjudged {
+        Some(why) => Err(why),
+        None => to_judge(&earlier, later, baseline_changed),
+    };
+    Some(Pair {
+        later,
+        earlier,
+        whole,
+        judged,
+    })
+}
+
+/// The interval that decides, or why none does.
+fn to_judge(
+    earlier: &[&Sample],
     later: &Sample,
-    found: &LogInterval,
-    adjusted: Option<f64>,
-    thresholds: Thresholds,
-) -> CellRatio {
+    baseline_changed: bool,
+) -> Result<Judged, Unjudged> {
+    let of_baseline: Vec<&[f64]> = earlier.iter().map(|run| &*run.of_baseline).collect();
+    let is_known = !later.of_baseline.is_empty() && of_baseline.iter().all(|run| !run.is_empty());
+    let is_of_baseline = is_known && !baseline_changed;
+    let interval = if is_of_baseline {
+        let value = &later.of_baseline;
+        LogInterval::among(value, &of_baseline)
+            .or_else(|| LogInterval::unpaired(value, of_baseline.first()?))
+    } else {
+        let values: Vec<&[f64]> = earlier.iter().map(|run| &*run.values).collect();
+        LogInterval::among(&later.values, &values)
+    };
+    let why = if is_known {
+        Unjudged::BaselineChanged
+    } else {
+        Unjudged::TooFewRuns
+    };
+    interval
+        .map(|interval| Judged {
+            interval,
+            is_of_baseline,
+        })
+        .ok_or(why)
+}
+
+fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> CellRatio {
     let round = |value| round_significant(value, SUMMARY_DIGITS);
     let factor = |log| round(libm::exp(log));
-    let middle = |sample: &Sample| {
-        LogInterval::of(&sample.values).map_or(0.0, |found| factor(found.estimate))
+    let middle =
+        |values: &[f64]| LogInterval::of(values).map_or(0.0, |found| factor(found.estimate));
+    let count = |samples: usize| u32::try_from(samples).unwrap_or(u32::MAX);
+    let all = |numbers: fn(&Sample) -> &[f64]| -> Vec<f64> {
+        let runs = pair.earlier.iter();
+        runs.flat_map(|run| numbers(run).to_vec()).collect()
     };
-    let count = |sample: &Sample| u32::try_from(sample.values.len()).unwrap_or(u32::MAX);
+    let later = pair.later;
+    let values = all(|sample| &sample.values);
+    let of_baseline = all(|sample| &sample.of_baseline);
+    let judged = pair.judged.as_ref().ok();
+    let shown = judged.map_or(&pair.whole, |judged| &judged.interval);
+    let is_known = !of_baseline.is_empty() && !later.of_baseline.is_empty();
+    let verdict = judged
+        .zip(adjusted)
+        .map(|(judged, adjusted)| judge(later.metric, &judged.interval, adjusted, thresholds));
     CellRatio {
         variant: later.place.variant.clone(),
         workload: later.place.workload.clone(),
         point: later.place.point.clone(),
         metric: later.metric,
-        before: middle(earlier),
-        after: middle(later),
-        ratio: factor(found.estimate),
-        low: found.low().map(factor),
-        high: found.high().map(factor),
-        p_value: round_significant(found.p_value, P_DIGITS),
+        before: middle(&values),
+        after: middle(&later.values),
+        versus_baseline: is_known.then(|| VersusBaseline {
+            before: middle(&of_baseline),
+            after: middle(&later.of_baseline),
+        }),
+        is_of_baseline: judged.is_some_and(|judged| judged.is_of_baseline),
+        ratio: factor(shown.estimate),
+        low: shown.low().map(factor),
+        high: shown.high().map(factor),
+        p_value: judged.map(|judged| round_significant(judged.interval.p_value, P_DIGITS)),
         adjusted_p_value: adjusted.map(|adjusted| round_significant(adjusted, P_DIGITS)),
-        verdict: adjusted.map(|adjusted| judge(later.metric, found, adjusted, thresholds)),
-        trials_before: count(earlier),
-        trials_after: count(later),
+        verdict,
+        unjudged: pair.judged.as_ref().err().copied(),
+        trials_before: count(values.len()),
+        trials_after: count(later.values.len()),
     }
 }
 
-/// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared.
-/// The knees are those of the `earlier` run.
+/// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared, nor
+/// is the baseline's twin. The knees are those of the `earlier` run.
 pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let loads = summary.cells.iter().filter(|cell| cell.ranked);
     let loads = loads.flat_map(|cell| of_load(cell, is_beyond_knee(cell, earlier)));
@@ -114,7 +225,17 @@ pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     let all = loads.chain(cold.flat_map(of_cold_start));
     let density = summary.density.iter().filter(|cell| cell.is_ranked());
     let all = all.chain(density.map(of_density));
-    all.filter(|sample| !sample.values.is_empty()).collect()
+    let is_number = |sample: &Sample| !sample.values.is_empty() && sample.place.variant != TWIN;
+    let mut all: Vec<Sample> = all.filter(is_number).collect();
+    let is_base = |sample: &&Sample| sample.place.variant == summary.baseline;
+    let bases: Vec<Sample> = all.iter().filter(is_base).cloned().collect();
+    for sample in all.iter_mut().filter(|sample| !is_base(&&**sample)) {
+        let base = bases.iter().find(|base| base.is_same_point(sample));
+        sample.of_baseline = base.map_or_else(Vec::new, |base| {
+            paired_ratios(&sample.by_block, &base.by_block)
+        });
+    }
+    all
 }
 
 /// Every cell of the run, valid or not, in the order of the summary.
@@ -177,47 +298,28 @@ fn of_load(cell: &CellSummary, beyond_knee: bool) -> Vec<Sample> {
         }
     };
     let sample = |metric| Sample {
-        place: place_of_load(cell),
-        metric,
-        values: by_block(metric, cell).into_values().collect(),
-        beyond_knee,
+        unjudged: beyond_knee.then_some(Unjudged::BeyondKnee),
+        ..Sample::new(place_of_load(cell), metric, by_block(metric, cell))
     };
     metrics.into_iter().map(sample).collect()
 }
 
 fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
-    let sample = |metric, values| Sample {
-        place: place_of_cold_start(cell),
-        metric,
-        values,
-        beyond_knee: false,
-    };
     let blocks = || cell.blocks.iter();
+    let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
+    // Of most pods nobody knows how much earlier they would have answered.
+    let answers = blocks().filter(|_| !cell.answers_wait_for_the_cluster());
+    let answers = answers.filter_map(|block| Some((block.block, block.answer?)));
+    let place = || place_of_cold_start(cell);
     vec![
-        sample(
-            Metric::ColdStartListening,
-            blocks().filter_map(|block| block.listening).collect(),
-        ),
-        sample(
-            Metric::ColdStartAnswer,
-            // Of most pods nobody knows how much earlier they would have answered.
-            blocks()
-                .filter(|_| !cell.answers_wait_for_the_cluster())
-                .filter_map(|block| block.answer)
-                .collect(),
-        ),
+        Sample::new(place(), Metric::ColdStartListening, listening.collect()),
+        Sample::new(place(), Metric::ColdStartAnswer, answers.collect()),
     ]
 }
 
 /// What one more instance takes, climb by climb.
 fn of_density(cell: &DensityCell) -> Sample {
     let blocks = cell.blocks.iter();
-    Sample {
-        place: place_of_density(cell),
-        metric: Metric::Memory,
-        values: blocks
-            .filter_map(|block| block.bytes_per_instance)
-            .collect(),
-        beyond_knee: false,
-    }
+    let slopes = blocks.filter_map(|block| Some((block.block, block.bytes_per_instance?)));
+    Sample::new(place_of_density(cell), Metric::Memory, slopes.collect())
 }

@@ -56,10 +56,10 @@ impl Versus {
         let found = before.map(|(spec, summary)| {
             let (one, other) = (without_twin(spec), without_twin(after.0));
             across(
-                Side {
+                &[Side {
                     spec: &one,
                     summary,
-                },
+                }],
                 Side {
                     spec: &other,
                     summary: after.1,

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use wasmbench_core::units::{self, cut, judged_ratio};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
+use wasmbench_results::summary::RunName;
 
-use crate::across::{Across, CellRatio, Difference, Weight};
+use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
 use crate::table::{Align, Table, ascii};
 
 /// Longest line, in characters.
@@ -24,10 +25,11 @@ impl Difference {
 impl Across {
     /// Everything, for a terminal and for `versus-run.txt`.
     pub fn text(&self) -> String {
-        let (before, after) = (&self.before, &self.after);
+        let before: Vec<String> = self.before.iter().map(full_name).collect();
         let mut text = ascii(&format!(
-            "{}/{} as a multiple of {}/{}",
-            after.namespace, after.name, before.namespace, before.name
+            "{} as a multiple of {}",
+            full_name(&self.after),
+            before.join(", ")
         ));
         text.push('\n');
         for difference in &self.differences {
@@ -44,18 +46,7 @@ impl Across {
             }
             return text;
         }
-        let _ = write!(
-            text,
-            "\n{}\nIntervals know how far trials scatter within the runs; what shifts a whole run is not in \
-             them. Differences below {} do not matter.\n",
-            self.table().plain(),
-            units::excess(self.minimum_effect)
-        );
-        if self.judged() < self.ratios.len() {
-            text.push_str(
-                "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.\n",
-            );
-        }
+        let _ = write!(text, "\n{}\n{}", self.table().plain(), self.legend());
         if self.only_in_one > 0 {
             let noun = if self.only_in_one == 1 {
                 "number"
@@ -126,6 +117,39 @@ impl Across {
         cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
 
+    /// What the table's verdicts are about, and why numbers have none.
+    fn legend(&self) -> String {
+        let has = |why| self.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
+        let is_of_baseline = self.ratios.iter().any(|ratio| ratio.is_of_baseline);
+        let effect = units::excess(self.minimum_effect);
+        let mut legend = format!("Changes below {effect} do not matter.");
+        let lines = [
+            (
+                is_of_baseline,
+                "The change is that of the multiple of the baseline: what shifts a whole run shifts its baseline too.",
+            ),
+            (
+                has(Unjudged::TooFewRuns),
+                "Not judged: numbers of the baseline, or without one. How far runs scatter is known from 5 earlier \
+                 runs; name as many.",
+            ),
+            (
+                has(Unjudged::BaselineChanged),
+                "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
+                 beside the new ones, or name 5 earlier runs.",
+            ),
+            (
+                has(Unjudged::BeyondKnee),
+                "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.",
+            ),
+        ];
+        for (_, line) in lines.iter().filter(|(applies, _)| *applies) {
+            legend.push('\n');
+            legend.push_str(line);
+        }
+        legend + "\n"
+    }
+
     fn table(&self) -> Table {
         let mut table = Table::new(&[
             ("WORKLOAD", Align::Left),
@@ -134,7 +158,8 @@ impl Across {
             ("METRIC", Align::Left),
             ("BEFORE", Align::Right),
             ("AFTER", Align::Right),
-            ("RATIO", Align::Left),
+            ("OF BASELINE", Align::Left),
+            ("CHANGE", Align::Left),
             ("TRIALS", Align::Right),
         ]);
         for ratio in &self.ratios {
@@ -145,6 +170,13 @@ impl Across {
                 ratio.metric.noun().to_owned(),
                 number(ratio.metric, ratio.before),
                 number(ratio.metric, ratio.after),
+                ratio.versus_baseline.map_or_else(
+                    || "-".to_owned(),
+                    |versus| {
+                        let (before, after) = (versus.before, versus.after);
+                        format!("{} -> {}", multiple(before), multiple(after))
+                    },
+                ),
                 shown(ratio),
                 format!("{}, {}", ratio.trials_before, ratio.trials_after),
             ]);
@@ -153,14 +185,22 @@ impl Across {
     }
 }
 
-/// How many of `all` numbers differ, as a sentence.
+fn full_name(run: &RunName) -> String {
+    format!("{}/{}", run.namespace, run.name)
+}
+
+fn multiple(of_baseline: f64) -> String {
+    format!("{}x", units::ratio_number(of_baseline))
+}
+
+/// How many of `all` judged numbers differ, as a sentence.
 fn counts(all: usize, worse: usize, better: usize) -> String {
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     match (all, worse, better) {
-        (0, ..) => "no number is judged: all that both runs have lie beyond the knee".to_owned(),
-        (1, 0, 0) => "the only number of both runs is neither worse nor better".to_owned(),
-        (1, 0, _) => "the only number of both runs is better".to_owned(),
-        (1, ..) => "the only number of both runs is worse".to_owned(),
+        (0, ..) => "no number is judged: see why below the table".to_owned(),
+        (1, 0, 0) => "the only judged number is neither worse nor better".to_owned(),
+        (1, 0, _) => "the only judged number is better".to_owned(),
+        (1, ..) => "the only judged number is worse".to_owned(),
         (_, 0, 0) => format!("none of {all} numbers is worse or better"),
         (_, 0, _) => format!(
             "none of {all} numbers is worse, {better} {} better",
@@ -179,10 +219,15 @@ fn counts(all: usize, worse: usize, better: usize) -> String {
 }
 
 fn shown(ratio: &CellRatio) -> String {
+    let word = match ratio.unjudged {
+        Some(Unjudged::BeyondKnee) => "beyond the knee",
+        Some(Unjudged::BaselineChanged) => "baseline changed",
+        Some(Unjudged::TooFewRuns) | None => "not judged",
+    };
     judged_ratio(
         ratio.ratio,
         ratio.low.zip(ratio.high),
-        ratio.verdict.map_or("beyond the knee", Verdict::words),
+        ratio.verdict.map_or(word, Verdict::words),
     )
 }
 
@@ -206,20 +251,15 @@ mod tests {
     #[test]
     fn none_one_and_many_are_told_in_sentences() {
         for (all, worse, better, words) in [
-            (
-                0,
-                0,
-                0,
-                "no number is judged: all that both runs have lie beyond the knee",
-            ),
+            (0, 0, 0, "no number is judged: see why below the table"),
             (
                 1,
                 0,
                 0,
-                "the only number of both runs is neither worse nor better",
+                "the only judged number is neither worse nor better",
             ),
-            (1, 0, 1, "the only number of both runs is better"),
-            (1, 1, 0, "the only number of both runs is worse"),
+            (1, 0, 1, "the only judged number is better"),
+            (1, 1, 0, "the only judged number is worse"),
             (36, 0, 0, "none of 36 numbers is worse or better"),
             (36, 0, 1, "none of 36 numbers is worse, 1 is better"),
             (36, 1, 0, "1 of 36 numbers is worse, none is better"),

@@ -2,7 +2,7 @@
 //! they are what this project exists for, and each fits on a page.
 //!
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several points. [`ratio`]: how it compares with the
-//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run. [`student`]: the distribution behind the ratio's interval.
+//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run, and [`history`] in many. [`student`]: the distribution behind the ratio's interval.
 //! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
 //! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
 //!
@@ -10,12 +10,14 @@
 //! computed again must be the same to the last byte, wherever that is done.
 
 pub mod false_discovery;
+mod history;
 pub mod range;
 pub mod ratio;
 pub mod spread;
 mod student;
 mod unpaired;
 
+pub use history::FEWEST_RUNS;
 pub use range::Range;
 pub use ratio::{LogInterval, paired_ratios};
 pub use spread::{Spread, median};

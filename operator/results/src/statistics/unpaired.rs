@@ -28,14 +28,14 @@ impl LogInterval {
 }
 
 /// The trimmed mean of the logarithms of one sample.
-struct Sample {
-    estimate: f64,
-    error: Option<f64>,
+pub(super) struct Sample {
+    pub(super) estimate: f64,
+    pub(super) error: Option<f64>,
     freedom: u32,
 }
 
 impl Sample {
-    fn of(values: &[f64]) -> Option<Self> {
+    pub(super) fn of(values: &[f64]) -> Option<Self> {
         let positive = values.iter().filter(|value| **value > 0.0);
         let logs = sorted(positive.map(|value| libm::log(*value)));
         let trimmed = logs.len() / ONE_IN;
@@ -77,7 +77,7 @@ fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
     Some((sum.sqrt(), whole.max(1)))
 }
 
-fn square(value: f64) -> f64 {
+pub(super) fn square(value: f64) -> f64 {
     value * value
 }
 

@@ -1,5 +1,6 @@
 //! Two runs compared: which may be, what is listed, and what the numbers come to.
 
+mod between_runs;
 mod differences;
 mod engines;
 mod invalid;

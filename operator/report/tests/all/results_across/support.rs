@@ -22,10 +22,10 @@ pub fn compared(
 ) -> Across {
     let (one, other) = (summarize(before.0, before.1), summarize(after.0, after.1));
     across(
-        Side {
+        &[Side {
             spec: &before.0.spec,
             summary: &one,
-        },
+        }],
         Side {
             spec: &after.0.spec,
             summary: &other,

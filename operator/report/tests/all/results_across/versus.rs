@@ -66,7 +66,7 @@ fn a_named_run_is_compared_with_and_the_status_counts_what_is_worse() {
     assert!(
         status
             .message
-            .starts_with("6 of 36 numbers are worse, none is better; most: embedded")
+            .starts_with("6 of 18 numbers are worse, none is better; most: embedded")
     );
     assert!(
         versus

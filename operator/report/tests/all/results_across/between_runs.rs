@@ -1,0 +1,187 @@
+//! What shifts a whole run is no finding about a variant: by simulated runs with a known truth, and by runs
+//! that differ in one thing.
+
+use wasmbench_core::wire::record::Record;
+use wasmbench_report::across::{Across, Side, Unjudged, across};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use super::support::{compared, named};
+use crate::results_support::{all_measured, run, slower};
+use crate::synthetic::Chance;
+
+/// The records of a run on a node that is `factor` times as slow that day.
+fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
+    let mut records = all_measured(run);
+    for record in &mut records {
+        let timed = record.document.as_mut().and_then(|d| d.timed.as_mut());
+        if let Some(timed) = timed {
+            timed.fortio = slower(timed.fortio.clone(), factor);
+        }
+    }
+    records
+}
+
+fn verdicts(found: &Across, variant: &str, metric: Metric) -> Vec<Option<Verdict>> {
+    let ratios = found.ratios.iter();
+    let meant = ratios.filter(|ratio| ratio.variant == variant && ratio.metric == metric);
+    meant.map(|ratio| ratio.verdict).collect()
+}
+
+#[test]
+fn a_run_on_a_slower_day_finds_no_variant_slower() {
+    let (before, after) = (named("before"), named("after"));
+    let found = compared(
+        (&before, &all_measured(&before)),
+        (&after, &shifted(&after, 1.3)),
+        false,
+    );
+    assert_eq!((found.worse(), found.judged()), (0, 18));
+    let native = found.ratios.iter().find(|r| r.variant == "native").unwrap();
+    // The number is shown, and nobody says what it means.
+    assert!((native.ratio - 1.3).abs() < 0.01, "{native:?}");
+    assert_eq!(
+        (native.verdict, native.unjudged),
+        (None, Some(Unjudged::TooFewRuns))
+    );
+    let text = found.text();
+    assert!(text.contains("name as many"), "{text}");
+}
+
+#[test]
+fn nothing_is_judged_against_another_baseline() {
+    let (before, after) = (named("before"), named("after"));
+    let mut records = all_measured(&after);
+    for record in &mut records {
+        let is_base = record.trial.cell.variant == "native";
+        if let Some(subject) = record.subject.as_mut().filter(|_| is_base) {
+            subject.image_id = Some("sha256:changed".into());
+        }
+    }
+    let found = compared((&before, &all_measured(&before)), (&after, &records), false);
+    assert_eq!((found.judged(), found.ratios.len()), (0, 36));
+    let embedded = found.ratios.iter().filter(|r| r.variant == "embedded");
+    let why: Vec<Option<Unjudged>> = embedded.map(|ratio| ratio.unjudged).collect();
+    assert_eq!(why, [Some(Unjudged::BaselineChanged); 18]);
+    assert_eq!(found.line(), "no number is judged: see why below the table");
+    assert!(
+        found.text().contains("Run the earlier images again"),
+        "{}",
+        found.text()
+    );
+}
+
+#[test]
+fn a_run_of_one_variant_is_not_judged_by_a_single_earlier_run() {
+    let alone = |name: &str| {
+        let mut input = named(name);
+        input.spec.variants.truncate(1);
+        input
+    };
+    let (before, after) = (alone("before"), alone("after"));
+    let found = compared(
+        (&before, &all_measured(&before)),
+        (&after, &shifted(&after, 2.0)),
+        false,
+    );
+    assert_eq!((found.judged(), found.ratios.len()), (0, 18));
+}
+
+/// `after` as a multiple of earlier runs, whose nodes were so many times as slow.
+fn among(days: &[f64], after: f64) -> Across {
+    let input = run();
+    let summary = |factor: &f64| summarize(&input, &shifted(&input, *factor));
+    let earlier: Vec<Summary> = days.iter().map(summary).collect();
+    let later = summary(&after);
+    let side = |summary| Side {
+        spec: &input.spec,
+        summary,
+    };
+    let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
+    across(&earlier, side(&later), false)
+}
+
+#[test]
+fn five_earlier_runs_judge_what_the_baseline_itself_does() {
+    let days = [1.0, 1.02, 0.98, 1.01, 0.99];
+    let slow = among(&days, 1.3);
+    let of_native = |metric| verdicts(&slow, "native", metric);
+    assert_eq!(of_native(Metric::ThroughputRps), [Some(Verdict::Slower); 4]);
+    // The variant kept its multiple of the baseline.
+    let of_embedded = verdicts(&slow, "embedded", Metric::ThroughputRps);
+    assert!(
+        of_embedded.iter().flatten().all(|v| !v.is_difference()) && of_embedded.len() == 4,
+        "{of_embedded:?}"
+    );
+    assert_eq!(among(&days, 1.02).worse(), 0);
+    // Where runs scatter as much, a slow one is nothing new.
+    assert_eq!(among(&[0.8, 1.0, 1.25, 0.9, 1.1], 1.3).worse(), 0);
+}
+
+/// A summary whose numbers scatter by `trial` between trials and by `run` between runs; `embedded` is
+/// `factor` times as slow.
+fn simulated(
+    like: &Summary,
+    chance: &mut Chance,
+    (trial, run): (f64, f64),
+    factor: f64,
+) -> Summary {
+    let mut summary = like.clone();
+    let day = run * chance.normal();
+    for cell in &mut summary.cells {
+        let own = if cell.variant == "embedded" {
+            factor
+        } else {
+            1.0
+        };
+        for measured in &mut cell.trials {
+            let mut longer = || own * (day + trial * chance.normal()).exp();
+            let metrics = &mut measured.metrics;
+            metrics.rps = Some(10_000.0 / longer());
+            metrics.p50 = Some(100.0 * longer());
+            metrics.cpu = Some(50.0 * longer());
+        }
+    }
+    summary
+}
+
+/// In which share of pairs of runs the later is called worse.
+fn called_worse(run_deviation: f64, factor: f64, earlier_runs: usize) -> f64 {
+    const PAIRS: u32 = 200;
+    let input = run();
+    let like = summarize(&input, &all_measured(&input));
+    let mut chance = Chance::new(7);
+    let noise = (0.03, run_deviation);
+    let is_worse = |_: &u32| {
+        let earlier: Vec<Summary> = (0..earlier_runs)
+            .map(|_| simulated(&like, &mut chance, noise, 1.0))
+            .collect();
+        let later = simulated(&like, &mut chance, noise, factor);
+        let side = |summary| Side {
+            spec: &input.spec,
+            summary,
+        };
+        let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
+        across(&earlier, side(&later), false).worse() > 0
+    };
+    f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
+}
+
+#[test]
+fn two_runs_of_the_same_thing_are_seldom_called_different() {
+    for deviation in [0.01, 0.02, 0.03, 0.05] {
+        for runs in [1, 5] {
+            let share = called_worse(deviation, 1.0, runs);
+            assert!(share <= 0.05, "{deviation}, {runs} earlier runs: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
+    for deviation in [0.01, 0.05] {
+        let share = called_worse(deviation, 1.2, 1);
+        assert!(share >= 0.95, "{deviation}: {share}");
+    }
+}
