@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_guest_gets_the_containers_environment_and_arguments_and_is_told_its_host() {
+    fn the_guest_gets_the_containers_environment_arguments_and_host() {
         let words = serve(&[("WASMBENCH_UPSTREAM", "10.0.0.1:80")]).unwrap();
         assert_eq!(
             words,

@@ -122,7 +122,7 @@ fn each_answer_of_a_workload_is_made_by_a_process_of_the_runtime() {
 }
 
 #[test]
-fn the_engine_is_told_with_a_ratio_only_if_the_runtime_computes_the_right_number() {
+fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
     // The 4,000,000 steps that /engine asks for, computed here once more.
     let right = (0..2_000_000).fold(2_463_534_242_u32, |mut x, _| {
         x ^= x << 13;

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_is_measured_by_default_when_there_are_five_blocks_and_something_to_compare() {
+    fn a_twin_is_measured_by_default_from_five_blocks_and_two_variants() {
         assert!(has_twin(&json!({})));
         assert!(!has_twin(&json!({"blocks": 4})));
         assert!(!has_twin(&json!({"variants": [{"name": "alone"}]})));

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_container_that_cannot_be_created_is_given_up_and_one_whose_runtime_is_slow_is_not() {
+    fn a_container_with_an_error_is_given_up_and_a_slow_runtime_waited_for() {
         let found = |reason, message| hopeless(reason, message).map(|(what, _)| what);
         assert_eq!(found("ImagePullBackOff", ""), Some(Hopeless::Image));
         let refused = found("CreateContainerError", "no command specified");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn exclusive_cpus_of_the_subject_are_disjoint_although_the_pause_process_may_run_anywhere() {
+    fn exclusive_cpus_are_disjoint_although_pause_may_run_anywhere() {
         let proc = Proc::new("0-1,4-7");
         proc.process("12", "gateway", &v2(), "2");
         proc.process("13", "worker", &v2(), "3");

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_an_interpreter_is_asked_again_and_its_quickest_answer_counts() {
+    fn what_looks_like_an_interpreter_is_asked_again_and_the_best_counts() {
         let told = |ratios: &[&str]| {
             let mut asked = ratios.iter();
             let answer = || {

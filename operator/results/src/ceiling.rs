@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_subject_as_cheap_as_the_responder_is_as_near_the_ceiling_as_the_generators_share_of_the_cpus(
+        fn a_cheap_subject_is_as_near_the_ceiling_as_the_generators_cpu_share(
             generator in 800u64..1900,
         ) {
             let pair = measured(generator, 2000 - generator);

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_the_working_set_where_the_kernel_offers_it_and_never_the_peak() {
+    fn memory_is_the_working_set_where_available_and_never_the_peak() {
         let mut meter = meter();
         meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (30, MemorySource::Usage));

@@ -152,7 +152,7 @@ fn the_engine_tells_its_mode() {
 }
 
 #[test]
-fn code_that_was_compiled_before_answers_the_same_and_is_not_taken_for_a_module() {
+fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
     let output = std::env::temp_dir().join(format!("wasmbench-{}.cwasm", std::process::id()));
     for allocator in ["OnDemand", "Pooling"] {
         let made = Command::new(BINARY)

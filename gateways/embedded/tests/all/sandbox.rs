@@ -163,7 +163,7 @@ fn an_exit_code_and_a_message_are_told() {
 }
 
 #[test]
-fn a_list_that_points_outside_of_memory_is_an_error_of_the_call_and_not_of_the_host() {
+fn a_list_outside_of_memory_is_an_error_of_the_call_not_of_the_host() {
     // The result of fd_read is the exit code: 21 is EFAULT.
     for (list, total) in [("-8", "8"), ("65532", "8"), ("0", "-1")] {
         let call = format!(

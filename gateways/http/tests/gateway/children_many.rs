@@ -94,18 +94,18 @@ fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
 
 #[test]
 #[ignore = "takes a minute: make selftest"]
-fn after_a_hundred_thousand_children_there_is_no_zombie_and_no_leaked_descriptor() {
+fn a_hundred_thousand_children_leave_no_zombie_and_no_descriptor() {
     alone(
-        "after_a_hundred_thousand_children_there_is_no_zombie_and_no_leaked_descriptor",
+        "a_hundred_thousand_children_leave_no_zombie_and_no_descriptor",
         || no_trace_after(100_000, CONNECTIONS, CAT, CATS_ANSWER),
     );
 }
 
 #[test]
 #[ignore = "takes a quarter of a minute: make selftest"]
-fn after_two_thousand_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
+fn two_thousand_killed_children_leave_no_zombie_and_no_descriptor() {
     alone(
-        "after_two_thousand_killed_children_there_is_no_zombie_and_no_leaked_descriptor",
+        "two_thousand_killed_children_leave_no_zombie_and_no_descriptor",
         || no_trace_after(2_000, AT_ONCE, SLEEP, TOO_LATE),
     );
 }

@@ -83,7 +83,7 @@ fn without_a_measurement_the_documents_ratios_stand_alone() {
 }
 
 #[test]
-fn a_measured_ratio_is_paired_within_blocks_and_has_the_point_of_the_document() {
+fn a_measured_ratio_is_paired_within_blocks_at_the_documents_point() {
     let measured = measured(&[
         ("native", 10, &[100.0, 200.0]),
         ("shim", 10, &[90.0, 180.0]),

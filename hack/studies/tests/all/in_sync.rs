@@ -149,7 +149,7 @@ fn check(study: &Study, specs: &[Value]) {
 }
 
 #[test]
-fn every_published_figure_is_measured_by_the_manifest_and_by_the_short_one() {
+fn every_published_figure_is_measured_by_both_manifests() {
     for study in &published().studies {
         check(study, &manifest(&study.name));
         check(study, &manifest(&format!("{}-short", study.name)));

@@ -147,7 +147,7 @@ fn a_run_that_is_deleted_ends_the_wait() {
 }
 
 #[test]
-fn for_programs_standard_output_is_one_document_and_progress_goes_elsewhere() {
+fn for_programs_stdout_is_one_document_and_progress_goes_elsewhere() {
     let events = vec![event("MODIFIED", &run("Completed", 60, "False"))];
     let server = api_server(run("Measuring", 0, "Unknown"), events);
     let output = get(&server, &["fast", "-w", "-o", "json"]);

@@ -232,7 +232,7 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
 
 /// The hash in the names of Jobs is short, and who creates many runs may hit another's.
 #[tokio::test]
-async fn the_probe_of_another_run_or_trial_with_the_same_name_is_not_taken_for_ours() {
+async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
     let (uid, trial) = (valid().uid, valid().order[0].to_string());
     for (uid, trial) in [("another", trial.as_str()), (&uid, "a/b/warm/b9")] {
         let error = launch_beside(uid, trial).await.unwrap_err();

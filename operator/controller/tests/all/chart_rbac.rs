@@ -88,7 +88,7 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
 }
 
 #[test]
-fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() {
+fn cold_start_probes_may_create_pods_read_logs_and_events_only() {
     let granted = |objects: &[serde_json::Value]| {
         let roles = of_kind(objects, "ClusterRole").into_iter();
         let mine = roles.filter(|role| role["metadata"]["name"] == "wasmbench-cold-start");
@@ -111,7 +111,7 @@ fn probes_of_cold_starts_may_create_pods_and_read_logs_and_events_and_no_more() 
 }
 
 #[test]
-fn probes_of_cold_starts_have_their_rights_in_the_namespaces_that_are_listed_and_nowhere_else() {
+fn cold_start_probes_have_rights_in_listed_namespaces_only() {
     let bound = |objects: &[serde_json::Value]| {
         let bindings = |kind| of_kind(objects, kind).into_iter();
         let all = bindings("RoleBinding").chain(bindings("ClusterRoleBinding"));

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_the_wasmedge_shim_is_shown_by_its_speed_and_by_what_it_tells() {
+    fn the_mode_of_the_wasmedge_shim_shows_in_its_speed_and_its_words() {
         let contradiction = |compile: &str, told: Option<&str>, ratio: &str| {
             let engine = json!({"compile": compile});
             let variant = json!({"name": "s", "preset": "wasmedge-shim", "engine": engine});
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_the_command_line_must_be_told_from_one_that_compiled_before() {
+    fn a_command_line_server_is_told_from_one_compiled_before() {
         let serve = variant(json!({"name": "s", "preset": "wasmtime-serve"}));
         let says = |mode: &str| {
             let facts = [

@@ -113,7 +113,7 @@ fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
 }
 
 #[test]
-fn the_harness_floor_is_in_the_baselines_trials_of_the_first_workload_only() {
+fn the_harness_floor_is_in_the_baselines_first_workload_only() {
     let (run, config) = (common::validated_cold(), common::config());
     let first = run.spec.workloads[0].name.clone();
     let mut floors = 0;

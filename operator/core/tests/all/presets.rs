@@ -208,7 +208,7 @@ fn a_guest_of_the_wasmedge_shim_is_compiled_or_interpreted_by_its_image() {
 }
 
 #[test]
-fn the_wasmedge_server_is_the_image_of_that_runtime_and_is_told_to_serve_and_how() {
+fn the_wasmedge_server_is_that_runtimes_image_and_told_how_to_serve() {
     for (engine, mode) in [
         ("", "Aot"),
         (", engine: {compile: Interpreter}", "Interpreter"),

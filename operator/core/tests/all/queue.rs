@@ -208,7 +208,7 @@ fn a_second_node_is_used_while_the_first_is_taken() {
 }
 
 #[test]
-fn a_node_that_the_administrator_does_not_offer_is_neither_taken_nor_waited_for() {
+fn a_node_that_is_not_offered_is_neither_taken_nor_waited_for() {
     let run = common::validated();
     let mut seen = seen(&run, vec![]);
     seen.nodes.push(node("bench-2"));

@@ -21,7 +21,7 @@ fn kept(author: Option<u32>, administrator: Option<u32>) -> Option<i64> {
 }
 
 #[test]
-fn a_run_is_kept_for_ever_unless_its_author_or_the_administrator_says_otherwise() {
+fn a_run_is_kept_unless_its_author_or_the_administrator_limits_it() {
     assert_eq!(kept(None, None), None);
     assert_eq!(kept(Some(60), None), Some(60));
     assert_eq!(kept(None, Some(3600)), Some(3600));

@@ -142,7 +142,7 @@ fn a_killed_probe_of_cold_starts_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_node_is_given_back_though_a_report_can_never_be_written_and_a_pod_never_goes() {
+fn the_node_is_given_back_though_report_and_pod_stand_in_the_way() {
     let mut run = common::validated();
     let hostility = Hostility {
         pod_stays: 100,
@@ -181,7 +181,7 @@ fn no_load_goes_to_a_pod_that_was_altered_on_its_way() {
 }
 
 #[test]
-fn cold_starts_in_a_namespace_without_that_right_are_skipped_and_the_rest_is_measured() {
+fn cold_starts_without_that_right_are_skipped_and_the_rest_is_measured() {
     let mut run = common::validated_cold();
     let mut world = World::new(&run, 1, FRIENDLY);
     world.seen.cold_starts_forbidden = true;
@@ -228,7 +228,7 @@ fn a_variant_whose_image_is_missing_is_skipped_and_the_others_go_on() {
 }
 
 #[test]
-fn a_precise_run_has_the_blocks_that_its_records_ask_for_wherever_the_operator_dies() {
+fn a_precise_run_has_the_blocks_it_needs_wherever_the_operator_dies() {
     let hostility = Hostility {
         operator_dies: 40,
         suspends: 2,

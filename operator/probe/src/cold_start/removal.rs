@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_of_samples_before_go_first_and_those_of_others_are_waited_for() {
+    fn containers_of_earlier_samples_go_first_and_others_are_waited_for() {
         let own = [
             user("team-a", "cold-0-0", true),
             user("team-a", "cold-0-1", true),

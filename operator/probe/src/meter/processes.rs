@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pods_processes_are_those_whose_cgroup_lies_in_it_and_pause_is_left_out() {
+    fn a_pods_processes_are_those_in_its_cgroup_without_pause() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path();
         process(proc, 1, "/");

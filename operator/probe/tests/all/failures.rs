@@ -30,7 +30,7 @@ fn a_wrong_answer_is_told_after_a_short_grace() {
 }
 
 #[test]
-fn a_port_where_nothing_listens_is_asked_every_millisecond_until_the_timeout() {
+fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
     // A port of the system that nothing uses; a free one could be taken by another test.
     let mut request = request(1);
     request["readyTimeoutSeconds"] = json!(1);

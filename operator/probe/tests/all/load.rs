@@ -172,7 +172,7 @@ fn measured(steals: fn(u64) -> bool) -> (Run, u64) {
 
 /// One request to be ready, 20 to warm up: the 50th is in the middle of the first window.
 #[test]
-fn a_window_on_a_noisy_node_is_measured_once_more_and_the_quiet_one_counts() {
+fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     let (run, requests) = measured(|number| number == 50);
     let timed = run.document.timed.unwrap();
     assert_eq!(timed.node.unwrap().steal_nanoseconds, 0);
@@ -296,7 +296,7 @@ fn help_and_version_are_printed() {
 }
 
 #[test]
-fn the_load_generators_own_ceiling_is_measured_where_it_is_asked_for_and_not_at_the_subject() {
+fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
     let server = hello();
     let mut request = request(server.address.port());
     request["connections"] = json!(2);
@@ -330,7 +330,7 @@ fn the_load_generators_own_ceiling_is_measured_where_it_is_asked_for_and_not_at_
 }
 
 #[test]
-fn a_subject_is_asked_for_its_engine_after_the_load_and_where_it_claims_one() {
+fn a_subject_that_claims_an_engine_is_asked_for_it_after_the_load() {
     let server = Server::start(|number, line| match line {
         "GET /engine HTTP/1.1" => {
             answer(200, &format!(r#"{{"engine":"wasmtime","asked":{number}}}"#))

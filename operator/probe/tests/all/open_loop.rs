@@ -66,7 +66,7 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
 }
 
 #[test]
-fn a_load_on_a_schedule_sends_as_many_requests_as_it_says_and_keeps_the_rate() {
+fn a_scheduled_load_sends_the_stated_requests_at_the_stated_rate() {
     let server = Server::start(|_, _| {
         sleep(Duration::from_millis(10));
         answer(200, "hello")
@@ -96,7 +96,7 @@ fn a_load_on_a_schedule_sends_as_many_requests_as_it_says_and_keeps_the_rate() {
 }
 
 #[test]
-fn a_subject_that_answers_too_rarely_for_a_schedule_is_a_failure_that_says_so() {
+fn a_subject_too_slow_for_a_schedule_is_a_failure_that_says_so() {
     let server = Server::start(|_, _| {
         sleep(Duration::from_millis(600));
         answer(200, "hello")

@@ -106,7 +106,7 @@ fn climbs_in_which_all_is_well_are_compared_without_a_word() {
 }
 
 #[test]
-fn a_variant_whose_first_instance_fails_at_times_is_not_compared_however_little_memory_it_takes() {
+fn a_variant_whose_first_instance_fails_at_times_is_not_compared() {
     let summary = with_step(2, &[2, 3], |window| window["fortio"] = fortio("errors"));
     let heavy = &summary.density[1];
     assert_eq!(heavy.invalid_because, [Reason::ErrorsInLoad]);
@@ -142,7 +142,7 @@ fn a_load_that_cannot_be_read_speaks_for_nobody() {
 }
 
 #[test]
-fn a_step_in_which_nobody_could_see_a_neighbour_is_noted_however_long_it_was() {
+fn a_step_in_which_no_neighbour_could_be_seen_is_noted() {
     let plants: [fn(&mut Value); 3] = [
         |window| drop(window.as_object_mut().unwrap().remove("subject")),
         |window| drop(window.as_object_mut().unwrap().remove("node")),

@@ -55,7 +55,7 @@ fn trials_of<'a>(summary: &'a Summary, variant: &'a str) -> impl Iterator<Item =
 }
 
 #[test]
-fn a_record_of_a_duet_reads_and_is_still_known_as_one_when_it_is_stored_again() {
+fn a_record_of_a_duet_is_still_one_when_it_is_stored_again() {
     let run = run();
     let record = duet(trials(&run).remove(0), 0);
     assert!(record.document.as_ref().unwrap().is_duet);

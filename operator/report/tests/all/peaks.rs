@@ -74,7 +74,7 @@ fn invalid_because(spoilt: u32, with: &Value) -> Vec<Reason> {
 }
 
 #[test]
-fn a_quiet_peak_is_no_matter_and_neither_is_one_of_which_only_the_rate_is_known() {
+fn a_peak_that_is_quiet_or_has_only_a_rate_is_no_matter() {
     let quiet = with_peak(0, &json!({}));
     assert_eq!(quiet.trustworthy, Some(true), "{:?}", quiet.doubts);
     let old = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND});
@@ -112,7 +112,7 @@ fn one_failed_request_at_the_peak_makes_the_point_invalid() {
 }
 
 #[test]
-fn trials_whose_peak_had_a_neighbour_are_left_out_and_too_many_of_them_take_the_point_along() {
+fn trials_with_a_noisy_peak_are_left_out_and_many_void_the_point() {
     for noise in [json!({"othersCpuShare": 0.4}), json!({"stealShare": 0.1})] {
         let one = with_peak(1, &noise);
         assert_eq!((one.trials.valid, one.trials.invalid), (4, 1));

@@ -243,7 +243,7 @@ fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
 }
 
 #[test]
-fn a_slowdown_of_10_percent_is_found_with_the_blocks_that_precision_chooses() {
+fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     let is_found = |comparisons: &[Comparison], metric| {
         let slower = |c: &Comparison| c.variant == "one" && c.verdict == Verdict::Slower;
         comparisons.iter().any(|c| c.metric == metric && slower(c))

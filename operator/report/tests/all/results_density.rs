@@ -152,7 +152,7 @@ fn without_memory_there_is_no_slope_and_the_rest_stays() {
 }
 
 #[test]
-fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_density_either() {
+fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
     let (mut run, mut records) = records();
     let sweeps = json!({"warmLatency": {}, "density": {"instances": LADDER}});
     run.spec.sweeps = serde_json::from_value(sweeps).unwrap();
@@ -227,7 +227,7 @@ fn doubt(summary: &Summary, reason: Reason) -> &Doubt {
 }
 
 #[test]
-fn a_step_at_which_the_load_generator_was_at_its_end_is_noted_as_memory_does_not_care() {
+fn a_step_with_a_saturated_generator_is_noted_and_memory_counts() {
     let (summary, _) = with_third_step(&[3], |window| {
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
         window.generator_cpu_limit = Some(0.11);
@@ -282,7 +282,7 @@ fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
 }
 
 #[test]
-fn two_climbs_in_five_with_a_step_on_a_noisy_node_leave_nothing_to_compare() {
+fn two_climbs_in_five_with_a_noisy_step_leave_nothing_to_compare() {
     let (summary, report) = with_third_step(&[2, 4], noisy);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.counts.invalid), (3, 2));

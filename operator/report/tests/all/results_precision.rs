@@ -97,7 +97,7 @@ fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Reco
 }
 
 #[test]
-fn a_run_goes_on_while_noise_keeps_a_point_out_that_more_blocks_would_bring_back() {
+fn a_run_goes_on_while_more_blocks_would_bring_back_a_noisy_point() {
     // The variant at the baseline's knee, or the baseline at every point that could be its knee.
     for (variant, fewest) in [("embedded", 50), ("native", 10)] {
         let two = |trial: &TrialId| {

@@ -148,7 +148,7 @@ fn a_p90_of_fewer_than_100_requests_is_marked_in_the_tables_of_loads() {
 }
 
 #[test]
-fn a_p99_of_an_open_loop_that_is_not_carried_is_marked_in_terminal_and_verdict() {
+fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
     let input = run_with(json!({
         "blocks": 5,
         "noiseFloor": false,

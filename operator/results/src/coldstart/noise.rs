@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_that_burn_cpu_are_no_noise_and_one_that_burns_more_than_the_others_is() {
+    fn starts_that_all_burn_cpu_are_no_noise_and_one_that_burns_more_is() {
         assert_eq!(found(&[[500, 900, 0]; 5]), (0, 5));
         let usual = [500, 500, 0];
         let limit = [500, 650, 0];

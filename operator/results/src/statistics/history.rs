@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_scatters_more_than_earlier_runs_do_counts_by_its_own_scatter() {
+    fn a_run_that_scatters_more_than_earlier_ones_counts_by_its_own_scatter() {
         let runs: [&[f64]; 5] = [&[1.0]; 5];
         let calm = LogInterval::among(&[1.1, 1.1], &runs).unwrap();
         let wild = LogInterval::among(&[0.6, 2.0], &runs).unwrap();

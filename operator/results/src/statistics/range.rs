@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_reaches_from_the_smallest_to_the_largest_however_many_there_are() {
+    fn a_range_reaches_from_the_smallest_to_the_largest_value() {
         let range = Range::of((1..=20).rev().map(f64::from)).unwrap();
         assert_eq!((range.min, range.median, range.max), (1.0, 10.5, 20.0));
         assert_eq!(Range::of([f64::NAN]), None);

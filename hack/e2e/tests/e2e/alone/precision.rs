@@ -43,7 +43,7 @@ fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
 }
 
 #[tokio::test]
-async fn a_precise_run_ends_when_it_is_precise_or_its_budget_is_spent_whoever_dies_meanwhile() {
+async fn a_precise_run_ends_when_precise_or_spent_whoever_dies_meanwhile() {
     with_namespace("precise", |client, namespace| async move {
         runs::create(&client, &namespace, "narrow", PRECISE).await;
         runs::recorded(&client, &namespace, "narrow", 5).await;

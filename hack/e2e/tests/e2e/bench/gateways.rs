@@ -51,7 +51,7 @@ fn the_native_gateway_keeps_up_with_nginx_at_one_connection() {
 
 #[test]
 #[ignore = "a benchmark: make bench"]
-fn the_embedded_gateway_keeps_up_with_the_native_one_at_a_hundred_connections() {
+fn the_embedded_gateway_keeps_up_with_native_at_100_connections() {
     let pooling = || Gateway::embedded(&["--engine-allocator=Pooling"]);
     let on_demand = || Gateway::embedded(&["--engine-allocator=OnDemand"]);
     let found = ratios(&[&Gateway::start, &pooling, &on_demand], 100);

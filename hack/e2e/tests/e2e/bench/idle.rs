@@ -148,7 +148,7 @@ async fn versions(client: &Client) -> BTreeSet<Version> {
 
 #[tokio::test]
 #[ignore = "a benchmark: make bench"]
-async fn an_idle_operator_does_nothing_and_is_small_with_a_thousand_finished_runs() {
+async fn an_idle_operator_with_a_thousand_finished_runs_is_small_and_silent() {
     with_namespace("idle", |client, namespace| async move {
         // The shortest windows: what counts is a whole status.
         runs::create(&client, &namespace, "measured", &trials(1)).await;

@@ -192,7 +192,7 @@ sweeps: {throughput: {connections: [1], durationSeconds: 1, warmupSeconds: 0}}
 }
 
 #[tokio::test]
-async fn a_foreign_report_of_the_same_name_is_not_overwritten_and_the_run_says_so() {
+async fn a_foreign_report_of_the_same_name_is_kept_and_the_run_says_so() {
     with_namespace("taken", |client, namespace| async move {
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
         let foreign = serde_json::from_value(serde_json::json!({

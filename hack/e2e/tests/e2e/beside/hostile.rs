@@ -75,7 +75,7 @@ async fn the_operators_token_changes_nothing_of_the_clusters_own() {
 }
 
 #[tokio::test]
-async fn the_token_of_cold_starts_is_good_where_an_administrator_says_and_nowhere_else() {
+async fn the_cold_start_token_is_good_only_where_an_administrator_says() {
     let cold = client_as(&account("wasmbench-cold-start")).await;
     let uid = "6f0c0e6e-0000-4000-8000-000000000001";
     let pod: Pod = serde_json::from_value(json!({
@@ -94,7 +94,7 @@ async fn the_token_of_cold_starts_is_good_where_an_administrator_says_and_nowher
 }
 
 #[tokio::test]
-async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed_and_the_rest_is_measured() {
+async fn cold_starts_are_skipped_in_a_namespace_that_is_not_listed() {
     with_namespace("unlisted", |client, namespace| async move {
         let bindings: Api<RoleBinding> = Api::namespaced(client.clone(), &namespace);
         bindings

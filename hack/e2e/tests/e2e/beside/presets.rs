@@ -99,7 +99,7 @@ fn modes(records: &[Record]) -> BTreeMap<&str, &str> {
 }
 
 #[tokio::test]
-async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_claim() {
+async fn presets_of_one_process_answer_like_native_in_the_mode_they_claim() {
     with_namespace_of("privileged", "presets", |client, namespace| async move {
         let spec = spec(IN_PROCESS, USUAL);
         let (_, records) = measured(&client, &namespace, &spec, 15).await;
@@ -112,7 +112,7 @@ async fn presets_of_one_process_answer_like_the_native_one_in_the_mode_they_clai
 }
 
 #[tokio::test]
-async fn presets_of_command_lines_answer_like_the_native_one_in_the_mode_they_claim() {
+async fn presets_of_command_lines_answer_like_native_in_the_mode_they_claim() {
     with_namespace("clis", |client, namespace| async move {
         let spec = spec(OF_COMMAND_LINES, USUAL);
         let (run, records) = measured(&client, &namespace, &spec, 18).await;
@@ -142,7 +142,7 @@ async fn a_server_that_is_a_guest_does_every_workload_like_the_native_one() {
 
 #[tokio::test]
 #[ignore = "needs wasmtime's command line, minutes of compiling: make test-systems"]
-async fn presets_of_wasmtimes_command_line_answer_like_the_native_one_in_the_mode_they_claim() {
+async fn presets_of_wasmtimes_cli_answer_like_native_in_the_mode_they_claim() {
     with_namespace("wasmtimes", |client, namespace| async move {
         let spec = spec(OF_WASMTIMES_COMMAND_LINE, USUAL);
         let (_, records) = measured(&client, &namespace, &spec, 12).await;

@@ -73,7 +73,7 @@ async fn crash_with(
 const LATE: &str = ", args: [--abort-at-request, '100']";
 
 #[tokio::test]
-async fn a_guest_of_wasmtime_that_cannot_run_or_traps_is_marked_in_its_own_words() {
+async fn a_wasmtime_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
     with_namespace("guests", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
@@ -105,7 +105,7 @@ async fn a_guest_of_wasmtime_that_cannot_run_or_traps_is_marked_in_its_own_words
 }
 
 #[tokio::test]
-async fn a_guest_of_wasmedge_that_cannot_run_or_traps_is_marked_in_its_own_words() {
+async fn a_wasmedge_guest_that_cannot_run_or_traps_says_so_in_its_own_words() {
     with_namespace("modules", |client, namespace| async move {
         let folder = tempfile::tempdir().unwrap();
         let traps = r#"(module (func (export "_start") unreachable))"#;

@@ -90,7 +90,7 @@ fn check_not_applicable(run: &BenchmarkRun) {
 }
 
 #[tokio::test]
-async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_are_compiled() {
+async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled() {
     with_namespace("shim", |client, namespace| async move {
         let sweeps = r"
   throughput: {connections: [8], durationSeconds: 1, warmupSeconds: 1}
@@ -130,7 +130,7 @@ async fn components_under_the_wasmtime_shim_answer_like_the_native_gateway_and_a
 }
 
 #[tokio::test]
-async fn modules_under_the_wasmedge_shim_answer_like_the_native_gateway_in_the_mode_they_claim() {
+async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
     with_namespace("wasmedge", |client, namespace| async move {
         let sweeps = r"
   throughput: {connections: [100], durationSeconds: 1, warmupSeconds: 1}

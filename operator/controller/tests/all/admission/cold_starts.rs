@@ -32,7 +32,7 @@ fn pods_that_a_cold_start_creates_are_admitted_and_stay_restricted() {
 }
 
 #[test]
-fn a_cold_start_creates_and_deletes_cold_subjects_of_runs_and_no_other_pod() {
+fn a_cold_start_creates_and_deletes_its_own_cold_subjects_only() {
     let policy = Policy::named("owned", &[]);
     let mine = runs::cold_subjects().remove(0);
     assert_eq!(
@@ -91,7 +91,7 @@ fn the_token_of_cold_starts_is_for_their_probes_only() {
 }
 
 #[test]
-fn the_socket_of_containerd_is_for_probes_of_cold_starts_at_the_level_node_only() {
+fn containerds_socket_is_for_cold_start_probes_at_level_node_only() {
     let node = Policy::named("probes", &["--set", "meter.level=node"]);
     let cgroup = Policy::named("probes", &[]);
     let job = runs::cold_job_at_level_node();

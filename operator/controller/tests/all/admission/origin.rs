@@ -58,7 +58,7 @@ fn what_is_no_runs_is_none_of_its_business() {
 }
 
 #[test]
-fn a_tenants_deployment_gets_no_pods_with_a_runs_label_and_controllers_may_clear_up() {
+fn a_tenants_deployment_gets_no_pods_with_a_runs_label() {
     let policy = Policy::named("origin", &[]);
     let mine = runs::pods().remove(0);
     let refused = policy.refusals_of(REPLICA_SETS, &mine, "team-a");

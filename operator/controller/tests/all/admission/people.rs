@@ -62,7 +62,7 @@ fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
 }
 
 #[test]
-fn a_run_has_no_more_beside_its_spec_than_the_operator_can_read_of_all_runs() {
+fn a_runs_metadata_is_bounded_so_that_the_operator_can_read_all_runs() {
     let policy = Policy::named("size", &[]);
     let refused = |metadata: Value| {
         let run = json!({ "metadata": metadata, "spec": {} });

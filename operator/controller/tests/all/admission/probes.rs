@@ -78,7 +78,7 @@ fn a_job_that_is_more_than_a_probe_is_refused() {
 }
 
 #[test]
-fn a_probe_of_density_has_the_token_and_the_views_of_its_level_and_no_more() {
+fn a_density_probe_has_the_token_and_views_of_its_level_only() {
     let policy = Policy::named("probes", &[]);
     let none = Policy::named("probes", &["--set", "meter.level=none"]);
     let job = runs::density_job(MeterLevel::Cgroup);

@@ -18,7 +18,7 @@ fn more_trials_than_the_administrator_allows_are_refused() {
 }
 
 #[test]
-fn the_blocks_that_precision_may_add_count_against_the_limit_and_change_no_order() {
+fn blocks_that_precision_may_add_count_in_limits_and_keep_the_order() {
     let (mut config, run) = (common::config(), common::precise(7, 20));
     let valid = validate(&run, &config).unwrap();
     assert_eq!((valid.planned(0).len(), valid.order.len()), (24, 60));

@@ -192,8 +192,7 @@ fn pull(milliseconds: u64) -> ImagePull {
 }
 
 #[test]
-fn a_pull_began_its_duration_before_the_container_was_known_and_at_most_that_and_the_rest_before_the_image()
- {
+fn a_pull_began_its_duration_before_the_container_was_known() {
     let mut timeline = Timeline::new("p".into(), 0);
     timeline.pulled(
         Some(pull(200)),

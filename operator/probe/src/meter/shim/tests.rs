@@ -89,7 +89,7 @@ fn without_a_shim_nothing_is_read_and_nothing_guessed() {
 }
 
 #[test]
-fn time_is_that_of_the_window_to_the_nanosecond_as_long_as_ticks_do_not_disagree() {
+fn time_is_exact_to_the_nanosecond_unless_ticks_disagree() {
     let start: (&[u64], _) = (&[30, 4], [3, 0, 9, 9]);
     for ticks in [[3, 0, 9, 9], [4, 0, 9, 9], [4, 1, 9, 9]] {
         assert_eq!(between(start, (&[35, 6], ticks)), Some(7 * MILLISECOND));

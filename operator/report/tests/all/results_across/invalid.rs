@@ -111,7 +111,7 @@ fn of_hare(before: &(RunInput, Vec<Record>), after: &(RunInput, Vec<Record>)) ->
 }
 
 #[test]
-fn answers_of_which_most_came_at_the_first_attempt_in_either_run_are_not_compared() {
+fn answers_mostly_at_the_first_attempt_are_not_compared_across_runs() {
     let found = |before: usize, after: usize| {
         let (before, after) = (thawed("before", before), thawed("after", after));
         of_hare(&before, &after)
@@ -124,7 +124,7 @@ fn answers_of_which_most_came_at_the_first_attempt_in_either_run_are_not_compare
 }
 
 #[test]
-fn a_point_of_cold_starts_whose_class_did_not_hold_in_either_run_is_not_compared() {
+fn cold_starts_whose_class_failed_in_either_run_are_not_compared() {
     let (good, mut bad) = (thawed("good", 0), thawed("bad", 0));
     let document = cold_starts::hares(&mut bad.1).next().unwrap();
     document.samples[3].wrong_class = true;

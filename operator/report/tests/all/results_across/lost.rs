@@ -34,7 +34,7 @@ fn lost(found: &Across) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn a_variant_that_crashes_in_a_trustworthy_run_is_lost_and_named_wherever_people_look() {
+fn a_variant_that_crashes_is_lost_and_named_wherever_people_look() {
     let after = run();
     let is_lost = |t: &TrialId| t.cell.variant == "embedded" && t.cell.workload == "hello";
     let found = compared(&after, &crashed(&after, is_lost));

@@ -230,7 +230,7 @@ fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
 }
 
 #[test]
-fn nothing_is_compared_with_a_baseline_whose_answers_waited_for_the_cluster() {
+fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     let mut all = records();
     let baselines = all
         .iter_mut()

@@ -54,7 +54,7 @@ fn span(busy_milliseconds: u64) -> NodeSpan {
 }
 
 #[test]
-fn a_run_goes_on_while_noise_keeps_cold_starts_out_that_more_blocks_would_bring_back() {
+fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_cold_starts() {
     for variant in ["hare", "tortoise"] {
         let found = precision(8, variant, 5);
         assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");

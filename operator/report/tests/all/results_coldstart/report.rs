@@ -29,7 +29,7 @@ fn discarded_samples_are_shown_and_never_count() {
 }
 
 #[test]
-fn the_harness_floor_is_that_of_its_pods_and_stands_in_report_status_and_terminal() {
+fn the_harness_floor_is_shown_in_report_status_and_terminal() {
     let summary = summary_of(&records());
     let points: Vec<(u32, u32, u32)> = summary
         .harness_floors
@@ -132,7 +132,7 @@ proptest! {
 
 /// To look at it: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-core --test all results_coldstart::`.
 #[test]
-fn every_block_is_a_point_of_the_plots_and_its_discarded_sample_a_crossed_one() {
+fn every_block_is_a_point_in_plots_and_discarded_samples_are_crossed() {
     let html = &report_files(&input(), &records()).unwrap()["report.html"];
     if let Ok(path) = std::env::var("WRITE_HTML") {
         std::fs::write(path, html).unwrap();

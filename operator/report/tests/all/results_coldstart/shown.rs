@@ -17,7 +17,7 @@ fn trials_of_hare(records: &mut [Record]) -> impl Iterator<Item = &mut Record> {
 }
 
 #[test]
-fn an_invalid_point_has_its_reason_in_the_terminal_and_is_crossed_in_the_plots() {
+fn an_invalid_point_has_its_reason_and_is_crossed_in_the_plots() {
     let mut all = records();
     hares(&mut all).next().unwrap().samples[3].wrong_class = true;
     let summary = summary_of(&all);
@@ -36,7 +36,7 @@ fn an_invalid_point_has_its_reason_in_the_terminal_and_is_crossed_in_the_plots()
 }
 
 #[test]
-fn a_p90_of_fewer_than_100_pods_is_marked_in_the_terminal_as_in_the_report() {
+fn a_p90_of_fewer_than_100_pods_is_marked_in_terminal_and_report() {
     let p90s = |pods: usize| {
         let mut all = records();
         for document in hares(&mut all) {

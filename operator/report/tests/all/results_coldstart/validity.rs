@@ -74,7 +74,7 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
 }
 
 #[test]
-fn a_trial_without_any_sample_of_the_right_class_is_invalid_and_not_failed() {
+fn a_trial_without_a_sample_of_the_right_class_is_invalid_not_failed() {
     let mut all = records();
     for document in hares(&mut all) {
         for sample in document.samples.iter_mut().skip(1) {
@@ -92,7 +92,7 @@ fn a_trial_without_any_sample_of_the_right_class_is_invalid_and_not_failed() {
 }
 
 #[test]
-fn what_has_nothing_to_compile_is_compile_cached_as_soon_as_its_image_is_there() {
+fn without_anything_to_compile_a_present_image_is_compile_cached() {
     let mut sample = floor(false, 1);
     assert!(
         sample.violates(ColdStartClass::CompileCached),
@@ -162,7 +162,7 @@ fn with_uncertainty(nanoseconds: u64) -> Summary {
 }
 
 #[test]
-fn answers_that_are_less_sure_than_a_quarter_of_what_matters_are_not_compared() {
+fn answers_less_sure_than_a_quarter_of_the_effect_are_not_compared() {
     // 5 % of about 490 ms are 25 ms.
     let fine = with_uncertainty(5_000_000);
     assert_eq!(hare(&fine).answer_uncertainty_microseconds, Some(5000.0));
@@ -183,7 +183,7 @@ fn a_clock_that_was_set_during_a_sample_spoils_the_point() {
 }
 
 #[test]
-fn a_fact_of_the_node_that_changed_within_a_trial_keeps_all_its_points_out_of_comparisons() {
+fn a_node_that_changed_within_a_trial_keeps_its_points_uncompared() {
     let mut all = records();
     let document = hares(&mut all).next().unwrap();
     document.environment.before = BTreeMap::from([("kernel".into(), "6.0".into())]);
@@ -239,7 +239,7 @@ fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Re
 }
 
 #[test]
-fn starts_beside_a_neighbour_that_is_only_noted_are_compared_and_not_trusted() {
+fn starts_beside_a_noted_neighbour_are_compared_and_not_trusted() {
     let mut records = busy_records(15, 4, 1200, 0);
     for record in &mut records {
         record.noise = NoiseRule::Note;
@@ -254,7 +254,7 @@ fn starts_beside_a_neighbour_that_is_only_noted_are_compared_and_not_trusted() {
 }
 
 #[test]
-fn a_point_of_which_more_than_a_fifth_of_the_samples_had_a_neighbour_is_not_compared() {
+fn a_point_with_a_neighbour_in_over_a_fifth_of_samples_is_left_out() {
     let few = with_busy(3, 1200, 0);
     assert_eq!(
         (hare(&few).noisy_samples, hare(&few).judged_samples),
@@ -284,7 +284,7 @@ fn a_single_noisy_sample_of_a_few_is_no_neighbour() {
 }
 
 #[test]
-fn a_system_that_is_always_busy_is_no_noise_and_a_hypervisor_that_always_withholds_is() {
+fn a_busy_system_is_no_noise_and_a_withholding_hypervisor_is() {
     assert!(hare(&with_busy(15, 1900, 0)).is_ranked());
     let stolen = with_busy(15, 800, 110);
     assert_eq!(hare(&stolen).invalid_because, [Reason::NodeNoisy]);
@@ -298,7 +298,7 @@ fn records_that_do_not_say_what_the_node_did_are_not_judged() {
 }
 
 #[test]
-fn a_variant_in_another_mode_than_it_claims_has_no_ratio_of_cold_starts_either() {
+fn a_variant_in_the_wrong_engine_mode_has_no_cold_start_ratio() {
     let mut all = records();
     let cold = all.iter().find(|r| r.trial.cell.variant == "hare");
     let mut load = cold.unwrap().clone();

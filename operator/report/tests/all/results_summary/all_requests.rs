@@ -18,7 +18,7 @@ fn loaded(summary: &Summary) -> &CellSummary {
 }
 
 #[test]
-fn a_tail_of_one_trial_in_five_is_in_the_requests_of_all_and_not_in_a_median() {
+fn a_tail_of_one_trial_in_five_is_in_all_requests_and_in_no_median() {
     let run = run();
     let usual = summarize(&run, &all_measured(&run));
     let mut records = all_measured(&run);

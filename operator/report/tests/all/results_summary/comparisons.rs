@@ -245,7 +245,7 @@ fn a_single_variant_that_scatters_is_noted_though_nothing_is_compared() {
 }
 
 #[test]
-fn trials_that_scatter_too_much_to_decide_say_how_many_blocks_it_would_take() {
+fn trials_that_scatter_too_much_say_how_many_blocks_it_would_take() {
     let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
     let doubt = doubt(&summary, Reason::HighVariance);
     assert!(!doubt.breaks_trust);

@@ -18,7 +18,7 @@ fn summary_with(
 }
 
 #[test]
-fn where_all_rates_are_those_of_the_generator_the_line_tells_of_warm_latency() {
+fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
     let is_throughput = |trial: &TrialId| trial.cell.point != Point::WarmLatency;
     let summary = summary_with(&run(), is_throughput, |record| {
         let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
@@ -60,7 +60,7 @@ fn where_no_p99_is_carried_the_line_tells_of_p50_from_the_schedule() {
 }
 
 #[test]
-fn where_the_highest_rate_is_void_the_line_tells_of_the_highest_that_was_compared() {
+fn where_the_highest_rate_is_void_the_line_has_the_highest_compared() {
     let is_highest = |trial: &TrialId| {
         let percent_of_peak = 90;
         trial.cell.point == Point::OpenLoop { percent_of_peak }

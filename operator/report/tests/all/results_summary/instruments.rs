@@ -34,7 +34,7 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
 }
 
 #[test]
-fn a_generator_at_its_own_limit_is_doubted_however_much_of_the_node_is_free() {
+fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
     let summary = with_window(|record| {
         let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
         window.generator_cpu_limit = Some(0.1);
@@ -66,7 +66,7 @@ fn with_ceiling(rps: f64) -> Summary {
 }
 
 #[test]
-fn rates_near_the_calibrated_ceiling_are_doubted_whichever_variant_measured_it() {
+fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
     let cells = &with_ceiling(1e9).cells;
     let rate = |variant: &str| {
         let of_variant = |c: &&CellSummary| c.variant == variant && c.workload == "hello";
@@ -194,7 +194,7 @@ fn with_waits(busy: f64) -> Summary {
 }
 
 #[test]
-fn latencies_of_a_delayed_acknowledgement_are_noted_unless_work_explains_them() {
+fn latencies_of_delayed_acks_are_noted_unless_work_explains_them() {
     let noted = |busy| {
         let summary = with_waits(busy);
         let note = doubt(&summary, Reason::DelayedAck);

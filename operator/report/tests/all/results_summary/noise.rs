@@ -17,7 +17,7 @@ use super::support::{doubt, noisy_in, noisy_records, reasons, with_window};
 use crate::results_support::{all_measured, run, run_with};
 
 #[test]
-fn a_neighbour_that_burns_a_core_and_a_hypervisor_that_withholds_cpus_are_doubted() {
+fn a_neighbour_on_a_core_and_a_withholding_hypervisor_are_doubted() {
     let used = |busy_tenths: u64, steal_tenths: u64| {
         with_window(move |record| {
             let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
@@ -113,7 +113,7 @@ fn noise_that_is_noted_leaves_nothing_out_and_withholds_trust() {
 }
 
 #[test]
-fn a_point_without_a_valid_trial_is_shown_with_its_numbers_and_has_no_peak() {
+fn a_point_without_a_valid_trial_shows_its_numbers_and_has_no_peak() {
     let run = run_with(json!({
         "blocks": 1,
         "variants": [{"name": "native", "preset": "native"}],

@@ -90,7 +90,7 @@ fn with_neighbour(blocks: u32, variant: &str) -> Precision {
 }
 
 #[test]
-fn a_run_goes_on_while_noise_keeps_density_out_that_more_blocks_would_bring_back() {
+fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_density() {
     for variant in ["embedded", "native"] {
         let found = with_neighbour(8, variant);
         assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");

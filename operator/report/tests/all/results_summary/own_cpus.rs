@@ -30,7 +30,7 @@ fn saturated(summary: &Summary) -> bool {
 }
 
 #[test]
-fn a_generator_that_fills_the_two_cpus_left_to_it_is_doubted_though_the_node_has_eight() {
+fn a_generator_that_fills_its_two_of_eight_cpus_is_doubted() {
     let summary = with_generator("0-1", 20);
     assert!(saturated(&summary));
     let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
@@ -43,6 +43,6 @@ fn a_generator_that_fills_the_two_cpus_left_to_it_is_doubted_though_the_node_has
 }
 
 #[test]
-fn a_generator_that_may_use_the_whole_node_is_not_at_its_end_on_two_of_its_cpus() {
+fn a_generator_with_the_whole_node_is_not_at_its_end_on_two_cpus() {
     assert!(!saturated(&with_generator("0-7", 20)));
 }
