@@ -20,7 +20,7 @@ use wasmbench_results::expectations::Decision;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::invalid::noisy_trials;
 use wasmbench_results::precision::Precision;
-use wasmbench_results::{Summary, Trust, fit, trust};
+use wasmbench_results::{Summary, Trust, status_size, trust};
 
 use crate::across::Versus;
 use crate::{coldstart, density, rows};
@@ -185,15 +185,15 @@ pub fn status_of(
         ..Status::default()
     };
     if let Some(conclusion) = conclusion {
-        let free = STATUS_BYTES.saturating_sub(fit::json_bytes(&status));
+        let free = STATUS_BYTES.saturating_sub(status_size::json_bytes(&status));
         (status.summary, status.summary_omitted) =
-            fit::fitted(conclusion.rows.clone(), &valid.baseline, free);
+            status_size::fitted(conclusion.rows.clone(), &valid.baseline, free);
     }
     status
 }
 
 fn results(run: &str, records: &[String]) -> Results {
-    let (records, records_omitted) = fit::names(records, RECORD_NAMES_BYTES);
+    let (records, records_omitted) = status_size::names(records, RECORD_NAMES_BYTES);
     Results {
         report: names::report(run),
         records,

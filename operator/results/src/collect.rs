@@ -12,7 +12,6 @@ use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Record, TrialId};
 use wasmbench_core::wire::request::NoiseRule;
 
-use crate::against::Against;
 use crate::cell::CellSummary;
 use crate::coldstart::{self, ColdStartCell};
 use crate::compare::{self, Comparisons};
@@ -23,9 +22,10 @@ use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
 use crate::period::Period;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
+use crate::variant_validity::VariantValidity;
 use crate::{
-    answers, by_block, cells, expectations, failures, invalid, outside, precision, quality,
-    sandbox, verdict, words,
+    answers, by_block, cells, expectations, failures, invalid, precision, quality, sandbox,
+    shim_use, verdict, words,
 };
 
 /// The run that records belong to.
@@ -181,7 +181,7 @@ impl Collector {
         let mut cells = cells::cells(measured, observations, &wrong, &engines);
         let environment = environment::environment(run.seed, measured, observations, facts);
         invalid::mark(&mut cells, &environment.drift);
-        let against = Against {
+        let against = VariantValidity {
             answers: &wrong,
             engines: &engines,
             drift: &environment.drift,
@@ -237,7 +237,7 @@ impl Collector {
             expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
-            shims: outside::shims(&run.spec, &cells),
+            shims: shim_use::shims(&run.spec, &cells),
             sandboxes: sandbox::sandboxes(&run.spec, &cells),
             cells,
             cold_starts,
@@ -263,7 +263,7 @@ impl Collector {
         &self,
         spec: &BenchmarkRunSpec,
         cells: &[CellSummary],
-        against: Against<'_>,
+        against: VariantValidity<'_>,
     ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
         let baseline = self.run.baseline();
         let minimum_effect = compare::minimum_effect(spec);

@@ -3,13 +3,12 @@
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
 //! [`summary::Summary`], by way of [`cells`], [`answers`], [`curve`], [`compare`] with its [`statistics`], [`judge`],
-//! [`precision`], [`against`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`expectations`],
+//! [`precision`], [`variant_validity`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`expectations`],
 //! [`environment`], [`period`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
-pub mod against;
 pub mod all_requests;
 pub mod answers;
 pub mod bodies;
@@ -31,7 +30,6 @@ pub mod doubts;
 pub mod environment;
 pub mod expectations;
 pub mod failures;
-pub mod fit;
 pub mod fortio;
 pub mod histogram;
 pub mod invalid;
@@ -39,16 +37,18 @@ pub mod judge;
 pub mod measure;
 pub mod observation;
 pub mod open_loop;
-pub mod outside;
 pub mod period;
 pub mod pod_use;
 pub mod precision;
 pub mod quality;
 pub mod sandbox;
+pub mod shim_use;
 pub mod statistics;
+pub mod status_size;
 pub mod substrate;
 pub mod summary;
 pub mod trial;
+pub mod variant_validity;
 pub mod verdict;
 pub mod words;
 

@@ -13,10 +13,10 @@ use crate::density::DensityCell;
 use crate::doubt::Doubt;
 use crate::environment::Environment;
 use crate::expectations::Decision;
-use crate::outside::ShimSummary;
 use crate::period::Period;
 use crate::precision::Precision;
 use crate::sandbox::SandboxSummary;
+use crate::shim_use::ShimSummary;
 
 /// Name and version of the summary's schema.
 pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";

@@ -8,7 +8,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_results::environment::Environment;
 
 use crate::across::difference::{ABSENT, difference};
-use crate::across::ran::{self, joined};
+use crate::across::variant_facts::{self, joined};
 use crate::across::{Difference, Side, Weight};
 
 /// Fields of the spec that say how often, where and in which order, but not what is measured.
@@ -257,7 +257,7 @@ fn of_variant(name: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> 
     let (Some(one), Some(other)) = (of(before.spec), of(after.spec)) else {
         return vec![];
     };
-    let mut found = ran::differences(name, before, after);
+    let mut found = variant_facts::differences(name, before, after);
     let (one, other) = (flat(one), flat(other));
     let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     found.extend(fields.into_iter().filter_map(|field| {

@@ -5,14 +5,14 @@
 //! [`LogInterval::unpaired`](wasmbench_results::statistics::LogInterval::unpaired) and
 //! [`LogInterval::among`](wasmbench_results::statistics::LogInterval::among).
 //!
-//! Reading order: [`differences`] with [`ran`] (may the runs be compared at all, and what is it that differs),
-//! [`ratios`] (the numbers), [`lost`] (what has none any more), [`words`] (what people see).
+//! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what is it that differs),
+//! [`ratios`] (the numbers), [`lost_points`] (what has none any more), [`words`] (what people see).
 
 mod difference;
 mod differences;
-mod lost;
-mod ran;
+mod lost_points;
 mod ratios;
+mod variant_facts;
 mod versus;
 mod words;
 
@@ -223,7 +223,7 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
         let changed = differences::is_another_baseline(before, after);
         let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, effect);
         let lost = earlier.first();
-        let lost = lost.map(|earlier| lost::lost(after.summary, earlier, &later));
+        let lost = lost.map(|earlier| lost_points::lost(after.summary, earlier, &later));
         (ratios, only_in_one, lost.unwrap_or_default())
     };
     Across {

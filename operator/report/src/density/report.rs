@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, NOTHING, judged_ratio};
-use wasmbench_results::density::{DensityCell, DensityStepSummary, ended, spoilt};
+use wasmbench_results::density::{DensityCell, DensityStepSummary, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::invalid;
 use wasmbench_results::judge::Verdict;
@@ -63,7 +63,7 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
         (Reason::NodeNoisy, "the node was noisy"),
         (Reason::Throttled, "a CPU limit stopped the first instance"),
     ];
-    let found = all.map(|(reason, what)| (what, spoilt::words(cell, reason)));
+    let found = all.map(|(reason, what)| (what, disturbed_steps::words(cell, reason)));
     let found = found.into_iter().filter(|(_, steps)| !steps.is_empty());
     let variant = &cell.variant;
     found

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use wasmbench_core::units;
 
-use crate::against::Against;
 use crate::coldstart::ColdStartCell;
 use crate::doubt::{Doubt, Reason};
 use crate::doubts::{self, MAX_PLACES, NOTED_REMEDY, counts, doubt, note};
 use crate::invalid::TRIALS_PER_NOISY_ONE;
+use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
 const OF: &str = "cold starts of ";
@@ -19,7 +19,7 @@ const FINE_MICROSECONDS: f64 = 1000.0;
 const SHARE_OF_EFFECT: f64 = 0.25;
 
 /// Adds to each point the reasons why it is no part of comparisons. `minimum_effect` is a logarithm.
-pub fn mark(cells: &mut [ColdStartCell], against: Against<'_>, minimum_effect: f64) {
+pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, minimum_effect: f64) {
     for cell in cells {
         let is_measured = cell.counts.valid + cell.counts.invalid > 0;
         let of_run = against.reasons(&cell.variant, &cell.workload);

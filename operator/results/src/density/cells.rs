@@ -6,22 +6,22 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
 
-use crate::against::Against;
 use crate::by_block::{counts, measured, round};
 use crate::counts::TrialCounts;
 use crate::density::blocks::{Blocks, by_instances};
-use crate::density::spoilt::spoilt;
+use crate::density::disturbed_steps::spoilt;
 use crate::density::trial::Reached;
 use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
 use crate::observation::Observation;
 use crate::statistics::Spread;
+use crate::variant_validity::VariantValidity;
 
 /// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
 /// wrong answers have no valid trials. Nor are climbs with a step on a noisy node valid, where noise excludes.
 pub fn cells(
     spec: &BenchmarkRunSpec,
     observations: &BTreeMap<TrialId, Observation>,
-    against: Against<'_>,
+    against: VariantValidity<'_>,
 ) -> Vec<DensityCell> {
     let Some(sweep) = &spec.sweeps.density else {
         return vec![];

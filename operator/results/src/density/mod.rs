@@ -2,12 +2,12 @@
 //! more instance costs.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell), [`validity`] with
-//! [`spoilt`] (which of them count, and why not), [`compare`] (the ratios to the baseline), [`words`] (verdict, sweep).
+//! [`disturbed_steps`] (which of them count, and why not), [`compare`] (the ratios to the baseline), [`words`] (verdict, sweep).
 
 mod blocks;
 mod cells;
 mod compare;
-pub mod spoilt;
+pub mod disturbed_steps;
 pub mod trial;
 mod validity;
 mod words;

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use wasmbench_core::wire::request::NoiseRule;
 
-use crate::against::Against;
 use crate::density::DensityCell;
-use crate::density::spoilt::words;
+use crate::density::disturbed_steps::words;
 use crate::doubt::{Doubt, Reason};
 use crate::doubts::{MAX_PLACES, NOTED_REMEDY, counts, doubt, listed, note};
 use crate::invalid::are_too_many;
+use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
 const OF: &str = "density of ";
 
 /// Adds to each cell the reasons why it is no part of comparisons.
-pub fn mark(cells: &mut [DensityCell], against: Against<'_>) {
+pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     for cell in cells {
         let measured = cell.counts.valid + cell.counts.invalid;
         let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);

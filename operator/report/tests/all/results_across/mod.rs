@@ -4,7 +4,7 @@ mod between_runs;
 mod differences;
 mod engines;
 mod invalid;
-mod lost;
+mod lost_points;
 mod ratios;
 mod support;
 mod versus;

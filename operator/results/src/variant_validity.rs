@@ -11,7 +11,7 @@ use crate::environment::Drift;
 
 /// What the whole run knows against its variants.
 #[derive(Clone, Copy, Debug)]
-pub struct Against<'a> {
+pub struct VariantValidity<'a> {
     /// Variants that gave wrong answers, with their workload.
     pub answers: &'a BTreeSet<(String, String)>,
     /// Variants in another mode than they claim.
@@ -22,7 +22,7 @@ pub struct Against<'a> {
     pub noise: NoiseRule,
 }
 
-impl Against<'_> {
+impl VariantValidity<'_> {
     /// Why what was measured of `variant` under `workload` is no part of comparisons.
     pub fn reasons(self, variant: &str, workload: &str) -> impl Iterator<Item = Reason> {
         let answers = (variant.to_owned(), workload.to_owned());
