@@ -1,4 +1,4 @@
-//! What stands before the runtime: its settings, the command of each answer, and what it tells of itself.
+//! What stands before the runtime: its settings, the command for each answer, and what it says about itself.
 
 use crate::compute;
 use crate::runtime::{Compile, Runtime};

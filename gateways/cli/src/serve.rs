@@ -1,5 +1,5 @@
 //! Becomes the server of a runtime: `wasmtime serve` of the workloads as a `wasi:http` component. Nothing of this
-//! program is left when it serves; before, it finds out what the guest shall tell of its host.
+//! program is left when it serves; before that, it finds out what the guest is to say about its host.
 
 use crate::compute::output;
 use crate::front::version_of;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What a host may tell of itself in the environment, and under which name the guest repeats it.
+/// What a host may say about itself in the environment, and under which name the guest repeats it.
 const TOLD_BY_HOST: [(&str, &str); 3] = [
     ("WASM_HOST_ENGINE", "engine"),
     ("WASM_HOST_VERSION", "version"),

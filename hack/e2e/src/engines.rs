@@ -1,4 +1,4 @@
-//! What gateways tell of their engines: it is what their variants claim, and another mode would be seen.
+//! What gateways report about their engines: it matches what their variants claim, and another mode would show.
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Variant;
@@ -9,7 +9,7 @@ use wasmbench_core::wire::record::Record;
 /// The member that tells how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 
-/// What the process under test told of its engine.
+/// What the process under test reported about its engine.
 pub fn told(record: &Record) -> &EngineFacts {
     let document = record.document.as_ref().expect("a load");
     document.engine.as_ref().expect("a gateway tells")

@@ -181,7 +181,7 @@ pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
         .collect()
 }
 
-/// Every variant gave the answers that it shall have in common with the others, and none ran in another mode
+/// Every variant gave the answers that it must have in common with the others, and none ran in another mode
 /// than it claims. Neither makes a trial fail: it makes points invalid, which the status says.
 pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
     let status = run.status.as_ref().expect("a finished run has a status");

@@ -12,7 +12,7 @@ pub fn at_least(name: &str, value: f64, unit: &str, bound: f64) -> bool {
     kept(value >= bound, "below", bound)
 }
 
-/// The same of a figure that shall be small.
+/// The same for a figure that should be small.
 pub fn at_most(name: &str, value: f64, unit: &str, bound: f64) -> bool {
     printed(name, value, unit);
     kept(value <= bound, "above", bound)

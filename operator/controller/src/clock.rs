@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use kube::client::Body;
 
-/// What the answers of the API server tell of its clock.
+/// What the API server's answers say about its clock.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
     /// Seconds that it is ahead of ours.

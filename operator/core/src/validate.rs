@@ -268,7 +268,7 @@ fn baseline_of(spec: &BenchmarkRunSpec) -> Result<String, Invalid> {
     } else {
         Err(invalid(
             "spec.baseline",
-            format!("'{baseline}' is none of spec.variants"),
+            format!("'{baseline}' is not one of spec.variants"),
         ))
     }
 }

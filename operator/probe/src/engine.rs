@@ -9,7 +9,7 @@ use crate::output::progress;
 use crate::target::Target;
 use crate::{http, pace};
 
-/// More members are none of an engine's.
+/// No engine has more members.
 const MAX_MEMBERS: usize = 32;
 /// Longest name and value that are kept, in characters.
 const MAX_CHARS: usize = 128;

@@ -64,7 +64,7 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// What the status tells of `summary`, whose records are in the `ConfigMaps` named `records`.
+    /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn of(summary: &Summary, records: Vec<String>) -> Self {
         Self {
             rows: density::rows(

@@ -23,7 +23,7 @@ pub struct Comparison {
     /// sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_peak: Option<u32>,
-    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by a eighth at each end.
+    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each end.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]

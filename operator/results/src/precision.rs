@@ -1,6 +1,6 @@
 //! Is the run precise enough, or is another block needed? Decided from the widths of the intervals
-//! and from nothing else: who looks at verdicts again and again, and stops at the first that he
-//! likes, finds differences between equals.
+//! and from nothing else: looking at verdicts again and again, and stopping at the first welcome one,
+//! finds differences between equals.
 //!
 //! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together, and
 //! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of

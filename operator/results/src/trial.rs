@@ -111,7 +111,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The number of `metric`; `None` where it is none of a load.
+    /// The number of `metric`; `None` if loads do not have it.
     pub fn of(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::ThroughputRps => self.rps,

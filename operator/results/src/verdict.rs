@@ -28,7 +28,7 @@ pub fn verdict(summary: &Summary) -> String {
     fit(&statements, &skipped)
 }
 
-/// What the line tells of, the most telling first.
+/// What the line may report, the most telling first.
 const HEADLINES: [Metric; 6] = [
     Metric::ThroughputRps,
     Metric::WarmP50,

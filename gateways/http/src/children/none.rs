@@ -4,7 +4,7 @@ use super::ChildCommand;
 use crate::net::Poller;
 use std::io;
 
-/// What there is none of.
+/// A child process that does not exist on this target.
 pub(super) enum Process {}
 
 impl Process {

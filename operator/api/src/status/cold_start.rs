@@ -1,4 +1,4 @@
-//! What the status tells of cold starts.
+//! What the status says about cold starts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the status tells of more and more instances.
+//! What the status says about density.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

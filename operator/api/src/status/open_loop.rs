@@ -1,4 +1,4 @@
-//! What the status tells of loads on a schedule.
+//! What the status says about loads on a schedule.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -234,7 +234,7 @@ async fn cold_subject(
     }))
 }
 
-/// What the API knows of the subject and of its node.
+/// What the API knows about the subject and its node.
 async fn subject(
     context: &Context,
     run: &ValidatedRun,

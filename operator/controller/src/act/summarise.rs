@@ -44,7 +44,7 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     Ok(())
 }
 
-/// What the status tells of a run whose report is written.
+/// What the status says about a run whose report is written.
 pub async fn conclude(context: &Context, run: &ValidatedRun) -> Result<Conclusion, Error> {
     let (summary, records) = read_summary(context, input_of(run)).await?;
     let versus = versus(context, run, &summary).await?;

@@ -47,7 +47,7 @@ pub fn leftovers(seen: &Observed, current: &TrialId) -> Vec<Step> {
         .collect()
 }
 
-/// Pods of the trial's names are there and shall go.
+/// Pods with the trial's names exist and must go.
 fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let pods = seen.cold_subjects.iter();
     let mut pods = pods.filter(|cold| cold.trial == *trial);

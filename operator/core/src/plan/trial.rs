@@ -133,7 +133,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     }
 }
 
-/// A pod of the trial's name is there and shall go.
+/// A pod with the trial's name exists and must go.
 fn on_its_way_out(
     trial: &TrialId,
     subject: &SubjectSeen,

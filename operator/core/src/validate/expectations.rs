@@ -54,10 +54,10 @@ fn check_names(
     } = expectation;
     let refused = |message| refused(expectation, message);
     if !spec.variants.iter().any(|v| v.name == *variant) {
-        return refused(format!("'{variant}' is none of spec.variants"));
+        return refused(format!("'{variant}' is not one of spec.variants"));
     }
     if !spec.workloads.iter().any(|w| w.name == *workload) {
-        return refused(format!("'{workload}' is none of spec.workloads"));
+        return refused(format!("'{workload}' is not one of spec.workloads"));
     }
     if variant == baseline || variant == TWIN {
         return refused(format!(

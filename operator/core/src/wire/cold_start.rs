@@ -110,7 +110,7 @@ pub struct ColdSample {
     /// The same when the pods were gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_after: Option<CompileCache>,
-    /// What became of the image's layers; absent unless it was pulled and containerd told of it.
+    /// What became of the image's layers; absent unless it was pulled and containerd reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<PulledLayers>,
     /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
@@ -277,13 +277,13 @@ pub struct Moment {
 pub enum Clock {
     /// The probe, when it did something itself.
     Probe,
-    /// The probe, when the API's watch told of the step.
+    /// The probe, when the API's watch reported the step.
     WatchArrival,
     /// containerd, when it wrote the line of the log.
     LogStamp,
-    /// containerd or its shim, when it told of what it had done.
+    /// containerd or its shim, when it reported what it had done.
     ContainerdEvent,
-    /// The kubelet, by the duration that it told of what containerd's events end.
+    /// The kubelet, by the duration it reported for what containerd's events end.
     KubeletDuration,
 }
 

@@ -1,4 +1,4 @@
-//! What a probe tells of a load on a schedule.
+//! What a probe reports about a load on a schedule.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The end of a sample: what the logs say of it, and the removal of its pods.
+//! The end of a sample: what the logs say about it, and the removal of its pods.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The pull of the subject's image in a sample: what containerd's events and the kubelet's words tell of it.
+//! The pull of the subject's image in a sample: what containerd's events and the kubelet's messages say about it.
 //! Read when the sample is over.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use crate::containerd::images::full_name;
 use crate::digest::sha256;
 use crate::output::progress;
 
-/// What containerd told of a pull. Empty where the image was there.
+/// What containerd reported about a pull. Empty where the image was there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PullEvents {
     /// containerd's name of the image.

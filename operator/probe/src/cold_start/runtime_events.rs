@@ -59,7 +59,7 @@ impl Course<'_> {
         }
     }
 
-    /// Adds to the timelines what containerd told of these containers; answers with what it told of the
+    /// Adds to the timelines what containerd reported about these containers; answers with what it reported about the
     /// pull of their image.
     pub(super) async fn hear_runtime(&mut self, places: &Places, pods: &mut Pods) -> PullEvents {
         let mut pull = PullEvents::of(self.image());

@@ -329,7 +329,7 @@ impl<'a> Course<'a> {
 }
 
 impl Pods {
-    /// Uid of a pod, once the API has told of it.
+    /// Uid of a pod, once the API has reported it.
     pub fn uid(&self, index: usize) -> Option<&str> {
         self.latest.get(index)?.as_ref()?.metadata.uid.as_deref()
     }

@@ -101,7 +101,7 @@ impl Timeline {
         self.reach(ColdStep::Listening, at, clock, uncertainty);
     }
 
-    /// Notes what the API told of the pod `at` this moment; answers with its address, once.
+    /// Notes what the API reported about the pod `at` this moment; answers with its address, once.
     pub fn saw(&mut self, pod: &Pod, at: i64) -> Option<IpAddr> {
         let status = pod.status.as_ref()?;
         for (type_, step) in CONDITIONS {
@@ -184,7 +184,7 @@ impl Timeline {
         self.pod.class = Some(class);
     }
 
-    /// Notes a pull: what the kubelet told of it, when containerd had the image, and when it knew of the
+    /// Notes a pull: what the kubelet reported, when containerd had the image, and when it knew of the
     /// container that was made of it.
     ///
     /// The kubelet tells how long it waited for the runtime. That ended after the image was complete and before

@@ -1,4 +1,4 @@
-//! What the API tells of the trial's pods, each with the moment at which it arrived here.
+//! What the API reports about the trial's pods, each with the time of its arrival here.
 
 use std::collections::BTreeSet;
 

@@ -15,7 +15,7 @@ pub type Answered = Result<(), String>;
 /// One run of fortio with what was read at its edges.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// What is told of it.
+    /// What is reported about it.
     pub timed: TimedWindow,
     /// How much of the node's CPUs it did not have.
     pub noise: Noise,

@@ -45,7 +45,7 @@ fn image(ran: &VariantImages) -> String {
     })
 }
 
-/// The facts that only this one of two engines tells of itself: all of them would be cut before the first
+/// The facts that only this one of two engines reports: all of them would be cut before the first
 /// that differs.
 fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
     if says.is_empty() {

@@ -36,7 +36,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
                 with_mark(&row.variant, baseline),
                 point.concurrency.to_string(),
             ];
-            // A pod without evidence of a step is in the count all the same: only the report knows of it.
+            // A pod without evidence of a step is still counted: only the report shows it.
             let pods = u64::from(point.samples) * u64::from(point.concurrency);
             let p90_carried = carries(pods, 10);
             cells.extend(shown(point.listening.as_ref(), p90_carried));

@@ -248,7 +248,7 @@ mod tests {
             prop_assert!(scale.ticks.windows(2).all(|pair| pair[0] < pair[1]));
             prop_assert!((2..=16).contains(&scale.ticks.len()), "{:?}", scale.ticks);
             let (first, last) = (scale.ticks[0], scale.ticks[scale.ticks.len() - 1]);
-            // A rounding error of the multiplication by the step is none of the axis.
+            // A rounding error from multiplying by the step does not belong on the axis.
             let slack = 1e-9 * last;
             prop_assert!(values.iter().all(|v| first <= v + slack && *v <= last + slack));
         }

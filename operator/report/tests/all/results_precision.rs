@@ -1,4 +1,4 @@
-//! Records to the decision whether another block is needed, and what reports say of it.
+//! Records to the decision whether another block is needed, and what reports say about it.
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;

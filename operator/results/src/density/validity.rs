@@ -35,7 +35,7 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     }
 }
 
-/// What speaks against the numbers. A climb that stopped early is none of it: the steps that it
+/// What speaks against the numbers. A climb that stopped early does not: the steps that it
 /// reached count.
 pub fn doubts(cells: &[DensityCell], noise: NoiseRule) -> Vec<Doubt> {
     let points = || cells.iter().map(|cell| (cell.place(), cell.counts));

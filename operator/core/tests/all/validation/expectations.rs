@@ -26,11 +26,11 @@ fn an_expectation_must_be_about_something_that_is_compared() {
     for (expectation, words) in [
         (
             gate("snail", "greet", "1.5"),
-            "'snail' is none of spec.variants",
+            "'snail' is not one of spec.variants",
         ),
         (
             gate("hare", "hum", "1.5"),
-            "'hum' is none of spec.workloads",
+            "'hum' is not one of spec.workloads",
         ),
         (gate("tortoise", "greet", "1.5"), "name another variant"),
         (gate("hare", "greet", "half"), "'half' is no ratio"),

@@ -13,7 +13,7 @@ use super::{Run, run};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Set where no test can make a cgroup. Nobody shall take a test that did nothing for one that passed.
+/// Set where no test can make a cgroup. A test that did nothing must not look like one that passed.
 const NO_CGROUPS: &str = "WASMBENCH_NO_CGROUPS";
 
 /// The CPUs for one test alone. Nothing where the machine is said to have no cgroups; one that lacks them

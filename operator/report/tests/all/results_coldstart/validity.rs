@@ -204,7 +204,7 @@ fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
     with_judged(15, samples, busy, stolen)
 }
 
-/// The same, where only the first `judged` samples tell of the node.
+/// The same, where only the first `judged` samples know the node.
 fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary {
     summary_of(&busy_records(judged, samples, busy, stolen))
 }
