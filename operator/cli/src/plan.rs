@@ -92,7 +92,7 @@ fn size(valid: &ValidatedRun) -> String {
     format!(
         "{cells} cells x {least} to {most} blocks = {few} to {many} trials, about {short} to {long}, \
          until the intervals are within {}",
-        precision.target_relative_interval
+        precision.target(&valid.spec.minimum_effect)
     )
 }
 

@@ -235,8 +235,10 @@ fn check_precision(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     let Some(precision) = &spec.precision else {
         return Ok(());
     };
-    let target = &precision.target_relative_interval;
-    if !share_of(target).is_some_and(|share| (0.001..=0.5).contains(&share)) {
+    let target = precision.target_relative_interval.as_deref();
+    if let Some(target) = target
+        && !share_of(target).is_some_and(|share| (0.001..=0.5).contains(&share))
+    {
         let message =
             format!("'{target}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%");
         return Err(invalid("spec.precision.targetRelativeInterval", message));

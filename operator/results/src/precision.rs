@@ -66,7 +66,8 @@ pub enum Outcome {
     NothingToCompare,
 }
 
-/// The widths of all ratios that have a verdict.
+/// The widths of all ratios that have a verdict, but those of memory under load: that of small pods scatters by a
+/// quarter between blocks, so that a run would spend its whole budget on it.
 pub fn widths(
     loads: &[Comparison],
     cold_starts: &[ColdStartCell],
@@ -85,7 +86,8 @@ pub fn widths(
         })
     });
     let density = density.iter().filter_map(Width::of_density);
-    let loads = loads.iter().map(Width::of);
+    let loads = loads.iter().filter(|one| one.metric != Metric::Memory);
+    let loads = loads.map(Width::of);
     loads.chain(cold).chain(density).collect()
 }
 
@@ -119,7 +121,7 @@ pub fn reached(
     };
     let earliest = FIRST_LOOK.max((spec.blocks + 1).saturating_sub(STEADY));
     let looks: Vec<Vec<Width>> = (earliest..=spec.blocks).rev().map(look).collect();
-    let target = &precision.target_relative_interval;
+    let target = &precision.target(&spec.minimum_effect);
     let mut found = decide(target, spec.blocks, spec.most_blocks(), &looks);
     if !is_complete(spec, observations) {
         found.outcome = Outcome::GoingOn;

@@ -3,6 +3,7 @@
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::run::share_of;
 use crate::validation;
 
 /// The fewest blocks of a run that has to be precise: narrow intervals of fewer blocks are luck.
@@ -14,11 +15,12 @@ pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 pub struct Precision {
     /// How far the 95 % interval of a ratio to the baseline may reach from it, in percent from
     /// `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05. All
-    /// ratios that get a verdict have to keep it, for four blocks in a row.
-    #[serde(default = "default_target")]
+    /// ratios that get a verdict, but those of memory, have to keep it, for four blocks in a row. Default:
+    /// half of `minimumEffect`, at which equals are mostly found `Equivalent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::TARGET_MESSAGE))]
-    pub target_relative_interval: String,
+    pub target_relative_interval: Option<String>,
 
     /// The most blocks that may be spent on it.
     #[serde(default = "default_max_blocks")]
@@ -26,10 +28,42 @@ pub struct Precision {
     pub max_blocks: u32,
 }
 
-fn default_target() -> String {
-    "5%".to_owned()
+impl Precision {
+    /// The target in percent, for a run with this `minimumEffect`.
+    pub fn target(&self, minimum_effect: &str) -> String {
+        let half = || {
+            let half = share_of(minimum_effect).unwrap_or_default() * 50.0;
+            // An effect has at most one digit behind the point.
+            let digits = format!("{half:.2}");
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits}%")
+        };
+        self.target_relative_interval.clone().unwrap_or_else(half)
+    }
 }
 
 fn default_max_blocks() -> u32 {
     20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_target_it_is_half_of_the_minimum_effect() {
+        let precision = Precision {
+            target_relative_interval: None,
+            max_blocks: 20,
+        };
+        for (effect, target) in [
+            ("5%", "2.5%"),
+            ("2.5%", "1.25%"),
+            ("20%", "10%"),
+            ("0.1%", "0.05%"),
+        ] {
+            assert_eq!(precision.target(effect), target);
+            assert!(share_of(target).is_some());
+        }
+    }
 }

@@ -11,6 +11,7 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::precision::{Outcome, decide, widths};
+use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{LogInterval, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
@@ -29,13 +30,13 @@ fn found(name: &str, share: f64, expected: &str) {
 }
 
 /// Adds blocks to a run until it is precise; `after` tells the comparisons of its first blocks.
-fn end_of(after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {
+fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {
     let mut looks: Vec<Vec<Comparison>> = (FIRST..FEWEST).map(&after).collect();
     for blocks in FEWEST..=MOST {
         looks.push(after(blocks));
         let latest = looks.iter().rev().take(4);
         let latest: Vec<_> = latest.map(|look| widths(look, &[], &[])).collect();
-        let found = decide(TARGET, blocks, MOST, &latest);
+        let found = decide(target, blocks, MOST, &latest);
         if found.outcome != Outcome::GoingOn {
             assert_eq!(found.blocks, blocks);
             return (blocks, looks.pop().expect("a look"));
@@ -72,7 +73,9 @@ fn coverage(noise: Noise, runs: u32) -> f64 {
     let mut chance = Chance::new(11);
     let holds = |_: &u32| {
         let ratios = chance.ratios(noise, MOST, truth);
-        let (_, found) = end_of(|blocks| vec![comparison(&ratios[..blocks as usize])]);
+        let (_, found) = end_of(TARGET, |blocks| {
+            vec![comparison(&ratios[..blocks as usize])]
+        });
         let (low, high) = (found[0].low.expect("low"), found[0].high.expect("high"));
         low <= 1.1 && 1.1 <= high
     };
@@ -98,6 +101,72 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
         );
         assert!((0.93..=0.97).contains(&share), "{noise:?}: {share}");
     }
+}
+
+/// What is said of equals whose ratios are these, where 5 % matter.
+fn is_equivalent(ratios: &[f64]) -> bool {
+    let thresholds = Thresholds {
+        minimum_effect: 1.05_f64.ln(),
+        noise_floor: None,
+    };
+    let found = LogInterval::of(ratios).expect("ratios");
+    let verdict = judge(Metric::WarmP50, &found, found.p_value, thresholds);
+    verdict == Verdict::Equivalent
+}
+
+/// Share of runs of equals, precise to `target`, that find them equivalent.
+fn decided(target: &str, noise: Noise) -> f64 {
+    let mut chance = Chance::new(13);
+    let is_decided = |_: &u32| {
+        let ratios = chance.ratios(noise, MOST, 0.0);
+        let after = |blocks: u32| vec![comparison(&ratios[..blocks as usize])];
+        let (blocks, _) = end_of(target, after);
+        is_equivalent(&ratios[..blocks as usize])
+    };
+    (0..RUNS).filter(is_decided).count() as f64 / f64::from(RUNS)
+}
+
+#[test]
+fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
+    for noise in every_noise(0.03) {
+        let share = decided("2.5%", noise);
+        found(
+            &format!("equals decided at half of the minimum effect, {noise:?}"),
+            share,
+            "80 % at least",
+        );
+        assert!(share >= 0.8, "{noise:?}: {share}");
+    }
+    let share = decided("5%", Noise::Normal(0.05));
+    found(
+        "equals decided at the minimum effect itself",
+        share,
+        "less than half",
+    );
+    assert!(share < 0.5, "{share}");
+}
+
+#[test]
+fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
+    let mut chance = Chance::new(17);
+    let (mut advised, mut after) = (0, 0);
+    for _ in 0..RUNS {
+        let ratios = chance.ratios(Noise::Normal(0.03), MOST, 0.0);
+        let first = LogInterval::of(&ratios[..5]).expect("ratios");
+        let half = first.half_width.expect("five blocks");
+        let needed = blocks_to_decide(half, 5, 1.05_f64.ln(), MOST);
+        if let Some(blocks) = needed.filter(|blocks| *blocks > 5) {
+            advised += 1;
+            after += u32::from(is_equivalent(&ratios[..blocks as usize]));
+        }
+    }
+    let share = f64::from(after) / f64::from(advised);
+    found(
+        "equals decided with the blocks that were advised",
+        share,
+        "two thirds at least",
+    );
+    assert!(advised > RUNS / 2 && share >= 0.66, "{share} of {advised}");
 }
 
 /// The numbers of a run of three variants at one point, as ratios to the first: the second is slower by a
@@ -208,7 +277,7 @@ fn shares<const N: usize>(
     let (mut spent, mut counts) = (0, [0; N]);
     for _ in 0..runs {
         let pairs = Pairs::measure(noise, slower, &mut chance);
-        let (blocks, _) = end_of(|blocks| pairs.after(blocks));
+        let (blocks, _) = end_of(TARGET, |blocks| pairs.after(blocks));
         spent += blocks;
         let found = pairs.judged(blocks, floor);
         for (count, says) in counts.iter_mut().zip(says) {
@@ -283,7 +352,7 @@ fn blocks_of_whole_runs(noise: f64) -> f64 {
     let mut chance = Chance::new(7);
     let blocks = |_| {
         let measured = run.measure(&mut chance);
-        f64::from(end_of(|blocks| measured.after(blocks)).0)
+        f64::from(end_of(TARGET, |blocks| measured.after(blocks)).0)
     };
     (0..30).map(blocks).sum::<f64>() / 30.0
 }

@@ -1,4 +1,4 @@
-//! Comparisons that more blocks would decide, and medians of a single variant that they would tell more exactly.
+//! Comparisons that more blocks would decide, and medians of a single variant that they would narrow.
 
 use wasmbench_core::units;
 
@@ -10,13 +10,12 @@ use crate::density::DensityCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
 use crate::measure::{Metric, Sweep};
-use crate::statistics::ratio::blocks_for;
+use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 
 /// The largest `spec.blocks`.
 const MOST_BLOCKS: u32 = 50;
 
-/// Comparisons whose interval is so wide that neither a difference of the minimum effect nor the
-/// absence of one could show. A note: an inconclusive verdict already says that the data do not
+/// Comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
 /// decide, and numbers that claim nothing cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
@@ -49,7 +48,7 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
         let half_width = libm::log(spread.high / spread.low) / 2.0;
         let blocks = cell.counts.valid;
         let is_wide = cell.ranked && blocks > 1 && half_width > target;
-        let needed = needed(half_width, blocks, target);
+        let needed = words(blocks_for(half_width, blocks, target, MOST_BLOCKS));
         let (low, high) = (unit(spread.low), unit(spread.high));
         is_wide.then(|| format!("{} ({low} to {high}: {needed})", cell.place()))
     };
@@ -57,8 +56,8 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
 }
 
 /// The blocks that it takes, in words.
-fn needed(half_width: f64, blocks: u32, target: f64) -> String {
-    blocks_for(half_width, blocks, target, MOST_BLOCKS).map_or_else(
+fn words(needed: Option<u32>) -> String {
+    needed.map_or_else(
         || format!("more than {MOST_BLOCKS} blocks"),
         |blocks| format!("about {blocks} blocks"),
     )
@@ -124,16 +123,18 @@ fn of_density(cell: &DensityCell) -> Option<Wide> {
 }
 
 impl Wide {
-    /// The comparison with the blocks that it needs; `None` when it is decided or narrow enough.
-    fn place(self, target: f64) -> Option<String> {
+    /// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks would decide no
+    /// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
+    fn place(self, effect: f64) -> Option<String> {
         let Self {
             what, low, high, ..
         } = self;
         let half_width = libm::log(high / low) / 2.0;
-        if self.verdict != Verdict::Inconclusive || half_width <= target {
+        let needed = blocks_to_decide(half_width, self.blocks, effect, MOST_BLOCKS);
+        if self.verdict != Verdict::Inconclusive || self.blocks < 2 || needed == Some(self.blocks) {
             return None;
         }
-        let needed = needed(half_width, self.blocks, target);
+        let needed = words(needed);
         let (low, high) = (units::ratio_number(low), units::ratio_number(high));
         Some(format!("{what} ({low}-{high}: {needed})"))
     }

@@ -74,17 +74,31 @@ impl LogInterval {
 /// How many blocks an interval needs to reach no farther than `target` on either side, when it reaches
 /// `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
 pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
-    let width = |blocks: u32| {
-        let count = blocks as usize;
-        let trimmed = count / ONE_IN;
-        let freedom = freedom(count - 2 * trimmed, trimmed);
-        student::quantile(LEVEL, freedom) / f64::from(blocks).sqrt()
-    };
-    if blocks < 2 {
-        return None;
-    }
-    let noise = half_width / width(blocks);
-    (blocks + 1..=most).find(|more| noise * width(*more) <= target)
+    let noise = noise_of(half_width, blocks)?;
+    (blocks + 1..=most).find(|more| noise * reach(*more, LEVEL) <= target)
+}
+
+/// How many blocks find equals `Equivalent` in 80 of 100 cases, under the same conditions. The whole interval must
+/// lie within `effect`: its half-width, and as far as estimates of equals stray.
+pub fn blocks_to_decide(half_width: f64, blocks: u32, effect: f64, most: u32) -> Option<u32> {
+    let noise = noise_of(half_width, blocks)?;
+    (blocks..=most).find(|more| noise * (reach(*more, LEVEL) + reach(*more, UNDECIDED)) <= effect)
+}
+
+/// The share of equals that may stay undecided.
+const UNDECIDED: f64 = 0.2;
+
+/// How far an interval of this level reaches where the noise of one block is 1.
+fn reach(blocks: u32, level: f64) -> f64 {
+    let count = blocks as usize;
+    let trimmed = count / ONE_IN;
+    let freedom = freedom(count - 2 * trimmed, trimmed);
+    student::quantile(level, freedom) / f64::from(blocks).sqrt()
+}
+
+/// The noise of one block; a single one knows none.
+fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
+    (blocks > 1).then(|| half_width / reach(blocks, LEVEL))
 }
 
 /// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
@@ -173,6 +187,12 @@ mod tests {
         assert_eq!(blocks_for(0.088, 5, 0.05, 50), Some(12));
         assert_eq!(blocks_for(0.088, 5, 0.001, 50), None);
         assert_eq!(blocks_for(0.088, 1, 0.05, 50), None);
+        // 3 % of noise: 2.776 / sqrt(5) of it is the half-width.
+        let half = 0.03 * 2.776_445 / 5.0_f64.sqrt();
+        assert_eq!(blocks_to_decide(half, 5, 0.1, 50), Some(5));
+        let needed = blocks_to_decide(half, 5, 0.0488, 50).unwrap();
+        assert!((6..12).contains(&needed), "{needed}");
+        assert_eq!(blocks_to_decide(half, 5, 0.001, 50), None);
     }
 
     #[test]

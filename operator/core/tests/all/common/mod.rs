@@ -24,7 +24,7 @@ pub fn precise(seed: i64, max_blocks: u32) -> BenchmarkRun {
     run.spec.workloads.truncate(1);
     run.spec.sweeps.throughput = None;
     run.spec.precision = Some(Precision {
-        target_relative_interval: "5%".into(),
+        target_relative_interval: Some("5%".into()),
         max_blocks,
     });
     run

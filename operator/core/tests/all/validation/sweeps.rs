@@ -26,7 +26,7 @@ fn a_precision_that_cannot_be_reached_is_refused() {
     };
     let precision = |run: &mut BenchmarkRun, target: &str, most| {
         let precision = run.spec.precision.as_mut().unwrap();
-        precision.target_relative_interval = target.into();
+        precision.target_relative_interval = Some(target.into());
         precision.max_blocks = most;
     };
     assert_eq!(refusal(&|_| ()), "");
