@@ -1,5 +1,6 @@
 //! The gate: what a run's author expects of its ratios, decided from the ends of their intervals and
-//! never from the estimate, which is as likely above the truth as below.
+//! never from the estimate, which is as likely above the truth as below. The intervals are those that hold for all
+//! of the run's expectations together: a gate of thirty bounds would else fail by chance in most runs.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -10,6 +11,7 @@ use crate::coldstart::{self, ColdRatio, ColdStartCell};
 use crate::comparison::Comparison;
 use crate::measure::Metric;
 use crate::statistics::Spread;
+use crate::statistics::ratio::simultaneous;
 
 /// What became of an expectation.
 #[derive(
@@ -55,9 +57,10 @@ pub fn decisions(
 ) -> Vec<Decision> {
     let open = spec.sweeps.open_loop.as_ref();
     let highest = open.and_then(|sweep| sweep.percents().last().copied());
+    let among = spec.expectations.len();
     spec.expectations
         .iter()
-        .map(|expectation| decision(highest, expectation, comparisons, cold_starts))
+        .map(|expectation| decision((highest, among), expectation, comparisons, cold_starts))
         .collect()
 }
 
@@ -71,6 +74,7 @@ pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
 struct Found {
     ratio: f64,
     interval: Option<(f64, f64)>,
+    blocks: u32,
     /// The factor above 1 that the baseline's twin may differ by.
     noise_floor: Option<f64>,
 }
@@ -80,6 +84,7 @@ impl From<&Comparison> for Found {
         Self {
             ratio: comparison.ratio,
             interval: comparison.low.zip(comparison.high),
+            blocks: comparison.blocks,
             noise_floor: comparison.noise_floor,
         }
     }
@@ -91,15 +96,17 @@ impl From<&ColdRatio> for Found {
         Self {
             ratio: median,
             interval: (cold.per_block.len() > 1).then_some((low, high)),
+            blocks: u32::try_from(cold.per_block.len()).unwrap_or(u32::MAX),
             noise_floor: cold.noise_floor,
         }
     }
 }
 
 /// `highest` is the highest rate of the open-loop sweep, in percent of the peak: of several rates it
-/// counts, even when it is void. Other metrics are compared at one point.
+/// counts, even when it is void. Other metrics are compared at one point. `among` is how many expectations the run
+/// has.
 fn decision(
-    highest: Option<u32>,
+    (highest, among): (Option<u32>, usize),
     expectation: &RatioExpectation,
     comparisons: &[Comparison],
     cold_starts: &[ColdStartCell],
@@ -117,9 +124,10 @@ fn decision(
     });
     let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
     let found = loaded.map(Found::from).or_else(cold);
+    let found = found.map(|found| found.among(among));
     let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
-    let seen = found.map_or_else(not_compared, |found| seen(expectation, found));
+    let seen = found.map_or_else(not_compared, |found| seen(expectation, found, among));
     Decision {
         name: name.clone(),
         outcome,
@@ -132,6 +140,22 @@ fn decision(
 }
 
 impl Found {
+    /// With the interval that holds together with those of all `expectations`.
+    fn among(self, expectations: usize) -> Self {
+        let wider = |(low, high): (f64, f64)| {
+            let half = simultaneous(libm::log(high / low) / 2.0, self.blocks, expectations);
+            (self.ratio * libm::exp(-half), self.ratio * libm::exp(half))
+        };
+        Self {
+            interval: if expectations > 1 {
+                self.interval.map(wider)
+            } else {
+                self.interval
+            },
+            ..self
+        }
+    }
+
     /// Whether the node could have moved the ratio from `bound` to where it is: the rule of verdicts, for
     /// which the bound is 1.
     fn is_drowned_at(&self, bound: f64) -> bool {
@@ -175,7 +199,7 @@ fn bounds(expectation: &RatioExpectation) -> String {
     format!("{} the baseline's", bounds.join(" and "))
 }
 
-fn seen(expectation: &RatioExpectation, found: Found) -> String {
+fn seen(expectation: &RatioExpectation, found: Found, among: usize) -> String {
     let ratio = units::ratio(found.ratio);
     let Some((low, high)) = found.interval else {
         return format!("{ratio} in one block, which has no interval");
@@ -189,7 +213,12 @@ fn seen(expectation: &RatioExpectation, found: Found) -> String {
         let floor = units::excess(floor);
         format!(", nearer to a bound than the noise floor of {floor}")
     });
-    format!("it is {ratio} ({low}-{high}){floor}")
+    let together = if among > 1 {
+        format!(", for {among} expectations together")
+    } else {
+        String::new()
+    };
+    format!("it is {ratio} ({low}-{high}{together}){floor}")
 }
 
 #[cfg(test)]

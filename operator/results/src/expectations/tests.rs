@@ -18,7 +18,7 @@ fn decided(bounds: &Value, comparison: Comparison) -> Decision {
         expectation[field] = value.clone();
     }
     let expectation = serde_json::from_value(expectation).unwrap();
-    decision(None, &expectation, &[comparison], &[])
+    decision((None, 1), &expectation, &[comparison], &[])
 }
 
 fn found(interval: Option<(f64, f64)>) -> Comparison {
@@ -128,4 +128,26 @@ fn one_expectation_that_is_not_met_decides_for_all() {
     let all = [Outcome::Met, Outcome::NotMet, Outcome::Undecided].map(decision);
     assert_eq!(overall(&all), Some(Outcome::NotMet));
     assert_eq!(overall(&[]), None);
+}
+
+#[test]
+fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
+    let expectation = json!({
+        "name": "gate", "metric": "memory", "variant": "one", "workload": "hello", "atMost": "1.1",
+    });
+    let expectation = serde_json::from_value(expectation).unwrap();
+    let comparison = found(Some((1.0 / 1.08, 1.08)));
+    let of = |among| {
+        decision(
+            (None, among),
+            &expectation,
+            std::slice::from_ref(&comparison),
+            &[],
+        )
+    };
+    assert_eq!(of(1).outcome, Outcome::Met);
+    let among_many = of(30);
+    assert_eq!(among_many.outcome, Outcome::Undecided);
+    let words = "for 30 expectations together";
+    assert!(among_many.message.contains(words), "{}", among_many.message);
 }
