@@ -17,6 +17,7 @@ blocks: 3
 noiseFloor: false
 variants:
 - {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
 workloads: [{name: hello, expect: {bodySuffix: hello}}]
 sweeps:
   warmLatency: {requests: 100}
@@ -57,14 +58,31 @@ async fn compare(client: &Client, namespace: &str, node: &str) {
 
     let compared = versus(place, "second", "first", "").await;
     assert!(compared.compared, "{compared:?}");
-    // Warm p50 at least: CPU and memory are missing where so short a window began unobserved.
+    // Warm p50 of the variant at least: CPU and memory are missing where so short a window began unobserved.
     assert!(compared.message.contains(" number"), "{compared:?}");
+    assert!(!compared.message.contains("no number"), "{compared:?}");
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let report = maps.get("second-report").await.expect("the report");
     check_documents(namespace, "second", report.annotations()).await;
     let files = report.data.expect("files");
     let versus_run = &files["versus-run.txt"];
-    assert!(versus_run.contains("warm p50 latency"), "{versus_run}");
+    for part in ["warm p50 latency", "OF BASELINE", "x -> ", "not judged"] {
+        assert!(versus_run.contains(part), "{part}: {versus_run}");
+    }
+    let few = kubectl(&[
+        "wasmbench",
+        "compare",
+        "first",
+        "second",
+        "second",
+        "-n",
+        namespace,
+    ])
+    .await;
+    assert!(
+        few.code == Some(1) && few.stderr.contains("name one, or 5"),
+        "{few:?}"
+    );
 
     let memory = "resources: {limits: {memory: 256Mi}}";
     let refused = versus(place, "third", "first", memory).await;
