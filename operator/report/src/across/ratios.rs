@@ -2,7 +2,7 @@
 //!
 //! What is judged between two runs is the ratio to the baseline within each: what shifts a whole run
 //! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without one, are
-//! judged among [`FEWEST_RUNS`] earlier runs or more, which know how far runs scatter.
+//! judged among several earlier runs ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which know how far runs scatter.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use wasmbench_results::curve::knee;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::{Metric, Sweep};
-use wasmbench_results::statistics::{FEWEST_RUNS, LogInterval, false_discovery, paired_ratios};
+use wasmbench_results::statistics::{LogInterval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Unjudged, VersusBaseline};

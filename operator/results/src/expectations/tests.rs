@@ -112,7 +112,7 @@ fn of_several_rates_the_highest_decides_even_when_it_is_void() {
         ..found(Some(ends))
     };
     let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
-    let of = |comparisons| decision(Some(90), &expectation, comparisons, &[]);
+    let of = |comparisons| decision((Some(90), 1), &expectation, comparisons, &[]);
     assert_eq!(of(&both).outcome, Outcome::NotMet);
     assert!(of(&both).message.contains("at 90 % of the peak"));
     assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
