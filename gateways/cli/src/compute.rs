@@ -72,7 +72,7 @@ fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
     }
 }
 
-/// CPU time of all children that have ended. Nobody else is served, so that no other ends meanwhile.
+/// CPU time of all children that were waited for. Nobody else is served meanwhile, so that there are no others.
 fn used_by_children() -> Result<Duration, String> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
     let time = usage.user_time() + usage.system_time();

@@ -18,7 +18,7 @@ use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants;
 use crate::wire::cold_start::{
-    ColdStartRequest, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
+    ColdStartRequest, EVENT_SECONDS, IMAGE_REMOVAL_SECONDS, REMOVAL_SECONDS, with_refills,
 };
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::CONTAINERD_MOUNT;
@@ -153,10 +153,11 @@ fn floor(
 fn deadline(request: &ColdStartRequest) -> u32 {
     let sample = request.timeout_seconds + REMOVAL_SECONDS;
     let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
-    let removal = match request.class {
-        Some(ColdStartClass::NodeCold) => IMAGE_REMOVAL_SECONDS,
-        Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) | None => 0,
+    let class = match request.class {
+        Some(ColdStartClass::NodeCold) => IMAGE_REMOVAL_SECONDS + EVENT_SECONDS,
+        Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) => EVENT_SECONDS,
+        None => 0,
     };
     let samples = with_refills(request.samples) + 1;
-    samples * (sample + removal) + floor * sample + MARGIN_SECONDS
+    samples * (sample + class) + floor * sample + MARGIN_SECONDS
 }

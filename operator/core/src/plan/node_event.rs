@@ -6,7 +6,7 @@ use crate::plan::failure::{Failure, FailureReason};
 /// Reason of the kubelet's event about a sandbox that it could not make.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
 /// What waiting for a pod whose sandbox cannot be made ends with, by operator and probe.
-const MAY_LACK_A_SANDBOX: &str = "StartTimedOut";
+const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
 /// What containerd says, and what to do about it. The first that fits counts.
 const REMEDIES: [(&str, &str); 5] = [
     (
@@ -37,7 +37,7 @@ const REMEDIES: [(&str, &str); 5] = [
 
 /// Whether an event may tell more about a failure with this reason.
 pub fn wants_event(failure: &Failure) -> bool {
-    failure.reason == MAY_LACK_A_SANDBOX
+    failure.reason == <&str>::from(MAY_LACK_A_SANDBOX)
 }
 
 /// `failure`, told by what the kubelet said (`event`). Where that names a cause, no pod of the variant

@@ -19,6 +19,10 @@ pub const REMOVAL_SECONDS: u32 = 30;
 /// kubelet removes what is left of a pod that ended within a minute.
 pub const IMAGE_REMOVAL_SECONDS: u32 = 75;
 
+/// Seconds that a probe waits for the kubelet's events about the pods of a sample, from which it tells their class.
+/// The kubelet sends them when it has time: on a busy node seconds after the pod is gone.
+pub const EVENT_SECONDS: u32 = 5;
+
 /// Samples that a trial may take for so many that count, without the discarded one: those of the
 /// wrong class are taken again.
 pub const fn with_refills(samples: u32) -> u32 {

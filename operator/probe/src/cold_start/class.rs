@@ -6,17 +6,14 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::wire::cold_start::{CompileCache, ImagePull};
+use wasmbench_core::wire::cold_start::{CompileCache, EVENT_SECONDS, ImagePull};
 
 use super::pull::{PullEvents, told};
 use super::sample::{Course, Pods};
 use crate::output::progress;
 
-/// The kubelet sends events when it has time, and has had all of the pod's life: on a busy node it may take
-/// seconds more, and a pod without its event has no class.
-const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
 /// An API server that does not answer must not hold up the trial.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,17 +40,16 @@ impl Course<'_> {
             .map(|index| pods.uid(index).map(str::to_owned))
             .collect();
         let mut found = vec![None; uids.len()];
-        for attempt in 0..ATTEMPTS {
-            if attempt > 0 {
-                sleep(PAUSE).await;
-            }
+        let until = Instant::now() + Duration::from_secs(EVENT_SECONDS.into());
+        loop {
             let events = pulls(&self.events, &uids).await;
             for (said, uid) in found.iter_mut().zip(&uids) {
                 *said = uid.as_deref().and_then(|uid| said_of(&events, uid));
             }
-            if found.iter().all(Option::is_some) {
+            if found.iter().all(Option::is_some) || Instant::now() >= until {
                 break;
             }
+            sleep(PAUSE).await;
         }
         for (index, (timeline, said)) in pods.timelines.iter_mut().zip(found).enumerate() {
             let Some(said) = said else {

@@ -167,7 +167,7 @@ fn expectations_are_decided_and_listed_in_the_report() {
     );
     let report = &report_files_of(&summary).unwrap()["report.md"];
     let line = "- **NOT MET**: memory-doubles-at-most: memory of embedded on hello must be at most \
-                2x the baseline's: it is 5.05x (5.05-5.05)";
+                2x the baseline's: it is 5.05x (5.05-5.05, for 3 expectations together)";
     assert!(report.contains(line), "{report}");
 }
 
