@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wasmbench_results::Summary;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
-use wasmbench_results::compare::by_block;
 use wasmbench_results::measure::Sweep;
 
 use crate::figure::Figure;
@@ -149,12 +149,14 @@ fn points(summary: &Summary) -> Vec<Point> {
 }
 
 fn of_cell(cell: &CellSummary, figure: Figure) -> Point {
+    let mut series = cell.series().into_iter();
+    let values = series.find(|(metric, _)| *metric == figure.metric());
     Point {
         figure,
         workload: cell.workload.clone(),
         at: cell.connections,
         variant: cell.variant.clone(),
-        values: by_block(figure.metric(), cell),
+        values: values.map(|(_, values)| values).unwrap_or_default(),
     }
 }
 
@@ -164,16 +166,10 @@ fn without_values(summary: &Summary) -> Vec<Without> {
         variant: group.variant.clone(),
         reason: cut(&format!("{}: {}", group.reason, group.message)),
     });
-    let invalid = summary.cells.iter().filter(|cell| !cell.ranked);
-    let invalid = invalid.flat_map(|cell| {
-        cell.invalid_because.iter().map(|reason| Without {
-            variant: cell.variant.clone(),
-            reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
-        })
-    });
-    let starts = summary.cold_starts.iter().flat_map(|cell| {
-        cell.invalid_because.iter().map(|reason| Without {
-            variant: cell.variant.clone(),
+    let invalid = summary.all_cells().flat_map(|cell| {
+        let reasons = cell.invalid_because().iter();
+        reasons.map(|reason| Without {
+            variant: cell.variant().to_owned(),
             reason: cut(&format!("{} at {}", <&str>::from(*reason), cell.place())),
         })
     });
@@ -181,7 +177,6 @@ fn without_values(summary: &Summary) -> Vec<Without> {
         variant: cell.variant.clone(),
         reason: cut(&format!("{}: not applicable, {}", cell.what, cell.reason)),
     });
-    let invalid = invalid.chain(starts);
     failed.chain(invalid).chain(cannot).collect()
 }
 

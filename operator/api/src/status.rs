@@ -229,7 +229,7 @@ pub struct NotApplicable {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Results {
-    /// `summary.json`, `summary.csv`, `report.md`, `report.html`, `environment.json`.
+    /// `summary.json`, `summary.csv`, `comparisons.csv`, `report.md`, `report.html`, `environment.json`.
     #[schemars(length(max = 253))]
     pub report: String,
 

@@ -125,8 +125,10 @@ pub enum Output {
     Html,
     /// summary.json
     Json,
-    /// summary.csv
+    /// summary.csv, one row per point
     Csv,
+    /// comparisons.csv, one row per ratio to the baseline
+    Comparisons,
     /// environment.json
     Environment,
 }

@@ -8,7 +8,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::version::{self, VERSION};
 use wasmbench_report::files::{
-    ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
+    COMPARISONS_CSV, ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
 };
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
@@ -41,6 +41,7 @@ pub async fn run(cluster: &ClusterArgs, args: &ReportArgs) -> Result<u8, Error> 
         Output::Html => REPORT_HTML,
         Output::Json => SUMMARY_JSON,
         Output::Csv => SUMMARY_CSV,
+        Output::Comparisons => COMPARISONS_CSV,
         Output::Environment => ENVIRONMENT_JSON,
     };
     print(computed.get(name).map_or("", String::as_str))?;

@@ -12,6 +12,8 @@ use crate::{csv, html, json, markdown};
 pub const SUMMARY_JSON: &str = "summary.json";
 /// Key of the table for spreadsheets.
 pub const SUMMARY_CSV: &str = "summary.csv";
+/// Key of the table of ratios for spreadsheets.
+pub const COMPARISONS_CSV: &str = "comparisons.csv";
 /// Key of the report for people.
 pub const REPORT_MD: &str = "report.md";
 /// Key of the report as plots.
@@ -42,6 +44,7 @@ pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Er
     let mut files = BTreeMap::from([
         (SUMMARY_JSON.to_owned(), json::pretty(summary)?),
         (SUMMARY_CSV.to_owned(), csv::summary_csv(summary)),
+        (COMPARISONS_CSV.to_owned(), csv::comparisons_csv(summary)),
         (
             ENVIRONMENT_JSON.to_owned(),
             json::pretty(&summary.environment)?,

@@ -18,5 +18,6 @@ pub mod status;
 pub mod table;
 pub mod tables;
 pub mod terminal;
+mod versus;
 
 pub use files::{report_files, report_files_of};

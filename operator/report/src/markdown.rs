@@ -18,10 +18,6 @@ use crate::{coldstart, density, open_loop, tables};
 const MAX_NOTE_BYTES: usize = 200;
 const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 
-const ALL_REQUESTS: &str = "The requests of all valid trials of a ranked point together, their histograms merged: a \
-    tail that only some trials have is in here, while a median over trials leaves it out. Percentiles with \
-    fewer than ten requests beyond them are left out.\n";
-
 /// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
 /// can achieve that.
 pub fn report_md(summary: &Summary, room: usize) -> String {
@@ -158,8 +154,8 @@ fn results(summary: &Summary) -> String {
         return String::new();
     }
     let mut text =
-        "## Results\n\nEach number is the median over valid trials, with its interval. The \
-                    smallest and the largest trial are in summary.csv.\n"
+        "## Results\n\nEach number is the median over valid trials, with its interval; p99.9 is that of \
+                    all their requests together. The smallest and the largest trial are in summary.csv.\n"
             .to_owned();
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
@@ -188,10 +184,6 @@ fn results(summary: &Summary) -> String {
             "\n{}",
             tables::points(summary, &workload.name).markdown()
         );
-        let all = tables::all_requests(summary, &workload.name);
-        if !all.is_empty() {
-            let _ = write!(text, "\n{ALL_REQUESTS}\n{}", all.markdown());
-        }
     }
     text
 }

@@ -13,6 +13,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::trial::{Trial, TrialState};
 
 use crate::open_loop;
+use crate::tables::OF_LOADS;
 
 /// Longest list of reasons in status.
 const MAX_REASONS_CHARS: usize = 128;
@@ -36,10 +37,10 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
             {
                 continue;
             }
-            // Those at several rates stand at their points.
+            // Those of other sweeps stand at their points.
             let ratios = summary.comparisons.iter();
             let ratios =
-                ratios.filter(|c| of_both(&c.variant, &c.workload) && c.percent_of_peak.is_none());
+                ratios.filter(|c| of_both(&c.variant, &c.workload) && OF_LOADS.contains(&c.metric));
             rows.push(SummaryRow {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),
@@ -114,11 +115,11 @@ pub fn invalid(reasons: &[Reason]) -> Option<String> {
 fn ratio(comparison: &Comparison) -> Ratio {
     Ratio {
         metric: <&str>::from(comparison.metric).to_owned(),
-        ratio: comparison.ratio,
-        low: comparison.low,
-        high: comparison.high,
+        ratio: comparison.estimate.ratio,
+        low: comparison.estimate.low,
+        high: comparison.estimate.high,
         noise_floor: comparison.noise_floor,
         verdict: <&str>::from(comparison.verdict).to_owned(),
-        blocks: comparison.blocks,
+        blocks: comparison.estimate.blocks,
     }
 }

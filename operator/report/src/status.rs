@@ -72,11 +72,7 @@ impl Conclusion {
                 coldstart::rows(summary, rows::status_rows(summary)),
             ),
             verdict: summary.verdict.clone(),
-            skipped: skipped_variants(summary)
-                .into_iter()
-                .filter(|skipped| !coldstart::is_measured(summary, &skipped.variant))
-                .filter(|skipped| !density::is_measured(summary, &skipped.variant))
-                .collect(),
+            skipped: skipped_variants(summary),
             harness_floor: coldstart::harness_floor(summary),
             trust: trust(summary),
             expectations: summary.expectations.clone(),

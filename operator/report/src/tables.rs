@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::status::NotApplicable;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
-use wasmbench_results::all_requests::AllRequests;
+use wasmbench_core::wire::record::Point;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::curve::knee;
@@ -77,49 +77,49 @@ pub fn variants(summary: &Summary) -> Table {
     table
 }
 
-/// Ratios to the baseline under one workload, one row per variant that could be compared.
+/// What loads are compared by, in the order of the columns.
+pub const OF_LOADS: [Metric; 4] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::CpuPerRequest,
+    Metric::Memory,
+];
+
+/// Ratios of loads to the baseline under one workload, one row per variant that could be compared.
 pub fn ratios(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Throughput", Align::Right),
-        ("Warm p50", Align::Right),
-        ("CPU/request", Align::Right),
-        ("Memory", Align::Right),
-        ("Connections", Align::Right),
-        ("Blocks", Align::Right),
-    ]);
+    let mut header = vec![("Variant", Align::Left)];
+    header.extend(OF_LOADS.map(|metric| (metric.measure().title, Align::Right)));
+    header.extend([("Connections", Align::Right), ("Blocks", Align::Right)]);
+    let mut table = Table::new(&header);
     for variant in &summary.compared.variants {
-        let of_both = |c: &&Comparison| {
-            c.variant == variant.name && c.workload == workload && c.percent_of_peak.is_none()
+        let found = |metric: Metric| {
+            summary
+                .comparisons
+                .iter()
+                .find(|c| c.metric == metric && c.variant == variant.name && c.workload == workload)
         };
-        let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
-        if found.is_empty() {
+        let found = OF_LOADS.map(found);
+        let Some(fewest) = found.iter().flatten().map(|c| c.estimate.blocks).min() else {
             continue;
-        }
-        let ratio = |metric: Metric| {
-            let comparison = found.iter().find(|c| c.metric == metric);
-            comparison.map_or_else(
-                || NOTHING.to_owned(),
-                |c| units::judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
-            )
         };
-        let loaded = found.iter().find(|c| c.sweep == Sweep::Throughput);
-        let fewest = found.iter().map(|c| c.blocks).min().unwrap_or_default();
-        table.row(&[
-            variant.name.clone(),
-            ratio(Metric::ThroughputRps),
-            ratio(Metric::WarmP50),
-            ratio(Metric::CpuPerRequest),
-            ratio(Metric::Memory),
-            loaded.map_or_else(|| NOTHING.to_owned(), |c| c.connections.to_string()),
-            fewest.to_string(),
-        ]);
+        let connections = found.iter().flatten().find_map(|c| match c.point {
+            Point::Throughput { connections } => Some(connections.to_string()),
+            Point::WarmLatency
+            | Point::OpenLoop { .. }
+            | Point::ColdStart { .. }
+            | Point::Density => None,
+        });
+        let mut row = vec![variant.name.clone()];
+        row.extend(found.map(|one| one.map_or_else(|| NOTHING.to_owned(), Comparison::words)));
+        row.push(connections.unwrap_or_else(|| NOTHING.to_owned()));
+        row.push(fewest.to_string());
+        table.row(&row);
     }
     table.drop_columns_of(NOTHING);
     table
 }
 
-/// The baseline against its twin under one workload, one row per metric.
+/// The baseline against its twin under one workload, one row per measure.
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     let mut table = Table::new(&[
         ("Metric", Align::Left),
@@ -129,13 +129,10 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     ]);
     let floors = summary.noise_floors.iter();
     for floor in floors.filter(|floor| floor.workload == workload) {
-        let interval = floor.low.zip(floor.high).map(|(low, high)| {
-            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-            format!("{low}-{high}")
-        });
+        let interval = floor.estimate.interval_words();
         table.row(&[
-            floor.metric.at(floor.percent_of_peak),
-            units::ratio(floor.ratio),
+            floor.metric.at(floor.point),
+            units::ratio(floor.estimate.ratio),
             interval.unwrap_or_else(|| NOTHING.to_owned()),
             floor
                 .factor
@@ -143,19 +140,6 @@ pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
         ]);
     }
     table
-}
-
-/// `0.52x (0.48-0.55)`; without the interval when there is one block only.
-pub fn ratio_with_interval(ratio: Spread, blocks: u32) -> String {
-    let median = units::ratio(ratio.median);
-    if blocks < 2 {
-        return median;
-    }
-    let (low, high) = (
-        units::ratio_number(ratio.low),
-        units::ratio_number(ratio.high),
-    );
-    format!("{median} ({low}-{high})")
 }
 
 /// The name of a variant, marked when it is the baseline.
@@ -181,6 +165,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         ("Interval", Align::Right),
         ("p90", Align::Right),
         ("p99", Align::Right),
+        ("p99.9", Align::Right),
         ("CPU/request", Align::Right),
         ("Memory", Align::Right),
         ("Generator CPU", Align::Right),
@@ -222,6 +207,8 @@ fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
         interval(cell.p50_microseconds, units::micros),
         marked(p90, cell.p90_carried()),
         marked(p99, cell.p99_carried),
+        cell.p999_microseconds
+            .map_or_else(|| NOTHING.to_owned(), units::micros),
         median(cell.cpu_microseconds_per_request, units::micros),
         median(cell.memory_bytes, units::bytes),
         cell.generator_cpu_share_max
@@ -354,41 +341,6 @@ fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
 fn thrown_away(window: &Discarded) -> String {
     let rate = window.rps.map_or_else(|| NOTHING.to_owned(), units::rate);
     format!("{rate}/s: {}", window.noise.words())
-}
-
-/// The closed loads of one workload, one row per variant and point.
-pub fn all_requests(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Sweep", Align::Left),
-        ("Connections", Align::Right),
-        ("Requests", Align::Right),
-        ("p50", Align::Right),
-        ("p90", Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-    ]);
-    let of_workload = |cell: &&CellSummary| cell.workload == workload;
-    for cell in summary.cells.iter().filter(of_workload) {
-        if let Some(all) = cell.all_requests {
-            table.row(&all_requests_row(cell, all));
-        }
-    }
-    table
-}
-
-fn all_requests_row(cell: &CellSummary, all: AllRequests) -> Vec<String> {
-    let time = |time: Option<f64>| time.map_or_else(|| NOTHING.to_owned(), units::micros);
-    vec![
-        cell.variant.clone(),
-        sweep_name(cell.sweep).to_owned(),
-        cell.connections.to_string(),
-        all.requests.to_string(),
-        time(all.p50_microseconds),
-        time(all.p90_microseconds),
-        time(all.p99_microseconds),
-        time(all.p999_microseconds),
-    ]
 }
 
 /// Distinct reasons for trials without a measurement, the most frequent first.

@@ -1,19 +1,22 @@
 //! One variant under one workload at one sweep point: all its trials together.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_api::absent::is_zero;
+use wasmbench_core::wire::record::Point;
 
-use crate::all_requests::AllRequests;
+use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
-use crate::measure::Sweep;
+use crate::measure::{Metric, Sweep};
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
-use crate::trial::{Trial, carries};
+use crate::trial::{Trial, TrialState, carries};
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
 /// that has no other: the median with its interval. A block has one trial. Percentiles are never averaged: a spread of
-/// p99 is the distribution of the trials' own p99, and `allRequests` is read from their merged histograms.
+/// p99 is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellSummary {
@@ -51,10 +54,10 @@ pub struct CellSummary {
     pub p90_microseconds: Option<Spread>,
     /// 99th percentile of latency, in microseconds.
     pub p99_microseconds: Option<Spread>,
-    /// Latency over the requests of all valid trials together; not of invalid points, nor of the open-loop
-    /// sweep.
+    /// 99.9th percentile over the requests of all valid trials together, from their merged histograms, in
+    /// microseconds; absent where they are too few, of invalid points, and of the open-loop sweep, which has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub all_requests: Option<AllRequests>,
+    pub p999_microseconds: Option<f64>,
     /// CPU time of the subject's pod per request, in microseconds.
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
@@ -105,22 +108,55 @@ impl CellSummary {
     pub fn p90_carried(&self) -> bool {
         self.carries(10)
     }
+}
 
-    /// Where it is, for people: `embedded on hello at 50 connections`.
-    pub fn place(&self) -> String {
-        let Self {
-            variant,
-            workload,
-            connections,
-            ..
-        } = self;
+impl AnyCell for CellSummary {
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn workload(&self) -> &str {
+        &self.workload
+    }
+
+    fn point(&self) -> Point {
         match self.sweep {
-            Sweep::WarmLatency => format!("{variant} on {workload} (warm latency)"),
-            Sweep::Throughput => format!("{variant} on {workload} at {connections} connections"),
-            Sweep::OpenLoop => {
-                let percent = self.percent_of_peak.unwrap_or_default();
-                format!("{variant} on {workload} at {percent} % of its peak")
-            }
+            Sweep::WarmLatency => Point::WarmLatency,
+            Sweep::Throughput => Point::Throughput {
+                connections: self.connections,
+            },
+            Sweep::OpenLoop => Point::OpenLoop {
+                percent_of_peak: self.percent_of_peak.unwrap_or_default(),
+            },
         }
+    }
+
+    fn counts(&self) -> TrialCounts {
+        self.counts
+    }
+
+    fn invalid_because(&self) -> &[Reason] {
+        &self.invalid_because
+    }
+
+    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+        let metrics: &[Metric] = match self.sweep {
+            Sweep::WarmLatency => &[Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+            Sweep::Throughput => &[Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
+            Sweep::OpenLoop => &[Metric::OpenLoopP50, Metric::OpenLoopP99],
+        };
+        let is_carried = |metric: &&Metric| {
+            let one_in = metric.measure().one_in;
+            one_in.is_none_or(|one_in| self.carries(one_in))
+        };
+        let valid = || {
+            let trials = self.trials.iter();
+            trials.filter(|trial| trial.state == TrialState::Valid)
+        };
+        let by_block = |metric: &Metric| {
+            let numbers = valid().filter_map(|t| Some((t.block, t.metrics.of(*metric)?)));
+            (*metric, numbers.collect())
+        };
+        metrics.iter().filter(is_carried).map(by_block).collect()
     }
 }

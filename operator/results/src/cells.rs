@@ -14,7 +14,7 @@ use crate::measure::Sweep;
 use crate::observation::{Ended, Observation};
 use crate::statistics::Spread;
 use crate::trial::{Metrics, Trial, TrialState, carries};
-use crate::{all_requests, ceiling, open_loop};
+use crate::{ceiling, open_loop, tail};
 
 /// Sweep and connections of every point of the run that is a load: the warm one first, then by
 /// connections, then by rate.
@@ -198,7 +198,7 @@ fn summarise(
         p50_microseconds: spread(|m| m.p50),
         p90_microseconds: spread(|m| m.p90),
         p99_microseconds: spread(|m| m.p99),
-        all_requests: all_requests::of_trials(&trials),
+        p999_microseconds: tail::p999(&trials),
         cpu_microseconds_per_request: spread(|m| m.cpu),
         memory_bytes: spread(|m| m.memory.map(|bytes| bytes as f64)),
         open_loop: open_loop::summary(&trials, shown),

@@ -12,11 +12,8 @@ use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Record, TrialId};
 use wasmbench_core::wire::request::NoiseRule;
 
-use crate::cell::CellSummary;
-use crate::coldstart::{self, ColdStartCell};
-use crate::compare::{self, Comparisons};
+use crate::all_cells::Cells;
 use crate::counts::TrialCounts;
-use crate::density::{self, DensityCell};
 use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
@@ -24,8 +21,8 @@ use crate::period::Period;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::variant_validity::VariantValidity;
 use crate::{
-    answers, by_block, cells, expectations, failures, invalid, precision, quality, sandbox,
-    shim_use, verdict, words,
+    answers, cells, coldstart, compare, density, expectations, failures, invalid, precision,
+    quality, sandbox, shim_use, verdict, words,
 };
 
 /// The run that records belong to.
@@ -178,24 +175,20 @@ impl Collector {
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
         let engines = cells::wrong_engines(observations);
-        let mut cells = cells::cells(measured, observations, &wrong, &engines);
         let environment = environment::environment(run.seed, measured, observations, facts);
-        invalid::mark(&mut cells, &environment.drift);
         let against = VariantValidity {
             answers: &wrong,
             engines: &engines,
             drift: &environment.drift,
             noise: *noise,
         };
-        let (cold_starts, density, compared) = self.compared(measured, &cells, against);
+        let cells = self.cells(measured, against);
+        let compared = compare::comparisons(measured, &baseline, &cells);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
-            let mut cells = cells::cells(spec, observations, &wrong, &engines);
-            invalid::mark(&mut cells, &environment.drift);
-            let (cold_starts, density, compared) = self.compared(spec, &cells, against);
-            let compared = &compared.with_baseline;
-            let mut widths = precision::widths(compared, &cold_starts, &density);
-            widths.extend(precision::noisy(&cells, &baseline, compared));
-            widths.extend(precision::noisy_units(&cold_starts, &density, &baseline));
+            let cells = self.cells(spec, against);
+            let compared = compare::comparisons(spec, &baseline, &cells).with_baseline;
+            let mut widths = precision::widths(&compared);
+            widths.extend(precision::noisy(&cells, &baseline, &compared));
             widths
         });
         let evidence = Evidence {
@@ -205,19 +198,12 @@ impl Collector {
             engines: &engines,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
-            cold_starts: &cold_starts,
-            density: &density,
         };
         let mut doubts = doubts::doubts(&evidence);
-        doubts.extend(coldstart::doubts(&cold_starts));
-        doubts.extend(density::doubts(&density, *noise));
+        doubts.extend(coldstart::doubts(&cells.cold_starts));
+        doubts.extend(density::doubts(&cells.density, *noise));
         let mut trials = TrialCounts::default();
-        let cold_counts = cold_starts.iter().map(|cell| cell.counts);
-        let others = cold_counts.chain(density.iter().map(|cell| cell.counts));
-        let loads = cells.iter().map(|cell| cell.counts);
-        for counts in loads.chain(others) {
-            trials.add(counts);
-        }
+        cells.all().for_each(|cell| trials.add(cell.counts()));
         let (failures, failures_not_listed) = failures::failures(measured, observations);
         let mut summary = Summary {
             schema: SUMMARY_SCHEMA.to_owned(),
@@ -234,15 +220,15 @@ impl Collector {
             trials,
             period: Period::of(observations.values()),
             precision,
-            expectations: expectations::decisions(measured, &compared.with_baseline, &cold_starts),
+            expectations: expectations::decisions(measured, &compared.with_baseline),
             comparisons: compared.with_baseline,
             noise_floors: compared.noise_floors,
-            shims: shim_use::shims(&run.spec, &cells),
-            sandboxes: sandbox::sandboxes(&run.spec, &cells),
-            cells,
-            cold_starts,
+            shims: shim_use::shims(&run.spec, &cells.loads),
+            sandboxes: sandbox::sandboxes(&run.spec, &cells.loads),
+            cells: cells.loads,
+            cold_starts: cells.cold_starts,
             harness_floors: coldstart::floors(observations),
-            density,
+            density: cells.density,
             not_applicable: not_applicable::list(measured),
             failures,
             failures_not_listed,
@@ -250,38 +236,24 @@ impl Collector {
             spec: environment::small_enough(&run.spec),
             compared: words::compared(measured),
         };
-        let no_load = summary.cells.is_empty();
-        summary.verdict = coldstart::verdict(&summary)
-            .or_else(|| density::verdict(&summary))
-            .filter(|_| no_load)
-            .unwrap_or_else(|| verdict::verdict(&summary));
+        summary.verdict = verdict::verdict(&summary);
         summary
     }
 
-    /// Loads, cold starts and density as multiples of the baseline's, judged as one family.
-    fn compared(
-        &self,
-        spec: &BenchmarkRunSpec,
-        cells: &[CellSummary],
-        against: VariantValidity<'_>,
-    ) -> (Vec<ColdStartCell>, Vec<DensityCell>, Comparisons) {
-        let baseline = self.run.baseline();
-        let minimum_effect = compare::minimum_effect(spec);
-        let mut cold_starts = coldstart::cells(spec, &self.observations, against.answers);
-        coldstart::mark(&mut cold_starts, against, minimum_effect);
-        let found = coldstart::unjudged(&cold_starts, baseline);
-        let mut density = density::cells(spec, &self.observations, against);
+    /// What the observations of all sweeps come to, with the reasons against it.
+    fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
+        let seen = &self.observations;
+        let mut loads = cells::cells(spec, seen, against.answers, against.engines);
+        invalid::mark(&mut loads, against.drift);
+        let mut cold_starts = coldstart::cells(spec, seen, against.answers);
+        coldstart::mark(&mut cold_starts, against, compare::minimum_effect(spec));
+        let mut density = density::cells(spec, seen, against);
         density::mark(&mut density, against);
-        let found_density = density::unjudged(&density, baseline);
-        let mut p_values = by_block::p_values(&found);
-        let of_cold_starts = p_values.len();
-        p_values.extend(by_block::p_values(&found_density));
-        let compared = compare::comparisons(spec, baseline, cells, &p_values);
-        let adjusted = &compared.others_adjusted;
-        let (cold, dense) = adjusted.split_at(of_cold_starts.min(adjusted.len()));
-        let cold_starts = coldstart::judged(cold_starts, &found, cold, minimum_effect);
-        let density = density::judged(density, &found_density, dense, minimum_effect);
-        (cold_starts, density, compared)
+        Cells {
+            loads,
+            cold_starts,
+            density,
+        }
     }
 }
 

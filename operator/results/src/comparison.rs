@@ -1,11 +1,73 @@
 //! A variant as a multiple of the baseline, and the baseline as a multiple of itself.
 
 use serde::{Deserialize, Serialize};
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::units;
+use wasmbench_core::wire::record::Point;
 
+use crate::any_cell::place;
 use crate::judge::Verdict;
-use crate::measure::{Metric, Sweep};
+use crate::measure::Metric;
+use crate::statistics::LogInterval;
 
-/// A metric of a variant as a multiple of the baseline's.
+/// A ratio within blocks, with its interval, in the digits of a summary.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each end.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+    /// The ratio of each of these blocks, in the order of the blocks.
+    pub per_block: Vec<f64>,
+}
+
+impl Estimate {
+    /// What `ratios`, one per block, come to.
+    pub fn of(interval: &LogInterval, ratios: &[f64]) -> Self {
+        Self {
+            ratio: factor(interval.estimate),
+            low: interval.low().map(factor),
+            high: interval.high().map(factor),
+            blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
+            per_block: ratios.iter().copied().map(round).collect(),
+        }
+    }
+
+    /// The ends of the interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// The ends of the interval in words, `0.48-0.55`.
+    pub fn interval_words(&self) -> Option<String> {
+        let (low, high) = self.ends()?;
+        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+        Some(format!("{low}-{high}"))
+    }
+
+    /// The ratio with its interval and what it comes to, `0.52x (0.48-0.55), slower`.
+    pub fn words(&self, comes_to: &str) -> String {
+        units::judged_ratio(self.ratio, self.ends(), comes_to)
+    }
+}
+
+/// A logarithm as a factor, in the digits of a summary.
+pub fn factor(logarithm: f64) -> f64 {
+    round(libm::exp(logarithm))
+}
+
+fn round(value: f64) -> f64 {
+    round_significant(value, SUMMARY_DIGITS)
+}
+
+/// A measure of a variant as a multiple of the baseline's.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -15,22 +77,12 @@ pub struct Comparison {
     pub workload: String,
     /// What is compared.
     pub metric: Metric,
-    /// The sweep in which it is compared.
-    pub sweep: Sweep,
-    /// Connections at which it is compared: in the throughput sweep those of the baseline's knee.
-    pub connections: u32,
-    /// The rate at which it is compared, in percent of each variant's own peak; only in the open-loop
-    /// sweep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub percent_of_peak: Option<u32>,
-    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each end.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    /// The sweep and its point at which it is compared: in the throughput sweep the baseline's knee.
+    #[serde(flatten)]
+    pub point: Point,
+    /// The ratio.
+    #[serde(flatten)]
+    pub estimate: Estimate,
     /// The chance of a ratio at least this far from 1 between equals.
     pub p_value: f64,
     /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
@@ -40,21 +92,35 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
-    /// Blocks in which both were measured.
-    pub blocks: u32,
-    /// The ratio of each of these blocks, in the order of the blocks.
-    pub per_block: Vec<f64>,
 }
 
 impl Comparison {
-    /// What is compared, and where a metric is compared at several points: `p99 from the schedule at 90 %
+    /// What is compared, and where a measure is compared at several points, at which: `p99 from the schedule at 90 %
     /// of the peak`.
     pub fn what(&self) -> String {
-        self.metric.at(self.percent_of_peak)
+        self.metric.at(self.point)
+    }
+
+    /// What is compared, of which variant and where: `throughput of embedded on hello at 50 connections`.
+    pub fn subject(&self) -> String {
+        let Self {
+            variant, workload, ..
+        } = self;
+        let noun = self.metric.noun();
+        match (self.metric, self.point) {
+            // The noun tells the sweep.
+            (Metric::WarmP50, _) => format!("{noun} of {variant} on {workload}"),
+            (_, point) => format!("{noun} of {}", place(variant, workload, point)),
+        }
+    }
+
+    /// The ratio in words, with interval and verdict.
+    pub fn words(&self) -> String {
+        self.estimate.words(self.verdict.words())
     }
 }
 
-/// How the baseline compares with itself in one metric. Never ranked.
+/// How the baseline compares with itself in one measure. Never ranked.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct NoiseFloor {
@@ -62,27 +128,23 @@ pub struct NoiseFloor {
     pub workload: String,
     /// What is compared.
     pub metric: Metric,
-    /// The sweep in which it is compared.
-    pub sweep: Sweep,
-    /// Connections at which it is compared.
-    pub connections: u32,
-    /// The rate at which it is compared, in percent of the peak; only in the open-loop sweep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub percent_of_peak: Option<u32>,
+    /// The sweep and its point.
+    #[serde(flatten)]
+    pub point: Point,
     /// The twin as a multiple of the baseline.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    #[serde(flatten)]
+    pub estimate: Estimate,
     /// The end of the interval that is farther from 1, as a factor above 1: smaller differences are
     /// not resolvable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    /// Blocks in which both were measured.
-    pub blocks: u32,
-    /// The ratio of each of these blocks, in the order of the blocks.
-    pub per_block: Vec<f64>,
+}
+
+impl NoiseFloor {
+    /// The ratio in words, with its interval and the floor that it shows.
+    pub fn words(&self) -> String {
+        let floor = self.factor.map(units::excess);
+        let floor = floor.map(|floor| format!("noise floor {floor}"));
+        self.estimate.words(floor.as_deref().unwrap_or("one block"))
+    }
 }

@@ -2,7 +2,7 @@
 //! do. The thresholds are named constants with their reasons.
 
 mod coarse_clock;
-pub(super) mod counts;
+mod counts;
 mod delayed_ack;
 mod high_variance;
 mod littles_law;
@@ -15,13 +15,12 @@ mod start_limit;
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::units::cut;
 
+use crate::all_cells::Cells;
 use crate::answers::Mismatch;
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::cells::WrongEngines;
-use crate::coldstart::ColdStartCell;
 use crate::comparison::Comparison;
-use crate::counts::TrialCounts;
-use crate::density::DensityCell;
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
 use crate::open_loop;
@@ -45,7 +44,7 @@ pub struct Evidence<'a> {
     /// What was asked for.
     pub spec: &'a BenchmarkRunSpec,
     /// What was found.
-    pub cells: &'a [CellSummary],
+    pub cells: &'a Cells,
     /// Answers that differ.
     pub mismatches: &'a [Mismatch],
     /// Variants in another mode than they claim.
@@ -54,10 +53,6 @@ pub struct Evidence<'a> {
     pub drift: &'a [Drift],
     /// What was compared.
     pub comparisons: &'a [Comparison],
-    /// Cold starts, with what they were compared.
-    pub cold_starts: &'a [ColdStartCell],
-    /// Density, with what it was compared.
-    pub density: &'a [DensityCell],
 }
 
 /// All doubts, the worst first.
@@ -66,9 +61,9 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         response_mismatch(evidence),
         engine_mode(evidence),
         errors_in_load(evidence),
-        counts::trials_failed("", evidence.cells.iter().map(|c| (c.place(), c.counts))),
+        counts::trials_failed(evidence),
         counts::nothing_measured(evidence),
-        incomplete(evidence),
+        counts::incomplete(evidence),
         too_few_blocks(evidence),
         lost_blocks::doubt(evidence),
         too_few_samples(evidence, PERCENTILES[0]),
@@ -112,7 +107,7 @@ pub(super) fn note(reason: Reason, message: String, remedy: &str) -> Doubt {
 fn response_mismatch(evidence: &Evidence<'_>) -> Option<Doubt> {
     let differ = evidence.mismatches.iter();
     let differ = differ.map(|m| format!("on {}, {}", m.workload, m.message));
-    let wrong = evidence.cells.iter().filter(|cell| {
+    let wrong = evidence.cells.loads.iter().filter(|cell| {
         cell.trials.iter().any(|trial| {
             trial.state == TrialState::Failed
                 && trial.reason.as_deref().and_then(Reason::of_trial)
@@ -153,25 +148,13 @@ fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
             cell.errors
         )
     };
-    let cells = evidence.cells.iter().filter(failing);
+    let cells = evidence.cells.loads.iter().filter(failing);
     Some(doubt(
         Reason::ErrorsInLoad,
         listed(cells.map(place), MAX_PLACES, ", ")?,
         "these points are not compared; use fewer connections, or look for limits of the subject \
          (open files, memory, backlog)",
     ))
-}
-
-fn incomplete(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let missing: u32 = evidence.cells.iter().map(|cell| cell.counts.missing).sum();
-    let planned: u32 = evidence.cells.iter().map(|cell| cell.counts.planned).sum();
-    (missing > 0).then(|| {
-        doubt(
-            Reason::Incomplete,
-            format!("{missing} of {planned} trials have no record"),
-            "wait for the run to finish; if it has, it was stopped early: run again",
-        )
-    })
 }
 
 fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -206,7 +189,7 @@ fn too_few_samples(
         format!("{} ({requests})", cell.place())
     };
     let places = listed(
-        evidence.cells.iter().filter(few).map(place),
+        evidence.cells.loads.iter().filter(few).map(place),
         MAX_PLACES,
         ", ",
     )?;
@@ -227,7 +210,11 @@ fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
     };
     Some(doubt(
         Reason::Throttled,
-        listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        listed(
+            evidence.cells.loads.iter().filter_map(place),
+            MAX_PLACES,
+            ", ",
+        )?,
         "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
          limit; remove spec.resources.limits.cpu",
     ))

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::RatioExpectation;
 use wasmbench_core::units;
+use wasmbench_core::wire::record::Point;
 
-use crate::coldstart::{self, ColdRatio, ColdStartCell};
 use crate::comparison::Comparison;
 use crate::measure::Metric;
-use crate::statistics::Spread;
 use crate::statistics::ratio::simultaneous;
 
 /// What became of an expectation.
@@ -50,18 +49,40 @@ pub struct Decision {
 }
 
 /// What became of all of a run's expectations, in the order of the spec.
-pub fn decisions(
-    spec: &BenchmarkRunSpec,
-    comparisons: &[Comparison],
-    cold_starts: &[ColdStartCell],
-) -> Vec<Decision> {
-    let open = spec.sweeps.open_loop.as_ref();
-    let highest = open.and_then(|sweep| sweep.percents().last().copied());
+pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Decision> {
     let among = spec.expectations.len();
     spec.expectations
         .iter()
-        .map(|expectation| decision((highest, among), expectation, comparisons, cold_starts))
+        .map(|expectation| {
+            let point = point(spec, expectation.metric.into());
+            decision((point, among), expectation, comparisons)
+        })
         .collect()
+}
+
+/// The point of `metric` that an expectation is about, even when it is void: the highest rate, the fewest pods at
+/// once. `None` for what is compared at one point.
+fn point(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
+    let sweeps = &spec.sweeps;
+    match metric {
+        Metric::OpenLoopP50 | Metric::OpenLoopP99 => {
+            let percents = sweeps.open_loop.as_ref()?.percents();
+            percents
+                .last()
+                .map(|&percent_of_peak| Point::OpenLoop { percent_of_peak })
+        }
+        Metric::ColdStartListening | Metric::ColdStartAnswer => {
+            let numbers = sweeps.cold_start.as_ref()?.concurrency.iter();
+            numbers
+                .min()
+                .map(|&concurrency| Point::ColdStart { concurrency })
+        }
+        Metric::ThroughputRps
+        | Metric::WarmP50
+        | Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::MemoryPerInstance => None,
+    }
 }
 
 /// The worst of the outcomes; `None` when nothing was expected.
@@ -82,34 +103,20 @@ struct Found {
 impl From<&Comparison> for Found {
     fn from(comparison: &Comparison) -> Self {
         Self {
-            ratio: comparison.ratio,
-            interval: comparison.low.zip(comparison.high),
-            blocks: comparison.blocks,
+            ratio: comparison.estimate.ratio,
+            interval: comparison.estimate.ends(),
+            blocks: comparison.estimate.blocks,
             noise_floor: comparison.noise_floor,
         }
     }
 }
 
-impl From<&ColdRatio> for Found {
-    fn from(cold: &ColdRatio) -> Self {
-        let Spread { median, low, high } = cold.ratio;
-        Self {
-            ratio: median,
-            interval: (cold.per_block.len() > 1).then_some((low, high)),
-            blocks: u32::try_from(cold.per_block.len()).unwrap_or(u32::MAX),
-            noise_floor: cold.noise_floor,
-        }
-    }
-}
-
-/// `highest` is the highest rate of the open-loop sweep, in percent of the peak: of several rates it
-/// counts, even when it is void. Other metrics are compared at one point. `among` is how many expectations the run
+/// `point` is what the expectation is about, where that is one of several; `among` is how many expectations the run
 /// has.
 fn decision(
-    (highest, among): (Option<u32>, usize),
+    (point, among): (Option<Point>, usize),
     expectation: &RatioExpectation,
     comparisons: &[Comparison],
-    cold_starts: &[ColdStartCell],
 ) -> Decision {
     let RatioExpectation {
         name,
@@ -118,12 +125,12 @@ fn decision(
         ..
     } = expectation;
     let metric = Metric::from(expectation.metric);
-    let loaded = comparisons.iter().find(|c| {
-        let at_point = c.percent_of_peak.is_none() || c.percent_of_peak == highest;
+    let found = comparisons.iter().find(|c| {
+        let at_point = point.is_none_or(|point| c.point == point);
         c.metric == metric && c.variant == *variant && c.workload == *workload && at_point
     });
-    let cold = || coldstart::expected(cold_starts, metric, variant, workload).map(Found::from);
-    let found = loaded.map(Found::from).or_else(cold);
+    let what = found.map_or_else(|| metric.noun().to_owned(), Comparison::what);
+    let found = found.map(Found::from);
     let found = found.map(|found| found.among(among));
     let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
@@ -132,8 +139,7 @@ fn decision(
         name: name.clone(),
         outcome,
         message: format!(
-            "{} of {variant} on {workload} must be {}: {seen}",
-            metric.at(loaded.and_then(|comparison| comparison.percent_of_peak)),
+            "{what} of {variant} on {workload} must be {}: {seen}",
             bounds(expectation)
         ),
     }

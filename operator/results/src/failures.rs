@@ -59,11 +59,8 @@ pub fn failures(
 /// trials.
 pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
     let unmeasured = summary.compared.variants.iter().filter(|variant| {
-        let mut cells = summary
-            .cells
-            .iter()
-            .filter(|cell| cell.variant == variant.name);
-        cells.all(|cell| cell.counts.valid + cell.counts.invalid == 0)
+        let mut cells = summary.all_cells();
+        !cells.any(|cell| cell.variant() == variant.name && cell.is_measured())
     });
     let skipped = unmeasured.filter_map(|variant| {
         let group = summary

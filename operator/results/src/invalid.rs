@@ -39,7 +39,7 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
         cell.invalid_because.sort_unstable();
         cell.invalid_because.dedup();
         cell.ranked = cell.ranked && cell.invalid_because.is_empty();
-        cell.all_requests = cell.all_requests.filter(|_| cell.ranked);
+        cell.p999_microseconds = cell.p999_microseconds.filter(|_| cell.ranked);
     }
 }
 

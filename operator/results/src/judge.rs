@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Metric;
+use crate::measure::{Better, Measure, Metric, Unit};
 use crate::statistics::{LEVEL, LogInterval};
 
 /// What a comparison with the baseline comes to.
@@ -94,27 +94,15 @@ pub fn judge(
     direction(metric, interval.estimate > 0.0)
 }
 
-fn direction(metric: Metric, more: bool) -> Verdict {
-    match (metric, more) {
-        (Metric::Memory, true) => Verdict::Larger,
-        (Metric::Memory, false) => Verdict::Smaller,
-        (Metric::ThroughputRps, true) => Verdict::Faster,
-        (Metric::ThroughputRps, false) => Verdict::Slower,
-        (
-            Metric::WarmP50
-            | Metric::CpuPerRequest
-            | Metric::ColdStartListening
-            | Metric::ColdStartAnswer
-            | Metric::OpenLoopP50
-            | Metric::OpenLoopP99,
-            more,
-        ) => {
-            if more {
-                Verdict::Slower
-            } else {
-                Verdict::Faster
-            }
-        }
+fn direction(metric: Metric, is_more: bool) -> Verdict {
+    let Measure { unit, better, .. } = metric.measure();
+    match (unit, is_more, better) {
+        (Unit::Bytes, true, _) => Verdict::Larger,
+        (Unit::Bytes, false, _) => Verdict::Smaller,
+        (Unit::PerSecond | Unit::Microseconds, true, Better::More)
+        | (Unit::PerSecond | Unit::Microseconds, false, Better::Less) => Verdict::Faster,
+        (Unit::PerSecond | Unit::Microseconds, true, Better::Less)
+        | (Unit::PerSecond | Unit::Microseconds, false, Better::More) => Verdict::Slower,
     }
 }
 

@@ -2,15 +2,16 @@
 //!
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
-//! [`summary::Summary`], by way of [`cells`], [`answers`], [`curve`], [`compare`] with its [`statistics`], [`judge`],
-//! [`precision`], [`variant_validity`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`expectations`],
+//! [`summary::Summary`], by way of [`cells`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
+//! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
 //! [`environment`], [`period`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
 
-pub mod all_requests;
+pub mod all_cells;
 pub mod answers;
+pub mod any_cell;
 pub mod bodies;
 pub mod by_block;
 pub mod ceiling;
@@ -47,6 +48,7 @@ pub mod statistics;
 pub mod status_size;
 pub mod substrate;
 pub mod summary;
+mod tail;
 pub mod trial;
 pub mod variant_validity;
 pub mod verdict;

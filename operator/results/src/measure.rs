@@ -1,7 +1,10 @@
-//! What is measured: the sweeps that load a subject, and the metrics that are compared.
+//! What is measured: the sweeps that load a subject, and the measures that are compared, each with all that there
+//! is to know of it. What is shown and what is judged reads it here.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::ExpectedMetric;
+use wasmbench_core::units;
+use wasmbench_core::wire::record::Point;
 
 /// The sweeps that load a subject.
 #[derive(
@@ -25,22 +28,70 @@ pub enum Sweep {
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum Metric {
-    /// Successful requests per second: more is better.
+    /// Successful requests per second.
     ThroughputRps,
-    /// Median latency in the warm-latency sweep: less is better.
+    /// Median latency in the warm-latency sweep.
     WarmP50,
-    /// CPU time of the subject's pod per request: less is better.
+    /// CPU time of the subject's pod per request.
     CpuPerRequest,
-    /// Memory of the subject's pod: less is better.
+    /// Memory of the subject's pod under load.
     Memory,
-    /// From the creation of a pod until its service listens: less is better.
+    /// From the creation of a pod until its service listens.
     ColdStartListening,
-    /// From the creation of a pod until its first correct answer: less is better.
+    /// From the creation of a pod until its first correct answer.
     ColdStartAnswer,
-    /// Median latency from the schedule at a percentage of the peak: less is better.
+    /// Median latency from the schedule at a percentage of the peak.
     OpenLoopP50,
-    /// 99th percentile of it: less is better.
+    /// 99th percentile of it.
     OpenLoopP99,
+    /// Memory of one more instance.
+    MemoryPerInstance,
+}
+
+/// What there is to know of a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// The measure as a noun for people.
+    pub noun: &'static str,
+    /// The same at the head of a column.
+    pub title: &'static str,
+    /// Its unit in records and summaries.
+    pub unit: Unit,
+    /// Which of two is the better one.
+    pub better: Better,
+    /// Of so many requests one lies beyond it. A trial carries it when enough lie there.
+    pub one_in: Option<u64>,
+}
+
+/// The unit of a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Requests per second.
+    PerSecond,
+    /// Microseconds.
+    Microseconds,
+    /// Bytes.
+    Bytes,
+}
+
+/// Which of two numbers is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The larger one.
+    More,
+    /// The smaller one.
+    Less,
+}
+
+impl Unit {
+    /// A number in this unit, for people.
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Self::PerSecond => format!("{}/s", units::rate(value)),
+            Self::Microseconds => units::micros(value),
+            Self::Bytes => units::bytes(value),
+        }
+    }
 }
 
 impl From<ExpectedMetric> for Metric {
@@ -58,26 +109,91 @@ impl From<ExpectedMetric> for Metric {
 }
 
 impl Metric {
-    /// The metric as a noun for people.
-    pub fn noun(self) -> &'static str {
+    /// What there is to know of it.
+    pub const fn measure(self) -> Measure {
+        const TIME: Measure = Measure {
+            noun: "",
+            title: "",
+            unit: Unit::Microseconds,
+            better: Better::Less,
+            one_in: None,
+        };
+        const SIZE: Measure = Measure {
+            unit: Unit::Bytes,
+            ..TIME
+        };
         match self {
-            Self::ThroughputRps => "throughput",
-            Self::WarmP50 => "warm p50 latency",
-            Self::CpuPerRequest => "CPU per request",
-            Self::Memory => "memory",
-            Self::ColdStartListening => "cold start to listening",
-            Self::ColdStartAnswer => "cold start to first answer",
-            Self::OpenLoopP50 => "p50 from the schedule",
-            Self::OpenLoopP99 => "p99 from the schedule",
+            Self::ThroughputRps => Measure {
+                noun: "throughput",
+                title: "Throughput",
+                unit: Unit::PerSecond,
+                better: Better::More,
+                one_in: None,
+            },
+            Self::WarmP50 => Measure {
+                noun: "warm p50 latency",
+                title: "Warm p50",
+                ..TIME
+            },
+            Self::CpuPerRequest => Measure {
+                noun: "CPU per request",
+                title: "CPU/request",
+                ..TIME
+            },
+            Self::Memory => Measure {
+                noun: "memory",
+                title: "Memory",
+                ..SIZE
+            },
+            Self::ColdStartListening => Measure {
+                noun: "cold start to listening",
+                title: "Listening",
+                ..TIME
+            },
+            Self::ColdStartAnswer => Measure {
+                noun: "cold start to first answer",
+                title: "Answer",
+                ..TIME
+            },
+            Self::OpenLoopP50 => Measure {
+                noun: "p50 from the schedule",
+                title: "p50 from schedule",
+                ..TIME
+            },
+            Self::OpenLoopP99 => Measure {
+                noun: "p99 from the schedule",
+                title: "p99 from schedule",
+                one_in: Some(100),
+                ..TIME
+            },
+            Self::MemoryPerInstance => Measure {
+                noun: "memory per instance",
+                title: "Per instance",
+                ..SIZE
+            },
         }
     }
 
-    /// The metric as a noun, with the rate where it has one.
-    pub fn at(self, percent_of_peak: Option<u32>) -> String {
+    /// The measure as a noun for people.
+    pub const fn noun(self) -> &'static str {
+        self.measure().noun
+    }
+
+    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number of connections
+    /// goes without saying: throughput is compared at one.
+    pub fn at(self, point: Point) -> String {
         let noun = self.noun();
-        percent_of_peak.map_or_else(
-            || noun.to_owned(),
-            |percent| format!("{noun} at {percent} % of the peak"),
-        )
+        match point {
+            Point::OpenLoop { percent_of_peak } => {
+                format!("{noun} at {percent_of_peak} % of the peak")
+            }
+            Point::ColdStart { concurrency } if concurrency > 1 => {
+                format!("{noun} ({concurrency} pods at once)")
+            }
+            Point::ColdStart { .. }
+            | Point::WarmLatency
+            | Point::Throughput { .. }
+            | Point::Density => noun.to_owned(),
+        }
     }
 }

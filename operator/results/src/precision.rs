@@ -11,7 +11,7 @@ mod width;
 
 use std::collections::BTreeMap;
 
-pub use noisy::{noisy, noisy_units};
+pub use noisy::noisy;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
@@ -22,9 +22,7 @@ use wasmbench_core::units;
 use wasmbench_core::validate::cells_of;
 use wasmbench_core::wire::record::TrialId;
 
-use crate::coldstart::ColdStartCell;
 use crate::comparison::Comparison;
-use crate::density::DensityCell;
 use crate::measure::Metric;
 use crate::observation::{Ended, Observation};
 
@@ -68,27 +66,9 @@ pub enum Outcome {
 
 /// The widths of all ratios that have a verdict, but those of memory under load: that of small pods scatters by a
 /// quarter between blocks, so that a run would spend its whole budget on it.
-pub fn widths(
-    loads: &[Comparison],
-    cold_starts: &[ColdStartCell],
-    density: &[DensityCell],
-) -> Vec<Width> {
-    let cold = cold_starts.iter().flat_map(|cell| {
-        let times = [
-            (Metric::ColdStartListening, &cell.create_to_listening),
-            (Metric::ColdStartAnswer, &cell.create_to_answer),
-        ];
-        times.into_iter().filter_map(|(metric, time)| {
-            let ratio = time.as_ref()?.versus_baseline.as_ref()?;
-            ratio
-                .verdict
-                .map(|_| Width::of_cold_start(cell, metric, ratio))
-        })
-    });
-    let density = density.iter().filter_map(Width::of_density);
-    let loads = loads.iter().filter(|one| one.metric != Metric::Memory);
-    let loads = loads.map(Width::of);
-    loads.chain(cold).chain(density).collect()
+pub fn widths(compared: &[Comparison]) -> Vec<Width> {
+    let waited_for = compared.iter().filter(|one| one.metric != Metric::Memory);
+    waited_for.map(Width::of).collect()
 }
 
 /// Blocks of a run: those with which it begins, and those of which something is recorded.

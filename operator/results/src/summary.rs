@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
 
+use crate::all_cells;
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::coldstart::{ColdStartCell, HarnessFloor};
 use crate::comparison::{Comparison, NoiseFloor};
@@ -13,13 +15,14 @@ use crate::density::DensityCell;
 use crate::doubt::Doubt;
 use crate::environment::Environment;
 use crate::expectations::Decision;
+use crate::measure::Metric;
 use crate::period::Period;
 use crate::precision::Precision;
 use crate::sandbox::SandboxSummary;
 use crate::shim_use::ShimSummary;
 
 /// Name and version of the summary's schema.
-pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v1";
+pub const SUMMARY_SCHEMA: &str = "wasmbench.dev/summary/v2";
 
 /// Everything a run found.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -48,12 +51,12 @@ pub struct Summary {
     /// How precise the ratios became; absent without `spec.precision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
-    /// Ratios to the baseline, by workload, variant and metric.
+    /// Ratios to the baseline in all sweeps, by workload, variant and measure.
     pub comparisons: Vec<Comparison>,
     /// What became of the run's expectations, in the order of the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Decision>,
-    /// The baseline compared with its twin, by workload and metric; empty without a twin.
+    /// The baseline compared with its twin, by workload and measure; empty without a twin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_floors: Vec<NoiseFloor>,
     /// One entry per variant, workload and sweep point, in the order of the spec.
@@ -87,6 +90,32 @@ pub struct Summary {
     pub spec: Option<BenchmarkRunSpec>,
     /// What reports say of the variants and workloads, even without the spec.
     pub compared: Compared,
+}
+
+impl Summary {
+    /// The cells of all sweeps.
+    pub fn all_cells(&self) -> impl Iterator<Item = &dyn AnyCell> {
+        all_cells::all(&self.cells, &self.cold_starts, &self.density)
+    }
+
+    /// A measure of a cell as a multiple of the baseline's; none for the baseline, and where it is not compared.
+    pub fn comparison(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&Comparison> {
+        self.comparisons.iter().find(|found| {
+            found.metric == metric
+                && found.point == cell.point()
+                && found.variant == cell.variant()
+                && found.workload == cell.workload()
+        })
+    }
+
+    /// The noise floor of a measure at the point of a cell; none without a twin.
+    pub fn noise_floor(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&NoiseFloor> {
+        self.noise_floors.iter().find(|found| {
+            found.metric == metric
+                && found.point == cell.point()
+                && found.workload == cell.workload()
+        })
+    }
 }
 
 /// Which run.

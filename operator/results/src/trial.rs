@@ -120,8 +120,10 @@ impl Metrics {
             Metric::Memory => self.memory.map(|bytes| bytes as f64),
             Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
             Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
-            // No number of a load: coldstart::compare has them.
-            Metric::ColdStartListening | Metric::ColdStartAnswer => None,
+            // No number of a load.
+            Metric::ColdStartListening | Metric::ColdStartAnswer | Metric::MemoryPerInstance => {
+                None
+            }
         }
     }
 

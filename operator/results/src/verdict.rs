@@ -1,7 +1,9 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
 use wasmbench_core::units::{self, cut};
+use wasmbench_core::wire::record::Point;
 
+use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
 use crate::failures::skipped_variants;
@@ -29,13 +31,16 @@ pub fn verdict(summary: &Summary) -> String {
 }
 
 /// What the line may report, the most telling first.
-const HEADLINES: [Metric; 6] = [
+const HEADLINES: [Metric; 9] = [
     Metric::ThroughputRps,
     Metric::WarmP50,
     Metric::OpenLoopP99,
     Metric::OpenLoopP50,
     Metric::CpuPerRequest,
     Metric::Memory,
+    Metric::ColdStartListening,
+    Metric::ColdStartAnswer,
+    Metric::MemoryPerInstance,
 ];
 
 /// The metric that the line is about: the most telling one that was compared at all. A run whose rates
@@ -55,8 +60,8 @@ fn comparisons(summary: &Summary) -> Vec<String> {
     let mut named = false;
     let of_metric = || summary.comparisons.iter().filter(|c| c.metric == metric);
     // Of several rates the highest tells most.
-    let highest = of_metric().map(|c| c.percent_of_peak).max();
-    let is_told = |c: &&Comparison| Some(c.percent_of_peak) == highest;
+    let highest = of_metric().filter_map(|c| percent_of_peak(c.point)).max();
+    let is_told = |c: &&Comparison| percent_of_peak(c.point) == highest;
     for workload in &summary.compared.workloads {
         let of_workload = |c: &&Comparison| c.workload == workload.name;
         for comparison in of_metric().filter(is_told).filter(of_workload) {
@@ -71,40 +76,45 @@ fn comparisons(summary: &Summary) -> Vec<String> {
     statements
 }
 
+fn percent_of_peak(point: Point) -> Option<u32> {
+    match point {
+        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),
+        Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::ColdStart { .. }
+        | Point::Density => None,
+    }
+}
+
 fn long(summary: &Summary, comparison: &Comparison) -> String {
-    let Comparison {
-        variant,
-        workload,
-        ratio,
-        verdict,
-        ..
-    } = comparison;
-    let interval = match comparison.low.zip(comparison.high) {
-        None => "1 block".to_owned(),
-        Some((low, high)) => {
-            let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-            format!("{low}-{high}")
-        }
-    };
+    let interval = comparison.estimate.interval_words();
     format!(
-        "{variant}: {} {}'s {} on {workload} ({interval}), {}",
-        units::ratio(*ratio),
+        "{}: {} {}'s {} on {} ({}), {}",
+        comparison.variant,
+        units::ratio(comparison.estimate.ratio),
         summary.baseline,
         comparison.what(),
-        verdict.words()
+        comparison.workload,
+        interval.as_deref().unwrap_or("1 block"),
+        comparison.verdict.words()
     )
 }
 
 fn short(comparison: &Comparison) -> String {
-    let Comparison {
-        variant,
-        workload,
-        ratio,
-        verdict,
-        ..
-    } = comparison;
-    let (ratio, verdict) = (units::ratio(*ratio), verdict.words());
-    format!("{variant}: {ratio} on {workload}, {verdict}")
+    let (variant, workload) = (&comparison.variant, &comparison.workload);
+    let ratio = units::ratio(comparison.estimate.ratio);
+    let pods = match comparison.point {
+        Point::ColdStart { concurrency } if concurrency > 1 => {
+            format!(" ({concurrency} pods at once)")
+        }
+        Point::ColdStart { .. }
+        | Point::WarmLatency
+        | Point::Throughput { .. }
+        | Point::OpenLoop { .. }
+        | Point::Density => String::new(),
+    };
+    let verdict = comparison.verdict.words();
+    format!("{variant}: {ratio} on {workload}{pods}, {verdict}")
 }
 
 /// Without a comparison: what each variant does by itself.
@@ -135,7 +145,10 @@ fn absolutes(summary: &Summary) -> Vec<String> {
                     && c.workload == workload
             });
             let open = open.and_then(open_loop::statement);
-            let found: Vec<String> = rps.into_iter().chain(p50).chain(open).collect();
+            let found = rps.into_iter().chain(p50).chain(open);
+            let cold = cold_start(summary, variant, workload);
+            let one_more = one_more(summary, variant, workload);
+            let found: Vec<String> = found.chain(cold).chain(one_more).collect();
             if !found.is_empty() {
                 statements.push(format!("{variant} on {workload}: {}", found.join(", ")));
             }
@@ -147,13 +160,29 @@ fn absolutes(summary: &Summary) -> Vec<String> {
     statements
 }
 
+/// How long a pod takes to start, by the log line where there is one, else by its first answer.
+fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let mut cells = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
+    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload)?;
+    let listening = cell.create_to_listening.as_ref();
+    let listening = listening.map(|time| (time, Metric::ColdStartListening));
+    let answer = cell.create_to_answer.as_ref();
+    let (time, metric) = listening.or(answer.map(|time| (time, Metric::ColdStartAnswer)))?;
+    let median = units::micros(time.p50_microseconds.median);
+    Some(format!("{} {median}", metric.at(cell.point())))
+}
+
+fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
+    let mut cells = summary.density.iter().filter(|cell| cell.is_ranked());
+    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload)?;
+    let bytes = units::bytes(cell.bytes_per_instance?.median);
+    Some(format!("{bytes} per instance"))
+}
+
 fn why_no_comparison(summary: &Summary) -> String {
     let baseline = &summary.baseline;
-    let ranked = summary
-        .cells
-        .iter()
-        .any(|cell| cell.ranked && cell.variant == *baseline);
-    if ranked {
+    let is_ranked = |cell: &dyn AnyCell| cell.is_ranked() && cell.variant() == baseline;
+    if summary.all_cells().any(is_ranked) {
         format!("nothing valid beside {baseline}")
     } else {
         format!("the baseline {baseline} has no valid point")

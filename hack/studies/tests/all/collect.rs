@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use wasmbench_core::wire::record::Point;
 use wasmbench_report::json::pretty;
 use wasmbench_results::Summary;
 use wasmbench_results::measure::Metric;
@@ -59,18 +60,27 @@ fn the_ratio_of_a_row_is_that_of_the_report() {
         c.variant == "embedded" && c.workload == "hello" && c.metric == Metric::ThroughputRps
     });
     let wanted = wanted.unwrap();
+    let connections = match wanted.point {
+        Point::Throughput { connections } => Some(connections),
+        Point::ColdStart { .. }
+        | Point::WarmLatency
+        | Point::OpenLoop { .. }
+        | Point::Density => None,
+    };
     let found = rows.iter().find(|row| {
-        row.figure == Figure::Throughput
-            && row.here == Some("embedded")
-            && row.at == Some(wanted.connections)
+        row.figure == Figure::Throughput && row.here == Some("embedded") && row.at == connections
     });
     let Value::Ratio(found) = &found.unwrap().measured else {
         panic!("no ratio: {rows:#?}")
     };
     let close = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 1e-4;
-    assert!(close(found.ratio, wanted.ratio), "{found:?} {wanted:?}");
+    assert!(
+        close(found.ratio, wanted.estimate.ratio),
+        "{found:?} {wanted:?}"
+    );
     let (low, high) = found.interval.unwrap();
-    assert!(close(low, wanted.low.unwrap()) && close(high, wanted.high.unwrap()));
+    let wanted = wanted.estimate.ends().unwrap();
+    assert!(close(low, wanted.0) && close(high, wanted.1));
 }
 
 #[test]
@@ -80,8 +90,9 @@ fn a_cold_start_is_compared_to_its_first_answer() {
     let row = rows.iter().find(|row| row.here == Some("hare")).unwrap();
     let cells = starts.cold_starts.iter();
     let mut cells = cells.filter(|cell| cell.variant == "hare" && cell.concurrency == 4);
-    let answer = cells.next().unwrap().create_to_answer.as_ref().unwrap();
-    let wanted = answer.versus_baseline.as_ref().unwrap().ratio.median;
+    let cell = cells.next().unwrap();
+    let wanted = starts.comparison(cell, Metric::ColdStartAnswer);
+    let wanted = wanted.unwrap().estimate.ratio;
     let Value::Ratio(found) = &row.measured else {
         panic!("no ratio: {row:#?}")
     };

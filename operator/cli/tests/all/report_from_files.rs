@@ -140,6 +140,7 @@ fn every_file_is_the_one_that_the_operator_computes() {
         ("html", "report.html"),
         ("json", "summary.json"),
         ("csv", "summary.csv"),
+        ("comparisons", "comparisons.csv"),
         ("environment", "environment.json"),
     ] {
         let printed = report(&directory, &["-o", output]);
@@ -311,7 +312,7 @@ fn a_comparison_says_the_same_as_json_and_as_yaml() {
 fn a_check_of_an_untouched_report_succeeds() {
     let printed = report(&save(saved_run(true), everything()), &["--check"]);
     assert!(printed.status.success(), "{}", stderr(&printed));
-    assert!(stdout(&printed).contains("5 files, byte for byte"));
+    assert!(stdout(&printed).contains("6 files, byte for byte"));
 }
 
 #[test]

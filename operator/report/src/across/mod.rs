@@ -211,20 +211,20 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
     let differences = differences::of_all(before, after);
     let forbidden = differences.iter().any(|d| d.weight == Weight::Forbids);
     let effect = minimum_effect(after.spec);
-    let last = before.first().copied().unwrap_or(after);
+    let latest = before.first().copied().unwrap_or(after);
     let (ratios, only_in_one, lost) = if forbidden && !forced {
         (vec![], 0, vec![])
     } else {
         let earlier = before.iter();
         let earlier: Vec<_> = earlier
-            .map(|run| ratios::samples(run.summary, last.summary))
+            .map(|run| ratios::samples(run.summary, latest.summary))
             .collect();
-        let later = ratios::samples(after.summary, last.summary);
+        let later = ratios::samples(after.summary, latest.summary);
         let changed = differences::is_another_baseline(before, after);
         let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, effect);
-        let lost = earlier.first();
-        let lost = lost.map(|earlier| lost_points::lost(after.summary, earlier, &later));
-        (ratios, only_in_one, lost.unwrap_or_default())
+        let of_last = earlier.first();
+        let gone = of_last.map(|earlier| lost_points::lost(after.summary, earlier, &later));
+        (ratios, only_in_one, gone.unwrap_or_default())
     };
     Across {
         schema: ACROSS_SCHEMA.to_owned(),

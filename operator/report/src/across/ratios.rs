@@ -7,21 +7,17 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
-use wasmbench_results::cell::CellSummary;
-use wasmbench_results::coldstart::ColdStartCell;
-use wasmbench_results::compare::by_block;
+use wasmbench_core::rounding::{P_DIGITS, round_significant};
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
-use wasmbench_results::density::DensityCell;
 use wasmbench_results::judge::{Thresholds, judge};
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::{LogInterval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Unjudged, VersusBaseline};
-
-/// Digits of p-values: the third says nothing any more.
-const P_DIGITS: usize = 2;
 
 /// Where a number is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,8 +170,6 @@ fn to_judge(
 }
 
 fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> CellRatio {
-    let round = |value| round_significant(value, SUMMARY_DIGITS);
-    let factor = |log| round(libm::exp(log));
     let middle =
         |values: &[f64]| LogInterval::of(values).map_or(0.0, |found| factor(found.estimate));
     let count = |samples: usize| u32::try_from(samples).unwrap_or(u32::MAX);
@@ -216,17 +210,21 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> Cell
     }
 }
 
-/// Every metric of every ranked cell, in the order of the summary. Invalid points are not compared, nor
+/// Every measure of every ranked cell, in the order of the summary. Invalid points are not compared, nor
 /// is the baseline's twin. The knees are those of the `earlier` run.
 pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
-    let loads = summary.cells.iter().filter(|cell| cell.ranked);
-    let loads = loads.flat_map(|cell| of_load(cell, is_beyond_knee(cell, earlier)));
-    let cold = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
-    let all = loads.chain(cold.flat_map(of_cold_start));
-    let density = summary.density.iter().filter(|cell| cell.is_ranked());
-    let all = all.chain(density.map(of_density));
-    let is_number = |sample: &Sample| !sample.values.is_empty() && sample.place.variant != TWIN;
-    let mut all: Vec<Sample> = all.filter(is_number).collect();
+    let competes = |cell: &&dyn AnyCell| cell.is_ranked() && cell.variant() != TWIN;
+    let of_cell = |cell: &dyn AnyCell| {
+        let unjudged = is_beyond_knee(cell, earlier).then_some(Unjudged::BeyondKnee);
+        let place = Place::of(cell);
+        let series = cell.series().into_iter();
+        series.map(move |(metric, by_block)| Sample {
+            unjudged,
+            ..Sample::new(place.clone(), metric, by_block)
+        })
+    };
+    let all = summary.all_cells().filter(competes).flat_map(of_cell);
+    let mut all: Vec<Sample> = all.filter(|sample| !sample.values.is_empty()).collect();
     let is_base = |sample: &&Sample| sample.place.variant == summary.baseline;
     let bases: Vec<Sample> = all.iter().filter(is_base).cloned().collect();
     for sample in all.iter_mut().filter(|sample| !is_base(&&**sample)) {
@@ -240,86 +238,34 @@ pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
 
 /// Every cell of the run, valid or not, in the order of the summary.
 pub fn places(summary: &Summary) -> Vec<Place> {
-    let loads = summary.cells.iter().map(place_of_load);
-    let cold = summary.cold_starts.iter().map(place_of_cold_start);
-    let density = summary.density.iter().map(place_of_density);
-    loads.chain(cold).chain(density).collect()
+    summary.all_cells().map(Place::of).collect()
 }
 
 /// Whether a point has more connections than the knee of the earlier run's baseline: there the queue
 /// grows and the rate hardly does, and within a run nothing is judged there either. Without a valid
 /// point of the baseline the variant's own knee counts.
-fn is_beyond_knee(cell: &CellSummary, earlier: &Summary) -> bool {
-    let knee = |variant: &str| knee(&earlier.cells, variant, &cell.workload);
-    let knee = knee(&earlier.baseline).or_else(|| knee(&cell.variant));
-    cell.sweep == Sweep::Throughput && knee.is_some_and(|knee| cell.connections > knee.connections)
-}
-
-fn place_of_load(cell: &CellSummary) -> Place {
-    let point = match cell.sweep {
-        Sweep::WarmLatency => "warm".to_owned(),
-        Sweep::Throughput => format!("c{}", cell.connections),
-        Sweep::OpenLoop => format!("p{}", cell.percent_of_peak.unwrap_or_default()),
+fn is_beyond_knee(cell: &dyn AnyCell, earlier: &Summary) -> bool {
+    let Point::Throughput { connections } = cell.point() else {
+        return false;
     };
-    Place {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point,
-    }
+    let knee = |variant: &str| knee(&earlier.cells, variant, cell.workload());
+    let knee = knee(&earlier.baseline).or_else(|| knee(cell.variant()));
+    knee.is_some_and(|knee| connections > knee.connections)
 }
 
-fn place_of_cold_start(cell: &ColdStartCell) -> Place {
-    Place {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point: match cell.concurrency {
-            1 => "cold".to_owned(),
-            more => format!("cold-c{more}"),
-        },
-    }
-}
-
-fn place_of_density(cell: &DensityCell) -> Place {
-    Place {
-        variant: cell.variant.clone(),
-        workload: cell.workload.clone(),
-        point: "density".to_owned(),
-    }
-}
-
-fn of_load(cell: &CellSummary, beyond_knee: bool) -> Vec<Sample> {
-    let metrics = match cell.sweep {
-        Sweep::WarmLatency => vec![Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
-        Sweep::Throughput => vec![Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
-        Sweep::OpenLoop => {
-            // A p99 of too few requests is made of single ones.
-            let p99 = cell.p99_carried.then_some(Metric::OpenLoopP99);
-            std::iter::once(Metric::OpenLoopP50).chain(p99).collect()
+impl Place {
+    fn of(cell: &dyn AnyCell) -> Self {
+        Self {
+            variant: cell.variant().to_owned(),
+            workload: cell.workload().to_owned(),
+            point: match cell.point() {
+                Point::WarmLatency => "warm".to_owned(),
+                Point::Throughput { connections } => format!("c{connections}"),
+                Point::OpenLoop { percent_of_peak } => format!("p{percent_of_peak}"),
+                Point::ColdStart { concurrency: 1 } => "cold".to_owned(),
+                Point::ColdStart { concurrency } => format!("cold-c{concurrency}"),
+                Point::Density => "density".to_owned(),
+            },
         }
-    };
-    let sample = |metric| Sample {
-        unjudged: beyond_knee.then_some(Unjudged::BeyondKnee),
-        ..Sample::new(place_of_load(cell), metric, by_block(metric, cell))
-    };
-    metrics.into_iter().map(sample).collect()
-}
-
-fn of_cold_start(cell: &ColdStartCell) -> Vec<Sample> {
-    let blocks = || cell.blocks.iter();
-    let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
-    // Of most pods nobody knows how much earlier they would have answered.
-    let answers = blocks().filter(|_| !cell.answers_wait_for_the_cluster());
-    let answers = answers.filter_map(|block| Some((block.block, block.answer?)));
-    let place = || place_of_cold_start(cell);
-    vec![
-        Sample::new(place(), Metric::ColdStartListening, listening.collect()),
-        Sample::new(place(), Metric::ColdStartAnswer, answers.collect()),
-    ]
-}
-
-/// What one more instance takes, climb by climb.
-fn of_density(cell: &DensityCell) -> Sample {
-    let blocks = cell.blocks.iter();
-    let slopes = blocks.filter_map(|block| Some((block.block, block.bytes_per_instance?)));
-    Sample::new(place_of_density(cell), Metric::Memory, slopes.collect())
+    }
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, cut, judged_ratio};
 use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::RunName;
 
 use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
@@ -168,8 +167,8 @@ impl Across {
                 ratio.variant.clone(),
                 ratio.point.clone(),
                 ratio.metric.noun().to_owned(),
-                number(ratio.metric, ratio.before),
-                number(ratio.metric, ratio.after),
+                ratio.metric.measure().unit.shown(ratio.before),
+                ratio.metric.measure().unit.shown(ratio.after),
                 ratio.versus_baseline.map_or_else(
                     || "-".to_owned(),
                     |versus| {
@@ -229,19 +228,6 @@ fn shown(ratio: &CellRatio) -> String {
         ratio.low.zip(ratio.high),
         ratio.verdict.map_or(word, Verdict::words),
     )
-}
-
-fn number(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::ThroughputRps => format!("{}/s", units::rate(value)),
-        Metric::Memory => units::bytes(value),
-        Metric::WarmP50
-        | Metric::CpuPerRequest
-        | Metric::ColdStartListening
-        | Metric::ColdStartAnswer
-        | Metric::OpenLoopP50
-        | Metric::OpenLoopP99 => units::micros(value),
-    }
 }
 
 #[cfg(test)]

@@ -4,14 +4,17 @@ use std::fmt::Write as _;
 
 use super::terminal::tilde;
 use strum::IntoEnumIterator as _;
-use wasmbench_core::units::{self, NOTHING, judged_ratio};
+use wasmbench_core::units::{self, NOTHING};
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
+use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::invalid;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::table::{Align, Table, escape, lines};
+use crate::versus;
 
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
@@ -49,7 +52,7 @@ pub fn section(summary: &Summary) -> String {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
         text.push_str(&late_answers(&cells));
-        let ratios = ratios(&cells);
+        let ratios = ratios(summary, &cells);
         if !ratios.is_empty() {
             let baseline = escape(&summary.baseline);
             let _ = write!(
@@ -87,7 +90,10 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
     points.dedup();
     let mut tables = vec![
         ("Cold start", times(&cells)),
-        ("Cold start, ratios to the baseline", ratios(&cells)),
+        (
+            "Cold start, ratios to the baseline",
+            ratios(summary, &cells),
+        ),
     ];
     for point in points {
         let at = cells.iter().filter(|cell| cell.concurrency == point);
@@ -244,56 +250,28 @@ fn time(time: Option<&ColdTime>) -> [String; 3] {
     ]
 }
 
-fn ratios(cells: &[&ColdStartCell]) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("At once", Align::Right),
-        ("Listening", Align::Right),
-        ("Each block", Align::Left),
-        ("Answer", Align::Right),
-        ("Each block", Align::Left),
-    ]);
+fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
+    let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
+    let mut header = vec![("Variant", Align::Left), ("At once", Align::Right)];
+    for metric in metrics {
+        header.push((metric.measure().title, Align::Right));
+        header.push(("Each block", Align::Left));
+    }
+    let mut table = Table::new(&header);
     for cell in cells {
-        let [listening, listening_blocks] = ratio(cell.create_to_listening.as_ref());
-        let [answer, answer_blocks] = ratio(cell.create_to_answer.as_ref());
-        if (listening.as_str(), answer.as_str()) == (NOTHING, NOTHING) {
-            continue;
+        let found = metrics.map(|metric| {
+            let ratio = versus::words(summary, *cell, metric);
+            [ratio, versus::each_block(summary, *cell, metric)]
+        });
+        let found: Vec<String> = found.into_iter().flatten().collect();
+        if found.iter().any(|text| text != NOTHING) {
+            let mut row = vec![cell.variant.clone(), cell.concurrency.to_string()];
+            row.extend(found);
+            table.row(&row);
         }
-        table.row(&[
-            cell.variant.clone(),
-            cell.concurrency.to_string(),
-            listening,
-            listening_blocks,
-            answer,
-            answer_blocks,
-        ]);
     }
     table.drop_columns_of(NOTHING);
     table
-}
-
-fn ratio(time: Option<&ColdTime>) -> [String; 2] {
-    let Some(found) = time.and_then(|time| time.versus_baseline.as_ref()) else {
-        return [(); 2].map(|()| NOTHING.to_owned());
-    };
-    let each: Vec<String> = found
-        .per_block
-        .iter()
-        .map(|r| units::ratio_number(*r))
-        .collect();
-    let Spread { median, low, high } = found.ratio;
-    let interval = (found.per_block.len() > 1).then_some((low, high));
-    // Only the twin has no verdict: its farther end is what the others must exceed.
-    let verdict = found.verdict.map_or_else(
-        || {
-            let floor = found
-                .noise_floor
-                .map_or_else(|| NOTHING.to_owned(), units::excess);
-            format!("noise floor {floor}")
-        },
-        |verdict| verdict.words().to_owned(),
-    );
-    [judged_ratio(median, interval, &verdict), each.join(" ")]
 }
 
 /// One row per step, one column per variant.

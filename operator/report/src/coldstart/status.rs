@@ -5,7 +5,10 @@ use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
     SummaryRow,
 };
-use wasmbench_results::coldstart::{ColdRatio, ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
+use wasmbench_results::comparison::{Comparison, Estimate};
+use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
@@ -35,7 +38,10 @@ pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
                 })
             });
             if let Some(mut row) = row {
-                row.cold_start = tried.iter().filter_map(|cell| point(cell)).collect();
+                row.cold_start = tried
+                    .iter()
+                    .filter_map(|cell| point(summary, cell))
+                    .collect();
                 all.push(row);
             }
         }
@@ -61,46 +67,42 @@ pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
     summary.harness_floors.iter().map(floor).collect()
 }
 
-/// Whether anything is known of cold starts of a variant.
-pub fn is_measured(summary: &Summary, variant: &str) -> bool {
-    let mut cells = summary.cold_starts.iter();
-    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
-}
-
-fn point(cell: &ColdStartCell) -> Option<ColdStartPoint> {
+fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
     let invalid = invalid(&cell.invalid_because);
-    (cell.counts.valid + cell.counts.invalid > 0 || invalid.is_some()).then(|| ColdStartPoint {
+    let of = |metric, found: &Option<ColdTime>| {
+        let found = found.as_ref();
+        found.map(|found| time(summary, cell, metric, found))
+    };
+    (cell.is_measured() || invalid.is_some()).then(|| ColdStartPoint {
         concurrency: cell.concurrency,
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
         invalid,
         samples: cell.pods / cell.concurrency.max(1),
-        listening: cell.create_to_listening.as_ref().map(time),
-        answer: cell.create_to_answer.as_ref().map(time),
+        listening: of(Metric::ColdStartListening, &cell.create_to_listening),
+        answer: of(Metric::ColdStartAnswer, &cell.create_to_answer),
         makespan_microseconds: cell.makespan_microseconds.map(|spread| spread.median),
     })
 }
 
-fn time(time: &ColdTime) -> ColdStartTime {
+fn time(summary: &Summary, cell: &ColdStartCell, metric: Metric, time: &ColdTime) -> ColdStartTime {
     ColdStartTime {
         p50_microseconds: time.p50_microseconds.median,
         p90_microseconds: time.p90_microseconds,
-        versus_baseline: time.versus_baseline.as_ref().map(ratio),
+        versus_baseline: summary.comparison(cell, metric).map(ratio),
     }
 }
 
-fn ratio(ratio: &ColdRatio) -> ColdStartRatio {
-    let Spread { median, low, high } = ratio.ratio;
+/// With one block both ends are the ratio itself.
+fn ratio(found: &Comparison) -> ColdStartRatio {
+    let Estimate { ratio, blocks, .. } = found.estimate;
+    let (low, high) = found.estimate.ends().unwrap_or((ratio, ratio));
     ColdStartRatio {
-        ratio: median,
+        ratio,
         low,
         high,
-        noise_floor: ratio.noise_floor,
-        verdict: ratio
-            .verdict
-            .map(<&str>::from)
-            .unwrap_or_default()
-            .to_owned(),
-        blocks: u32::try_from(ratio.per_block.len()).unwrap_or(u32::MAX),
+        noise_floor: found.noise_floor,
+        verdict: <&str>::from(found.verdict).to_owned(),
+        blocks,
     }
 }

@@ -5,5 +5,5 @@ mod status;
 mod terminal;
 
 pub use report::{section, tables};
-pub use status::{is_measured, rows};
+pub use status::rows;
 pub use terminal::terminal;

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, NOTHING, judged_ratio};
+use wasmbench_core::units::{self, NOTHING};
 use wasmbench_results::density::{DensityCell, DensityStepSummary, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::invalid;
-use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::table::{Align, Table, escape};
+use crate::versus;
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
@@ -37,7 +38,7 @@ pub fn section(summary: &Summary) -> String {
         let _ = write!(
             text,
             "\n### {name}\n\n{}\n{STEPS}\n{}",
-            slopes(&cells, &summary.baseline).markdown(),
+            slopes(summary, &cells).markdown(),
             steps(&cells).markdown()
         );
         let ends = cells.iter().flat_map(|cell| ended(cell));
@@ -78,21 +79,21 @@ pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
     [
         (
             "Density, memory of one more instance",
-            slopes(&cells, &summary.baseline),
+            slopes(summary, &cells),
         ),
         ("Density, medians of the steps", steps(&cells)),
     ]
 }
 
-fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
-    let versus = format!("Versus {baseline}");
+fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
+    let versus_baseline = format!("Versus {}", summary.baseline);
     let mut table = Table::new(&[
         ("Variant", Align::Left),
         ("Valid", Align::Right),
         ("Per instance", Align::Right),
         ("Interval", Align::Right),
         ("By the node", Align::Right),
-        (&versus, Align::Right),
+        (&versus_baseline, Align::Right),
         ("Invalid because", Align::Left),
     ]);
     for cell in cells {
@@ -101,20 +102,13 @@ fn slopes(cells: &[&DensityCell], baseline: &str) -> Table {
             format!("{low} to {high}")
         };
         let many = cell.bytes_per_instance.filter(|_| cell.counts.valid > 1);
-        let ratio = cell.versus_baseline.as_ref().map(|found| {
-            judged_ratio(
-                found.ratio,
-                found.low.zip(found.high),
-                found.verdict.map_or("the noise floor", Verdict::words),
-            )
-        });
         table.row(&[
             cell.variant.clone(),
             format!("{}/{}", cell.counts.valid, cell.counts.planned),
             median(cell.bytes_per_instance, units::bytes),
             many.map_or_else(|| NOTHING.to_owned(), interval),
             median(cell.node_bytes_per_instance, units::bytes),
-            ratio.unwrap_or_else(|| NOTHING.to_owned()),
+            versus::words(summary, *cell, Metric::MemoryPerInstance),
             invalid::words(&cell.invalid_because),
         ]);
     }

@@ -3,15 +3,10 @@
 use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{DensityStatus, SummaryRow};
 use wasmbench_results::density::DensityCell;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
 use crate::rows::invalid;
-
-/// Whether anything is known of the density of a variant.
-pub fn is_measured(summary: &Summary, variant: &str) -> bool {
-    let mut cells = summary.density.iter();
-    cells.any(|cell| cell.variant == variant && cell.counts.valid + cell.counts.invalid > 0)
-}
 
 /// `rows` with what is known of density, and further rows for those that have nothing else.
 pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
@@ -21,12 +16,12 @@ pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
         let mine =
             |row: &&mut SummaryRow| row.variant == cell.variant && row.workload == cell.workload;
         if let Some(row) = rows.iter_mut().find(mine) {
-            row.density = Some(status(cell));
+            row.density = Some(status(summary, cell));
         } else {
             rows.push(SummaryRow {
                 variant: cell.variant.clone(),
                 workload: cell.workload.clone(),
-                density: Some(status(cell)),
+                density: Some(status(summary, cell)),
                 ..SummaryRow::default()
             });
         }
@@ -34,8 +29,8 @@ pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
     rows
 }
 
-fn status(cell: &DensityCell) -> DensityStatus {
-    let found = cell.versus_baseline.as_ref();
+fn status(summary: &Summary, cell: &DensityCell) -> DensityStatus {
+    let found = summary.comparison(cell, Metric::MemoryPerInstance);
     DensityStatus {
         trials: cell.counts.valid,
         failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
@@ -43,11 +38,9 @@ fn status(cell: &DensityCell) -> DensityStatus {
         instances: cell.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
         bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),
-        ratio: found.map(|found| found.ratio),
-        low: found.and_then(|found| found.low),
-        high: found.and_then(|found| found.high),
-        verdict: found
-            .and_then(|found| found.verdict)
-            .map(|verdict| <&str>::from(verdict).to_owned()),
+        ratio: found.map(|found| found.estimate.ratio),
+        low: found.and_then(|found| found.estimate.low),
+        high: found.and_then(|found| found.estimate.high),
+        verdict: found.map(|found| <&str>::from(found.verdict).to_owned()),
     }
 }

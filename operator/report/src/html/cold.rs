@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdBlock, ColdStartCell, ColdTime, StepTime};
 use wasmbench_results::summary::Summary;
 

@@ -1,6 +1,7 @@
 //! The plot of density: what each climb of the ladder found for one more instance.
 
 use wasmbench_core::units;
+use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::summary::Summary;
 

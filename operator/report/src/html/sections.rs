@@ -225,10 +225,6 @@ fn numbers(summary: &Summary, workload: &str) -> String {
             "Medians over valid trials",
             tables::points(summary, workload),
         ),
-        (
-            "All requests of the valid trials together",
-            tables::all_requests(summary, workload),
-        ),
         ("Open loop", open_loop::table(summary, workload)),
     ];
     let cold = coldstart::tables(summary, workload);

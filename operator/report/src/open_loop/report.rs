@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, NOTHING, judged_ratio, marked};
+use wasmbench_core::units::{self, NOTHING, marked};
 use wasmbench_results::cell::CellSummary;
-use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::table::{Align, Table, escape};
+use crate::versus;
 
 const INTRODUCTION: &str = "\
 Requests at a fixed rate, which does not wait for answers. The rate is a percentage of each subject's own peak, \
@@ -146,25 +146,17 @@ fn ratios(summary: &Summary, workload: &str) -> Table {
         ("p99", Align::Right),
         ("Blocks", Align::Right),
     ]);
-    let of_sweep = |c: &&Comparison| c.sweep == Sweep::OpenLoop && c.workload == workload;
-    let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_sweep).collect();
-    for one in found.iter().filter(|c| c.metric == Metric::OpenLoopP50) {
-        let same =
-            |c: &&&Comparison| c.variant == one.variant && c.percent_of_peak == one.percent_of_peak;
-        let ratio = |metric| {
-            let mut all = found.iter().filter(same);
-            let of_metric = all.find(|c| c.metric == metric);
-            of_metric.map_or_else(
-                || NOTHING.to_owned(),
-                |c| judged_ratio(c.ratio, c.low.zip(c.high), c.verdict.words()),
-            )
+    let cells = summary.cells.iter();
+    for cell in cells.filter(|c| c.sweep == Sweep::OpenLoop && c.workload == workload) {
+        let Some(p50) = summary.comparison(cell, Metric::OpenLoopP50) else {
+            continue;
         };
         table.row(&[
-            one.variant.clone(),
-            format!("{} %", one.percent_of_peak.unwrap_or_default()),
-            ratio(Metric::OpenLoopP50),
-            ratio(Metric::OpenLoopP99),
-            one.blocks.to_string(),
+            cell.variant.clone(),
+            format!("{} %", cell.percent_of_peak.unwrap_or_default()),
+            p50.words(),
+            versus::words(summary, cell, Metric::OpenLoopP99),
+            p50.estimate.blocks.to_string(),
         ]);
     }
     table.drop_columns_of(NOTHING);

@@ -2,7 +2,6 @@
 
 use wasmbench_api::status::OpenLoopPoint;
 use wasmbench_results::cell::CellSummary;
-use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
@@ -16,12 +15,7 @@ pub fn rows(summary: &Summary, cells: &[&CellSummary]) -> Vec<OpenLoopPoint> {
 
 fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
     let found = cell.open_loop?;
-    let is_mine = |c: &&Comparison| {
-        c.metric == Metric::OpenLoopP99
-            && (&c.variant, &c.workload) == (&cell.variant, &cell.workload)
-            && c.percent_of_peak == cell.percent_of_peak
-    };
-    let compared = summary.comparisons.iter().find(is_mine);
+    let compared = summary.comparison(cell, Metric::OpenLoopP99);
     Some(OpenLoopPoint {
         percent_of_peak: cell.percent_of_peak?,
         trials: cell.counts.valid,
@@ -33,9 +27,9 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         p99_microseconds: found.p99_microseconds.median,
         service_p99_microseconds: cell.p99_microseconds?.median,
         p99_not_carried: !cell.p99_carried,
-        ratio: compared.map(|c| c.ratio),
-        low: compared.and_then(|c| c.low),
-        high: compared.and_then(|c| c.high),
+        ratio: compared.map(|c| c.estimate.ratio),
+        low: compared.and_then(|c| c.estimate.low),
+        high: compared.and_then(|c| c.estimate.high),
         verdict: compared.map(|c| <&str>::from(c.verdict).to_owned()),
     })
 }

@@ -99,7 +99,12 @@ fn plain_trials_beside_those_of_duets_count_as_ever() {
             assert_eq!(trial.state == TrialState::Failed, trial.block == 1);
         }
     }
-    assert!(summary.comparisons.iter().all(|found| found.blocks == 4));
+    assert!(
+        summary
+            .comparisons
+            .iter()
+            .all(|found| found.estimate.blocks == 4)
+    );
     assert!(!summary.comparisons.is_empty());
 }
 

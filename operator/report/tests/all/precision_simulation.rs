@@ -7,9 +7,10 @@
     reason = "a broken simulation must stop the test, and `make selftest` shows its figures"
 )]
 
-use wasmbench_results::comparison::Comparison;
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
-use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::measure::Metric;
 use wasmbench_results::precision::{Outcome, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{LogInterval, false_discovery};
@@ -35,7 +36,7 @@ fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Com
     for blocks in FEWEST..=MOST {
         looks.push(after(blocks));
         let latest = looks.iter().rev().take(4);
-        let latest: Vec<_> = latest.map(|look| widths(look, &[], &[])).collect();
+        let latest: Vec<_> = latest.map(|look| widths(look)).collect();
         let found = decide(target, blocks, MOST, &latest);
         if found.outcome != Outcome::GoingOn {
             assert_eq!(found.blocks, blocks);
@@ -51,18 +52,12 @@ fn comparison(ratios: &[f64]) -> Comparison {
         variant: "one".into(),
         workload: "hello".into(),
         metric: Metric::WarmP50,
-        sweep: Sweep::WarmLatency,
-        connections: 1,
-        percent_of_peak: None,
-        ratio: found.estimate.exp(),
-        low: found.low().map(f64::exp),
-        high: found.high().map(f64::exp),
+        point: Point::WarmLatency,
+        estimate: Estimate::of(&found, ratios),
         p_value: found.p_value,
         adjusted_p_value: found.p_value,
         noise_floor: None,
         verdict: Verdict::Inconclusive,
-        blocks: u32::try_from(ratios.len()).expect("few"),
-        per_block: vec![],
     }
 }
 
@@ -76,7 +71,7 @@ fn coverage(noise: Noise, runs: u32) -> f64 {
         let (_, found) = end_of(TARGET, |blocks| {
             vec![comparison(&ratios[..blocks as usize])]
         });
-        let (low, high) = (found[0].low.expect("low"), found[0].high.expect("high"));
+        let (low, high) = found[0].estimate.ends().expect("an interval");
         low <= 1.1 && 1.1 <= high
     };
     let held = (0..runs).filter(holds).count();

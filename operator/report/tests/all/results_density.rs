@@ -1,15 +1,19 @@
 //! Density: climbs in, slopes, verdicts and sentences out.
 
 use serde_json::json;
+use wasmbench_api::run::TWIN;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
 use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
 use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
+use wasmbench_results::any_cell::AnyCell as _;
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::climbs::{climbs, windows};
@@ -57,6 +61,10 @@ fn cell_of<'a>(summary: &'a Summary, variant: &str) -> &'a DensityCell {
     cells.find(|cell| cell.variant == variant).unwrap()
 }
 
+fn heavys_ratio(summary: &Summary) -> Option<&Comparison> {
+    summary.comparison(cell_of(summary, "heavy"), Metric::MemoryPerInstance)
+}
+
 #[test]
 fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
     let (run, records) = records();
@@ -82,9 +90,9 @@ fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
 fn twice_the_memory_per_instance_is_called_larger() {
     let (run, records) = records();
     let summary = summarize(&run, &records);
-    let found = cell_of(&summary, "heavy").versus_baseline.clone().unwrap();
-    assert!((found.ratio - 2.0).abs() < 0.01, "{found:?}");
-    assert_eq!(found.verdict, Some(Verdict::Larger));
+    let found = heavys_ratio(&summary).unwrap();
+    assert!((found.estimate.ratio - 2.0).abs() < 0.01, "{found:?}");
+    assert_eq!(found.verdict, Verdict::Larger);
     assert!(
         summary.verdict.contains("heavy: 2.00x"),
         "{}",
@@ -93,6 +101,29 @@ fn twice_the_memory_per_instance_is_called_larger() {
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
     let report = &report_files(&run, &records).unwrap()["report.md"];
     assert!(report.contains("## Density"), "{report}");
+}
+
+#[test]
+fn a_slope_is_judged_with_a_p_value_and_a_noise_floor_as_a_load_is() {
+    let (mut run, mut all) = records();
+    run.spec.noise_floor = Some(true);
+    let twins = all.iter().filter(|r| r.trial.cell.variant == "light");
+    let mut twins: Vec<Record> = twins.cloned().collect();
+    for twin in &mut twins {
+        TWIN.clone_into(&mut twin.trial.cell.variant);
+    }
+    all.extend(twins);
+    let summary = summarize(&run, &all);
+    let found = heavys_ratio(&summary).unwrap();
+    assert_eq!(found.noise_floor, Some(1.0));
+    assert!(found.adjusted_p_value < 0.01, "{found:?}");
+    let files = report_files(&run, &all).unwrap();
+    assert!(files["report.html"].contains("memory per instance"));
+    let row = "heavy,hello,memoryPerInstance,density,,1.9";
+    let csv = &files["comparisons.csv"];
+    assert!(csv.contains(row) && csv.contains(",Larger"), "{csv}");
+    let row = "\nheavy,hello,density,,true,";
+    assert!(files["summary.csv"].contains(row));
 }
 
 #[test]
@@ -146,7 +177,7 @@ fn without_memory_there_is_no_slope_and_the_rest_stays() {
     let summary = summarize(&run, &records);
     let light = cell_of(&summary, "light");
     assert_eq!(light.bytes_per_instance, None);
-    assert_eq!(cell_of(&summary, "heavy").versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
     assert_eq!(light.steps.len(), 4);
     assert!(light.steps[0].first_p50_microseconds.is_some());
 }
@@ -167,7 +198,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
     let summary = summarize(&run, &records);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::EngineModeMismatch]);
-    assert_eq!(heavy.versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
     assert!(heavy.bytes_per_instance.is_some(), "it is shown");
     assert!(cell_of(&summary, "light").is_ranked());
 }
@@ -182,8 +213,8 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     for cell in &summary.density {
         assert_eq!(cell.invalid_because, [Reason::EnvironmentDrifted]);
         assert!(cell.bytes_per_instance.is_some(), "it is shown");
-        assert_eq!(cell.versus_baseline, None);
     }
+    assert_eq!(summary.comparisons, []);
     let report = &report_files(&run, &changed).unwrap()["report.md"];
     assert!(report.contains("| EnvironmentDrifted |"), "{report}");
 
@@ -198,7 +229,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     assert!(cell_of(&summary, "light").is_ranked());
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::EnvironmentDrifted]);
-    assert_eq!(heavy.versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
 }
 
 /// The summary when the third step of `heavy` was measured so in these blocks.
@@ -234,7 +265,7 @@ fn a_step_with_a_saturated_generator_is_noted_and_memory_counts() {
     });
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, []);
-    assert!(heavy.versus_baseline.is_some());
+    assert!(heavys_ratio(&summary).is_some());
     let doubt = doubt(&summary, Reason::LoadGeneratorSaturated);
     let place = "heavy on hello (at 5 instances in 1 block(s), 91 % of the CPUs it may use)";
     assert!(
@@ -266,8 +297,7 @@ fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.counts.invalid), (4, 1));
     assert_eq!(heavy.invalid_because, []);
-    let ratio = heavy.versus_baseline.as_ref().unwrap();
-    assert_eq!(ratio.per_block.len(), 4);
+    assert_eq!(heavys_ratio(&summary).unwrap().estimate.blocks, 4);
     let note = doubt(&summary, Reason::NodeNoisy);
     assert!(!note.breaks_trust, "{note:?}");
     let place = "heavy on hello (at 5 instances in 1 block(s), 89 % used by others)";
@@ -287,14 +317,14 @@ fn two_climbs_in_five_with_a_noisy_step_leave_nothing_to_compare() {
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.counts.invalid), (3, 2));
     assert_eq!(heavy.invalid_because, [Reason::NodeNoisy]);
-    assert_eq!(heavy.versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
     assert!(doubt(&summary, Reason::NodeNoisy).breaks_trust);
     assert!(report.contains("| NodeNoisy "), "{report}");
     // Without any valid climb, what was measured is shown all the same.
     let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], noisy);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.blocks.len()), (0, 5));
-    assert_eq!(heavy.versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
     let rows = Conclusion::of(&summary, vec![]).rows;
     let row = rows.iter().find(|row| row.variant == "heavy").unwrap();
     let status = row.density.as_ref().unwrap();
@@ -313,7 +343,7 @@ fn climbs_on_a_noisy_node_count_where_noise_is_noted_and_are_not_trusted() {
     let summary = summarize(&run, &records);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 5));
-    assert!(heavy.versus_baseline.is_some());
+    assert!(heavys_ratio(&summary).is_some());
     let noted = doubt(&summary, Reason::NodeNoisy);
     assert!(noted.breaks_trust, "{noted:?}");
     assert!(noted.message.contains("in 5 block(s)"), "{noted:?}");
@@ -326,7 +356,7 @@ fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
     });
     let heavy = cell_of(&summary, "heavy");
     assert_eq!(heavy.invalid_because, [Reason::Throttled]);
-    assert_eq!(heavy.versus_baseline, None);
+    assert_eq!(heavys_ratio(&summary), None);
     let message = &doubt(&summary, Reason::Throttled).message;
     assert!(
         message.contains("at 5 instances in 1 block(s), 4 periods"),

@@ -85,23 +85,27 @@ fn points_have_service_times_and_latencies_from_the_schedule_side_by_side() {
 fn every_rate_is_compared_by_p50_and_p99_in_the_runs_one_family() {
     let run = run();
     let summary = summarize(&run, &all_measured(&run));
-    let found: Vec<(Metric, Option<u32>)> = summary
+    let found: Vec<(Metric, Point)> = summary
         .comparisons
         .iter()
-        .map(|c| (c.metric, c.percent_of_peak))
+        .map(|c| (c.metric, c.point))
         .collect();
+    let at = |percent_of_peak| Point::OpenLoop { percent_of_peak };
     assert_eq!(
         found,
         [
-            (Metric::OpenLoopP50, Some(50)),
-            (Metric::OpenLoopP99, Some(50)),
-            (Metric::OpenLoopP50, Some(90)),
-            (Metric::OpenLoopP99, Some(90)),
+            (Metric::OpenLoopP50, at(50)),
+            (Metric::OpenLoopP50, at(90)),
+            (Metric::OpenLoopP99, at(50)),
+            (Metric::OpenLoopP99, at(90)),
         ]
     );
     for comparison in &summary.comparisons {
         assert_eq!(comparison.verdict, Verdict::Slower);
-        assert!((comparison.ratio - 1.9).abs() < 0.1, "{comparison:?}");
+        assert!(
+            (comparison.estimate.ratio - 1.9).abs() < 0.1,
+            "{comparison:?}"
+        );
         assert!(comparison.adjusted_p_value >= comparison.p_value);
     }
     assert_eq!(summary.expectations[0].outcome, Outcome::Met);
@@ -135,7 +139,10 @@ fn one_trial_below_98_percent_voids_its_point_and_no_other() {
         [Reason::RateNotAchieved]
     );
     assert!(cell(&summary, "embedded", 50).ranked);
-    let at_90 = |c: &&Comparison| c.percent_of_peak == Some(90);
+    let highest = Point::OpenLoop {
+        percent_of_peak: 90,
+    };
+    let at_90 = |c: &&Comparison| c.point == highest;
     assert_eq!(summary.comparisons.iter().filter(at_90).count(), 0);
     assert_eq!(summary.trustworthy, Some(false));
     assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);

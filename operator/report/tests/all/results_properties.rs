@@ -8,6 +8,7 @@ use wasmbench_core::wire::document::DiscardedWindow;
 use wasmbench_core::wire::open_loop::Quantiles;
 use wasmbench_core::wire::record::{Outcome, Point, Record};
 use wasmbench_report::files::{report_files, report_files_of};
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::trial::TrialState;
@@ -83,8 +84,7 @@ proptest! {
             prop_assert_eq!(errors, cell.invalid_because.contains(&Reason::ErrorsInLoad));
             prop_assert!(!(errors && cell.ranked));
             let compared = summary.comparisons.iter().any(|c| {
-                (&c.variant, &c.workload, c.sweep, c.connections, c.percent_of_peak)
-                    == (&cell.variant, &cell.workload, cell.sweep, cell.connections, cell.percent_of_peak)
+                (&c.variant, &c.workload, c.point) == (&cell.variant, &cell.workload, cell.point())
             });
             prop_assert!(cell.ranked || !compared);
         }

@@ -38,7 +38,7 @@ fn the_status_has_the_numbers_of_the_report_digit_by_digit() {
     let found = |variant: &str| {
         let all = summary.comparisons.iter();
         all.filter(move |c| c.variant == variant)
-            .map(|c| c.ratio)
+            .map(|c| c.estimate.ratio)
             .collect::<Vec<f64>>()
     };
     assert_eq!(told, found("embedded"));

@@ -152,7 +152,6 @@ fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
         p50_microseconds: Spread::of(own.values().copied())?.map(round),
         p90_microseconds: round(p90(&all)?),
         p90_carried: carries(all.len() as u64, 10),
-        versus_baseline: None,
     })
 }
 

@@ -2,11 +2,9 @@
 //! a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not), [`compare`] (ratios to the
-//! baseline and their verdicts), [`floor`] (what the harness takes), [`words`] (verdict, sweep).
+//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not), [`floor`] (what the harness takes), [`words`] (the sweep).
 
 mod cells;
-mod compare;
 mod floor;
 mod noise;
 pub mod trial;
@@ -18,18 +16,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::absent::is_zero;
 use wasmbench_core::wire::cold_start::{Clock, ColdStep, CompileCache};
+use wasmbench_core::wire::record::Point;
 
+use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
-use crate::judge::Verdict;
+use crate::measure::Metric;
 use crate::statistics::Spread;
 
 pub use cells::cells;
-pub use compare::{expected, judged, unjudged};
 pub use floor::{HarnessFloor, floors};
 pub use trial::{ColdTrial, bodies, of_document};
 pub use validity::{doubts, mark};
-pub use words::{sweep, verdict};
+pub use words::sweep;
 
 /// One variant under one workload with one number of pods at once. Times are microseconds; the numbers are those
 /// of the valid trials, or of the invalid ones where there is no other.
@@ -101,25 +100,46 @@ pub struct ColdStartCell {
 }
 
 impl ColdStartCell {
-    /// Whether it is compared.
-    pub const fn is_ranked(&self) -> bool {
-        self.counts.valid > 0 && self.invalid_because.is_empty()
-    }
-
     /// Whether more than half of its pods were answered at the first attempt. Nobody knows how much
     /// earlier they would have answered, so that the time to the answer is the cluster's, and no
     /// number of the variant.
     pub const fn answers_wait_for_the_cluster(&self) -> bool {
         self.first_attempt_answers.saturating_mul(2) > self.pods
     }
+}
 
-    /// Where it is, for people: `embedded on hello, 4 pods at once`.
-    pub fn place(&self) -> String {
-        let pods = match self.concurrency {
-            1 => String::new(),
-            more => format!(", {more} pods at once"),
-        };
-        format!("{} on {}{pods}", self.variant, self.workload)
+impl AnyCell for ColdStartCell {
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn workload(&self) -> &str {
+        &self.workload
+    }
+
+    fn point(&self) -> Point {
+        Point::ColdStart {
+            concurrency: self.concurrency,
+        }
+    }
+
+    fn counts(&self) -> TrialCounts {
+        self.counts
+    }
+
+    fn invalid_because(&self) -> &[Reason] {
+        &self.invalid_because
+    }
+
+    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+        let blocks = || self.blocks.iter();
+        let listening = blocks().filter_map(|block| Some((block.block, block.listening?)));
+        let answers = blocks().filter(|_| !self.answers_wait_for_the_cluster());
+        let answers = answers.filter_map(|block| Some((block.block, block.answer?)));
+        vec![
+            (Metric::ColdStartListening, listening.collect()),
+            (Metric::ColdStartAnswer, answers.collect()),
+        ]
     }
 }
 
@@ -133,31 +153,6 @@ pub struct ColdTime {
     pub p90_microseconds: f64,
     /// Whether there are the 100 pods that a p90 needs.
     pub p90_carried: bool,
-    /// As a multiple of the baseline's, block by block; absent for the baseline itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub versus_baseline: Option<ColdRatio>,
-}
-
-/// The ratios of the blocks' medians.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct ColdRatio {
-    /// The ratio and its 95 % interval over blocks; its own ends with a single block.
-    pub ratio: Spread,
-    /// What it comes to. Absent for the baseline's twin, which is no competitor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// The chance of a ratio at least this far from 1 between equals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_value: Option<f64>,
-    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adjusted_p_value: Option<f64>,
-    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise_floor: Option<f64>,
-    /// Each block in which both were measured, in their order.
-    pub per_block: Vec<f64>,
 }
 
 /// A step of the start: the median over the blocks of the medians of their pods.

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use wasmbench_core::units;
 
+use crate::any_cell::AnyCell;
 use crate::coldstart::ColdStartCell;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, MAX_PLACES, NOTED_REMEDY, counts, doubt, note};
+use crate::doubts::{self, MAX_PLACES, NOTED_REMEDY, doubt, note};
 use crate::invalid::TRIALS_PER_NOISY_ONE;
 use crate::variant_validity::VariantValidity;
 
@@ -60,10 +61,7 @@ fn is_too_coarse(cell: &ColdStartCell, minimum_effect: f64) -> Option<bool> {
 
 /// What speaks against the numbers, and what limits them.
 pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
-    let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
     let found = [
-        counts::trials_failed(OF, points()),
-        counts::incomplete(OF, points()),
         wrong_class(cells),
         unverified(cells),
         compile_cache_unknown(cells),
@@ -113,7 +111,7 @@ fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
 
 fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
     let unknown = cells.iter().filter(|cell| cell.compile_cache_unknown > 0);
-    let places = listed(unknown.map(ColdStartCell::place))?;
+    let places = listed(unknown.map(AnyCell::place))?;
     Some(note(
         Reason::CacheClassViolated,
         format!(

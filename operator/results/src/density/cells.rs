@@ -79,7 +79,6 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
         spoilt: vec![],
         bytes_per_instance: slopes(DensityTrial::slope),
         node_bytes_per_instance: slopes(DensityTrial::node_slope),
-        versus_baseline: None,
         steps: steps(blocks),
         stopped: ends(blocks, planned),
         blocks: blocks

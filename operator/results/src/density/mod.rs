@@ -2,30 +2,32 @@
 //! more instance costs.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell), [`validity`] with
-//! [`disturbed_steps`] (which of them count, and why not), [`compare`] (the ratios to the baseline), [`words`] (verdict, sweep).
+//! [`disturbed_steps`] (which of them count, and why not), [`words`] (the sweep, and where climbs ended).
 
 mod blocks;
 mod cells;
-mod compare;
 pub mod disturbed_steps;
 pub mod trial;
 mod validity;
 mod words;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_api::absent::is_zero;
 use wasmbench_core::wire::density::DensityStopReason;
+use wasmbench_core::wire::record::Point;
 
+use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
-use crate::judge::Verdict;
+use crate::measure::Metric;
 use crate::statistics::Spread;
 
 pub use cells::cells;
-pub use compare::{judged, unjudged};
 pub use trial::{DensityTrial, bodies, of_document};
 pub use validity::{doubts, mark};
-pub use words::{ended, sweep, verdict};
+pub use words::{ended, sweep};
 
 /// One variant under one workload.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -60,9 +62,6 @@ pub struct DensityCell {
     /// node's own account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_bytes_per_instance: Option<Spread>,
-    /// The memory of one more instance as a multiple of the baseline's; absent for the baseline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub versus_baseline: Option<DensityRatio>,
     /// The steps, by instances.
     pub steps: Vec<DensityStepSummary>,
     /// Climbs that ended before their last step.
@@ -72,15 +71,31 @@ pub struct DensityCell {
     pub blocks: Vec<DensityBlock>,
 }
 
-impl DensityCell {
-    /// Whether it is compared.
-    pub const fn is_ranked(&self) -> bool {
-        self.counts.valid > 0 && self.invalid_because.is_empty()
+impl AnyCell for DensityCell {
+    fn variant(&self) -> &str {
+        &self.variant
     }
 
-    /// Where it is, for people: `embedded on hello`.
-    pub fn place(&self) -> String {
-        format!("{} on {}", self.variant, self.workload)
+    fn workload(&self) -> &str {
+        &self.workload
+    }
+
+    fn point(&self) -> Point {
+        Point::Density
+    }
+
+    fn counts(&self) -> TrialCounts {
+        self.counts
+    }
+
+    fn invalid_because(&self) -> &[Reason] {
+        &self.invalid_because
+    }
+
+    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+        let blocks = self.blocks.iter();
+        let slopes = blocks.filter_map(|block| Some((block.block, block.bytes_per_instance?)));
+        vec![(Metric::MemoryPerInstance, slopes.collect())]
     }
 }
 
@@ -117,29 +132,6 @@ pub struct SpoiltStep {
     pub trials: u32,
     /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests` in all.
     pub message: String,
-}
-
-/// A ratio of slopes, taken within blocks.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct DensityRatio {
-    /// The mean of the blocks' ratios on the log scale.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval; absent with one block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// The chance of a ratio at least this far from 1 between equals, adjusted for the number of
-    /// comparisons of the run; absent for the baseline's twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adjusted_p_value: Option<f64>,
-    /// What it comes to; absent for the baseline's twin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// The ratio of each block in which both were measured.
-    pub per_block: Vec<f64>,
 }
 
 /// Climbs that ended at the same step for the same reason.

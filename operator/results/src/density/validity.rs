@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use wasmbench_core::wire::request::NoiseRule;
 
+use crate::any_cell::AnyCell;
 use crate::density::DensityCell;
 use crate::density::disturbed_steps::words;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{MAX_PLACES, NOTED_REMEDY, counts, doubt, listed, note};
+use crate::doubts::{MAX_PLACES, NOTED_REMEDY, doubt, listed, note};
 use crate::invalid::are_too_many;
 use crate::variant_validity::VariantValidity;
 
@@ -38,10 +39,7 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
 /// What speaks against the numbers. A climb that stopped early does not: the steps that it
 /// reached count.
 pub fn doubts(cells: &[DensityCell], noise: NoiseRule) -> Vec<Doubt> {
-    let points = || cells.iter().map(|cell| (cell.place(), cell.counts));
     let found = [
-        counts::trials_failed(OF, points()),
-        counts::incomplete(OF, points()),
         errors_in_load(cells),
         throttled(cells),
         saturated(cells),
@@ -120,7 +118,7 @@ fn left_out(cells: &[DensityCell]) -> Option<Doubt> {
 
 fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
     let short = cells.iter().filter(|cell| cell.noise_not_judged);
-    let places = listed(short.map(DensityCell::place), MAX_PLACES, ", ")?;
+    let places = listed(short.map(AnyCell::place), MAX_PLACES, ", ")?;
     Some(note(
         Reason::NoiseUnknown,
         format!(

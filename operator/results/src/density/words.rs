@@ -1,17 +1,13 @@
-//! Density in words: rows of the status, the verdict of a run that has nothing else, doubts, and the
-//! sweep.
+//! Density in words: the sweep, and where climbs ended.
 
 use wasmbench_api::density::Density;
-use wasmbench_api::run::TWIN;
-use wasmbench_core::units::{self, cut, judged_ratio};
+use wasmbench_core::units::cut;
 use wasmbench_core::wire::density::DensityStopReason;
 
-use crate::density::DensityCell;
-use crate::judge::Verdict;
-use crate::summary::Summary;
+use crate::density::{DensityCell, DensityEnd};
 
-/// Longest verdict, in characters: that of the status field is 512 bytes.
-const MAX_VERDICT_CHARS: usize = 200;
+/// Longest message of an end, in characters.
+const MAX_MESSAGE_CHARS: usize = 200;
 
 /// The sweep in one sentence.
 pub fn sweep(sweep: &Density) -> String {
@@ -28,7 +24,7 @@ pub fn sweep(sweep: &Density) -> String {
 
 /// Climbs that ended early, one sentence per step and reason.
 pub fn ended(cell: &DensityCell) -> Vec<String> {
-    let sentence = |end: &crate::density::DensityEnd| {
+    let sentence = |end: &DensityEnd| {
         let why = match end.reason {
             DensityStopReason::MemoryLow => "the node has too little memory available",
             DensityStopReason::NoRoom => "the scheduler has no room",
@@ -38,7 +34,7 @@ pub fn ended(cell: &DensityCell) -> Vec<String> {
         };
         let (variant, reached, planned, trials) =
             (&cell.variant, end.reached, end.planned, end.trials);
-        let message = cut(&end.message, MAX_VERDICT_CHARS);
+        let message = cut(&end.message, MAX_MESSAGE_CHARS);
         format!(
             "{variant}: stopped at {reached} of {planned} instances in {trials} block(s), on the \
              way to {}: {why} ({message})",
@@ -46,34 +42,4 @@ pub fn ended(cell: &DensityCell) -> Vec<String> {
         )
     };
     cell.stopped.iter().map(sentence).collect()
-}
-
-/// The result in one line; `None` without a slope.
-pub fn verdict(summary: &Summary) -> Option<String> {
-    let cells = || summary.density.iter().filter(|cell| cell.variant != TWIN);
-    let against = |cell: &DensityCell| {
-        let found = cell.versus_baseline.as_ref()?;
-        let ratio = judged_ratio(
-            found.ratio,
-            found.low.zip(found.high),
-            found.verdict.map_or("the noise floor", Verdict::words),
-        );
-        let (variant, workload) = (&cell.variant, &cell.workload);
-        let one = units::bytes(cell.bytes_per_instance?.median);
-        Some(format!(
-            "{variant}: {ratio}; {one} per instance on {workload}, as a multiple of {}",
-            summary.baseline
-        ))
-    };
-    let absolute = |cell: &DensityCell| {
-        let one = units::bytes(cell.bytes_per_instance?.median);
-        let (variant, workload) = (&cell.variant, &cell.workload);
-        Some(format!("{variant}: {one} per instance on {workload}"))
-    };
-    let mut statements: Vec<String> = cells().filter_map(against).collect();
-    if statements.is_empty() {
-        let ranked = cells().filter(|cell| cell.is_ranked());
-        statements = ranked.filter_map(absolute).collect();
-    }
-    (!statements.is_empty()).then(|| cut(&statements.join("; "), MAX_VERDICT_CHARS))
 }

@@ -1,13 +1,14 @@
 //! Loads whose latencies were told apart too badly.
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 
 /// Points that are invalid because the median of a trial is a guess.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let is_coarse = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::ClockTooCoarse);
-    let cells = evidence.cells.iter().filter(is_coarse);
-    let places = listed(cells.map(CellSummary::place), MAX_PLACES, ", ")?;
+    let cells = evidence.cells.loads.iter().filter(is_coarse);
+    let places = listed(cells.map(AnyCell::place), MAX_PLACES, ", ")?;
     Some(crate::doubts::doubt(
         Reason::ClockTooCoarse,
         format!(

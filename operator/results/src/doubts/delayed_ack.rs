@@ -3,6 +3,7 @@
 
 use wasmbench_core::units;
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 
@@ -13,7 +14,11 @@ const BUSY_SHARE: f64 = 0.25;
 
 /// Latencies of single connections that look like it. With more connections a request also waits for others.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let single = evidence.cells.iter().filter(|cell| cell.connections == 1);
+    let single = evidence
+        .cells
+        .loads
+        .iter()
+        .filter(|cell| cell.connections == 1);
     let places = single.filter_map(|cell| {
         let (name, latency) = delayed(cell)?;
         Some(format!(

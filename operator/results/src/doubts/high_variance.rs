@@ -2,14 +2,13 @@
 
 use wasmbench_core::units;
 
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::coldstart::{ColdStartCell, ColdTime};
 use crate::compare::minimum_effect;
 use crate::comparison::Comparison;
-use crate::density::DensityCell;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
-use crate::measure::{Metric, Sweep};
+use crate::measure::Sweep;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 
 /// The largest `spec.blocks`.
@@ -19,11 +18,8 @@ const MOST_BLOCKS: u32 = 50;
 /// decide, and numbers that claim nothing cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
-    let loads = evidence.comparisons.iter().filter_map(of_load);
-    let cold = evidence.cold_starts.iter().flat_map(of_cold_start);
-    let density = evidence.density.iter().filter_map(of_density);
-    let all = loads.chain(cold).chain(density);
-    let places = all.filter_map(|wide| wide.place(target));
+    let compared = evidence.comparisons.iter();
+    let places = compared.filter_map(|comparison| place(comparison, target));
     let places = places.chain(medians(evidence, target));
     Some(note(
         Reason::HighVariance,
@@ -52,7 +48,7 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
         let (low, high) = (unit(spread.low), unit(spread.high));
         is_wide.then(|| format!("{} ({low} to {high}: {needed})", cell.place()))
     };
-    evidence.cells.iter().filter_map(place).collect()
+    evidence.cells.loads.iter().filter_map(place).collect()
 }
 
 /// The blocks that it takes, in words.
@@ -63,79 +59,16 @@ fn words(needed: Option<u32>) -> String {
     )
 }
 
-/// A comparison that may be too wide.
-struct Wide {
-    /// What is compared, of which variant, where.
-    what: String,
-    low: f64,
-    high: f64,
-    verdict: Verdict,
-    blocks: u32,
-}
-
-fn of_load(comparison: &Comparison) -> Option<Wide> {
-    let (low, high) = comparison.low.zip(comparison.high)?;
-    Some(Wide {
-        what: format!(
-            "{} of {} on {}",
-            comparison.what(),
-            comparison.variant,
-            comparison.workload
-        ),
-        low,
-        high,
-        verdict: comparison.verdict,
-        blocks: comparison.blocks,
-    })
-}
-
-fn of_cold_start(cell: &ColdStartCell) -> Vec<Wide> {
-    let times = [
-        (
-            Metric::ColdStartListening,
-            cell.create_to_listening.as_ref(),
-        ),
-        (Metric::ColdStartAnswer, cell.create_to_answer.as_ref()),
-    ];
-    let wide = |(metric, time): (Metric, Option<&ColdTime>)| {
-        let found = time?.versus_baseline.as_ref()?;
-        Some(Wide {
-            what: format!("{} of {}", metric.noun(), cell.place()),
-            low: found.ratio.low,
-            high: found.ratio.high,
-            verdict: found.verdict?,
-            blocks: u32::try_from(found.per_block.len()).unwrap_or(u32::MAX),
-        })
-    };
-    times.into_iter().filter_map(wide).collect()
-}
-
-fn of_density(cell: &DensityCell) -> Option<Wide> {
-    let found = cell.versus_baseline.as_ref()?;
-    let (low, high) = found.low.zip(found.high)?;
-    Some(Wide {
-        what: format!("density of {}", cell.place()),
-        low,
-        high,
-        verdict: found.verdict?,
-        blocks: u32::try_from(found.per_block.len()).unwrap_or(u32::MAX),
-    })
-}
-
-impl Wide {
-    /// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks would decide no
-    /// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
-    fn place(self, effect: f64) -> Option<String> {
-        let Self {
-            what, low, high, ..
-        } = self;
-        let half_width = libm::log(high / low) / 2.0;
-        let needed = blocks_to_decide(half_width, self.blocks, effect, MOST_BLOCKS);
-        if self.verdict != Verdict::Inconclusive || self.blocks < 2 || needed == Some(self.blocks) {
-            return None;
-        }
-        let needed = words(needed);
-        let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-        Some(format!("{what} ({low}-{high}: {needed})"))
+/// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks would decide no
+/// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
+fn place(comparison: &Comparison, effect: f64) -> Option<String> {
+    let (low, high) = comparison.estimate.ends()?;
+    let blocks = comparison.estimate.blocks;
+    let half_width = libm::log(high / low) / 2.0;
+    let needed = blocks_to_decide(half_width, blocks, effect, MOST_BLOCKS);
+    if comparison.verdict != Verdict::Inconclusive || blocks < 2 || needed == Some(blocks) {
+        return None;
     }
+    let (what, interval) = (comparison.subject(), comparison.estimate.interval_words()?);
+    Some(format!("{what} ({interval}: {})", words(needed)))
 }

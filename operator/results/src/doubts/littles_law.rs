@@ -2,6 +2,7 @@
 
 use wasmbench_core::units;
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::measure::Sweep;
@@ -18,7 +19,11 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let is_off = cell.sweep == Sweep::Throughput && (busy - 1.0).abs() > TOLERANCE;
         is_off.then(|| format!("{} ({})", cell.place(), units::percent(busy)))
     };
-    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    let places = listed(
+        evidence.cells.loads.iter().filter_map(place),
+        MAX_PLACES,
+        ", ",
+    )?;
     Some(note(
         Reason::LittlesLaw,
         format!("rate x mean latency is not the number of connections: {places}"),

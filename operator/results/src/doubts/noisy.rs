@@ -2,6 +2,7 @@
 
 use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, NOTED_REMEDY, Reason, listed, note};
 use crate::invalid::noisy_trials;
@@ -18,7 +19,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
         let words = worst.words();
         format!("{} ({noisy} of {measured}: {words})", cell.place())
     };
-    let cells = evidence.cells.iter().filter(is_invalid);
+    let cells = evidence.cells.loads.iter().filter(is_invalid);
     let places = listed(cells.map(place), MAX_PLACES, ", ")?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
@@ -45,7 +46,11 @@ pub fn noted(evidence: &Evidence<'_>) -> Option<Doubt> {
         let (noisy, valid, words) = (noises.len(), cell.counts.valid, worst.words());
         Some(format!("{} ({noisy} of {valid}: {words})", cell.place()))
     };
-    let places = listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?;
+    let places = listed(
+        evidence.cells.loads.iter().filter_map(place),
+        MAX_PLACES,
+        ", ",
+    )?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
         format!("trials on a noisy node, which count all the same: {places}"),
@@ -55,9 +60,14 @@ pub fn noted(evidence: &Evidence<'_>) -> Option<Doubt> {
 
 /// Trials that cost a repeat, and those that are left out of points that stay valid.
 pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let repeated: u32 = evidence.cells.iter().map(|cell| cell.counts.repeated).sum();
+    let repeated: u32 = evidence
+        .cells
+        .loads
+        .iter()
+        .map(|cell| cell.counts.repeated)
+        .sum();
     let is_valid = |cell: &&CellSummary| !cell.invalid_because.contains(&Reason::NodeNoisy);
-    let valid = evidence.cells.iter().filter(is_valid);
+    let valid = evidence.cells.loads.iter().filter(is_valid);
     let left_out = valid.flat_map(noisy_trials).count();
     (repeated > 0 || left_out > 0).then(|| {
         note(
@@ -82,9 +92,9 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
                 && is_unknown
                 && metrics.is_too_short_for_noise == is_short
         };
-        let cells = evidence.cells.iter();
+        let cells = evidence.cells.loads.iter();
         let meant = cells.filter(|cell| cell.trials.iter().any(is_meant));
-        let places = listed(meant.map(CellSummary::place), MAX_PLACES, ", ")?;
+        let places = listed(meant.map(AnyCell::place), MAX_PLACES, ", ")?;
         Some((format!("{what}: {places}"), remedy))
     };
     let found = [

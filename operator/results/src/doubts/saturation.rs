@@ -2,6 +2,7 @@
 
 use wasmbench_core::units;
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 
@@ -16,7 +17,11 @@ pub fn is_saturated(cell: &CellSummary) -> bool {
 
 /// Points that are.
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let saturated = evidence.cells.iter().filter(|cell| is_saturated(cell));
+    let saturated = evidence
+        .cells
+        .loads
+        .iter()
+        .filter(|cell| is_saturated(cell));
     let place = |cell: &CellSummary| format!("{} ({})", cell.place(), words(cell));
     Some(crate::doubts::doubt(
         Reason::LoadGeneratorSaturated,

@@ -1,5 +1,6 @@
 //! A CPU limit on pods whose start is timed.
 
+use crate::any_cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, Reason, note};
 
 /// A run that times starts under a CPU limit. Nobody counts the periods in which the limit stops a pod that
@@ -7,9 +8,8 @@ use crate::doubts::{Doubt, Evidence, Reason, note};
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let resources = evidence.spec.resources.as_ref();
     let limit = resources?.limits.as_ref()?.cpu.as_ref()?;
-    let is_measured = |counts: crate::doubts::TrialCounts| counts.valid + counts.invalid > 0;
-    let mut counts = evidence.cold_starts.iter().map(|cell| cell.counts);
-    counts.any(is_measured).then(|| {
+    let mut cells = evidence.cells.cold_starts.iter();
+    cells.any(AnyCell::is_measured).then(|| {
         note(
             Reason::Throttled,
             format!(

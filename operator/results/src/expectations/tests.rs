@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::judge::Verdict;
-use super::super::measure::Sweep;
 use super::*;
+use crate::comparison::Estimate;
+use crate::judge::Verdict;
 
 fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Outcome {
     decided(bounds, found(interval)).outcome
@@ -18,7 +18,7 @@ fn decided(bounds: &Value, comparison: Comparison) -> Decision {
         expectation[field] = value.clone();
     }
     let expectation = serde_json::from_value(expectation).unwrap();
-    decision((None, 1), &expectation, &[comparison], &[])
+    decision((None, 1), &expectation, &[comparison])
 }
 
 fn found(interval: Option<(f64, f64)>) -> Comparison {
@@ -26,18 +26,18 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
         variant: "one".into(),
         workload: "hello".into(),
         metric: Metric::Memory,
-        sweep: Sweep::WarmLatency,
-        connections: 1,
-        percent_of_peak: None,
-        ratio: 1.0,
-        low: interval.map(|(low, _)| low),
-        high: interval.map(|(_, high)| high),
+        point: Point::WarmLatency,
+        estimate: Estimate {
+            ratio: 1.0,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            blocks: 5,
+            per_block: vec![],
+        },
         p_value: 1.0,
         adjusted_p_value: 1.0,
         noise_floor: None,
         verdict: Verdict::Inconclusive,
-        blocks: 5,
-        per_block: vec![],
     }
 }
 
@@ -61,9 +61,12 @@ fn both_bounds_must_hold() {
 fn a_bound_that_the_node_cannot_tell_from_the_ratio_decides_nothing() {
     let under_floor = |bounds: &Value| {
         let comparison = Comparison {
-            ratio: 1.05,
+            estimate: Estimate {
+                ratio: 1.05,
+                ..found(Some((1.03, 1.07))).estimate
+            },
             noise_floor: Some(1.1),
-            ..found(Some((1.03, 1.07)))
+            ..found(None)
         };
         decided(bounds, comparison)
     };
@@ -107,12 +110,16 @@ fn of_several_rates_the_highest_decides_even_when_it_is_void() {
     let expectation = serde_json::from_value(expectation).unwrap();
     let at = |percent, ends| Comparison {
         metric: Metric::OpenLoopP99,
-        sweep: Sweep::OpenLoop,
-        percent_of_peak: Some(percent),
+        point: Point::OpenLoop {
+            percent_of_peak: percent,
+        },
         ..found(Some(ends))
     };
     let both = [at(50, (1.0, 1.1)), at(90, (1.5, 1.6))];
-    let of = |comparisons| decision((Some(90), 1), &expectation, comparisons, &[]);
+    let highest = Point::OpenLoop {
+        percent_of_peak: 90,
+    };
+    let of = |comparisons| decision((Some(highest), 1), &expectation, comparisons);
     assert_eq!(of(&both).outcome, Outcome::NotMet);
     assert!(of(&both).message.contains("at 90 % of the peak"));
     assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
@@ -142,7 +149,6 @@ fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
             (None, among),
             &expectation,
             std::slice::from_ref(&comparison),
-            &[],
         )
     };
     assert_eq!(of(1).outcome, Outcome::Met);

@@ -3,6 +3,7 @@
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_core::units::{self, marked};
 
+use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::doubt::{Doubt, Reason};
 use crate::doubts::{Evidence, MAX_PLACES, listed};
@@ -83,7 +84,11 @@ fn doubt(
     Some(Doubt {
         reason,
         breaks_trust: true,
-        message: listed(evidence.cells.iter().filter_map(place), MAX_PLACES, ", ")?,
+        message: listed(
+            evidence.cells.loads.iter().filter_map(place),
+            MAX_PLACES,
+            ", ",
+        )?,
         remedy: remedy.to_owned(),
     })
 }

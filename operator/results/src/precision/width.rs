@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::coldstart::{ColdRatio, ColdStartCell};
 use crate::comparison::Comparison;
-use crate::density::DensityCell;
-use crate::measure::Metric;
 
 /// How wide an interval is.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -24,40 +21,14 @@ pub struct Width {
 }
 
 impl Width {
-    /// The width of a comparison of loads.
+    /// The width of a comparison.
     pub fn of(comparison: &Comparison) -> Self {
-        let Comparison {
-            variant, workload, ..
-        } = comparison;
         Self {
-            variant: variant.clone(),
-            workload: workload.clone(),
-            what: format!("{} of {variant} on {workload}", comparison.what()),
-            relative: comparison.low.zip(comparison.high).map(reach),
+            variant: comparison.variant.clone(),
+            workload: comparison.workload.clone(),
+            what: comparison.subject(),
+            relative: comparison.estimate.ends().map(reach),
         }
-    }
-
-    pub(super) fn of_cold_start(cell: &ColdStartCell, metric: Metric, ratio: &ColdRatio) -> Self {
-        let ends = (ratio.ratio.low, ratio.ratio.high);
-        Self {
-            variant: cell.variant.clone(),
-            workload: cell.workload.clone(),
-            what: format!("{} of {}", metric.noun(), cell.place()),
-            relative: (ratio.per_block.len() > 1).then(|| reach(ends)),
-        }
-    }
-
-    pub(super) fn of_density(cell: &DensityCell) -> Option<Self> {
-        let ratio = cell.versus_baseline.as_ref()?;
-        ratio.verdict.map(|_| Self {
-            variant: cell.variant.clone(),
-            workload: cell.workload.clone(),
-            what: format!(
-                "memory per instance of {} on {}",
-                cell.variant, cell.workload
-            ),
-            relative: ratio.low.zip(ratio.high).map(reach),
-        })
     }
 
     pub(super) fn share(&self) -> f64 {

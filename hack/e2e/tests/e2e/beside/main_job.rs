@@ -270,6 +270,7 @@ async fn check_report(client: &kube::Client, namespace: &str) {
     assert_eq!(
         names,
         [
+            "comparisons.csv",
             "environment.json",
             "report.html",
             "report.md",

@@ -165,7 +165,7 @@ fn twice_the_memory_per_instance_is_worse_than_before() {
     let embedded = ratio("embedded");
     assert_eq!(embedded.and_then(|r| r.verdict), Some(Verdict::Larger));
     assert!(
-        embedded.is_some_and(|r| (r.ratio - 2.0).abs() < 0.01 && r.metric == Metric::Memory),
+        embedded.is_some_and(|r| (r.ratio - 2.0).abs() < 0.01 && r.metric == Metric::MemoryPerInstance),
         "{embedded:?}"
     );
     assert_eq!(

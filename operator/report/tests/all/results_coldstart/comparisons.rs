@@ -4,36 +4,26 @@ use wasmbench_api::run::TWIN;
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
-use wasmbench_results::compare::comparisons;
+use wasmbench_results::any_cell::AnyCell as _;
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Outcome as Expected;
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::{RunInput, summarize};
 
-use super::support::{hare, summary_of};
+use super::support::{hare, hares_ratio, summary_of};
 use crate::results_support::cold_starts::{hares, input, records, run};
 
 #[test]
 fn ratios_are_taken_within_blocks() {
     let summary = summary_of(&records());
-    let hare = summary
-        .cold_starts
-        .iter()
-        .find(|cell| cell.variant == "hare")
-        .unwrap();
-    let found = hare.create_to_listening.as_ref().unwrap();
-    let ratio = found.versus_baseline.as_ref().unwrap();
-    assert_eq!(ratio.per_block.len(), 5);
-    assert!((1.49..1.51).contains(&ratio.ratio.median), "{ratio:?}");
-    assert!(
-        summary.cold_starts[0]
-            .create_to_listening
-            .as_ref()
-            .unwrap()
-            .versus_baseline
-            .is_none()
-    );
+    let found = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
+    assert_eq!(found.estimate.per_block.len(), 5);
+    assert!((1.49..1.51).contains(&found.estimate.ratio), "{found:?}");
+    let of_baseline = |one: &Comparison| one.variant == "tortoise";
+    assert!(!summary.comparisons.iter().any(of_baseline));
 }
 
 #[test]
@@ -53,8 +43,7 @@ fn a_variant_that_answers_differently_is_not_compared() {
         .find(|cell| cell.variant == "hare")
         .unwrap();
     assert_eq!((hare.counts.valid, hare.counts.invalid), (0, 5));
-    let time = hare.create_to_listening.as_ref().unwrap();
-    assert!(time.versus_baseline.is_none() && !hare.is_ranked());
+    assert!(summary.comparisons.is_empty() && !hare.is_ranked());
     assert_eq!(summary.trustworthy, Some(false));
 }
 
@@ -83,22 +72,16 @@ fn records_with_twin(factor: f64) -> (RunInput, Vec<Record>) {
     (RunInput::new(&run, 7), records)
 }
 
-fn verdicts(summary: &Summary, variant: &str) -> Vec<Option<Verdict>> {
-    let cells = summary.cold_starts.iter();
-    cells
-        .filter(|cell| cell.variant == variant)
-        .flat_map(|cell| [&cell.create_to_listening, &cell.create_to_answer])
-        .map(|time| {
-            let ratio = time.as_ref().unwrap().versus_baseline.as_ref();
-            ratio.unwrap().verdict
-        })
-        .collect()
+fn verdicts(summary: &Summary, variant: &str) -> Vec<Verdict> {
+    let of_variant = |one: &&Comparison| one.variant == variant;
+    let compared = summary.comparisons.iter().filter(of_variant);
+    compared.map(|one| one.verdict).collect()
 }
 
 #[test]
 fn a_cold_start_half_as_long_again_is_slower() {
     let summary = summary_of(&records());
-    assert_eq!(verdicts(&summary, "hare"), [Some(Verdict::Slower); 4]);
+    assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
     assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
     let rows = Conclusion::of(&summary, vec![]).rows;
     let time = rows[1].cold_start[0].listening.as_ref().unwrap();
@@ -109,16 +92,14 @@ fn a_cold_start_half_as_long_again_is_slower() {
 fn a_difference_that_the_twin_shows_too_is_not_resolvable() {
     let (input, records) = records_with_twin(1.6);
     let summary = summarize(&input, &records);
-    assert_eq!(
-        verdicts(&summary, "hare"),
-        [Some(Verdict::NotResolvable); 4]
-    );
-    assert_eq!(verdicts(&summary, TWIN), [None; 4]);
+    assert_eq!(verdicts(&summary, "hare"), [Verdict::NotResolvable; 4]);
+    assert_eq!(verdicts(&summary, TWIN), []);
+    assert_eq!(summary.noise_floors.len(), 4);
     let report = report_files(&input, &records).unwrap()["report.md"].clone();
     assert!(report.contains("noise floor 60 %"), "{report}");
     let (input, records) = records_with_twin(1.01);
     let summary = summarize(&input, &records);
-    assert_eq!(verdicts(&summary, "hare"), [Some(Verdict::Slower); 4]);
+    assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
 }
 
 #[test]
@@ -140,7 +121,7 @@ fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
     }
     let summary = summary_of(&records);
     let found = verdicts(&summary, "hare");
-    assert_eq!(found[0], Some(Verdict::Inconclusive), "{found:?}");
+    assert_eq!(found[0], Verdict::Inconclusive, "{found:?}");
     let doubts = summary.doubts.iter();
     let note = doubts
         .clone()
@@ -152,9 +133,6 @@ fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
 
 #[test]
 fn cold_starts_are_adjusted_for_each_other() {
-    let run = run();
-    let two = comparisons(&run.spec, "tortoise", &[], &[0.03, 0.9]);
-    assert_eq!(two.others_adjusted, [0.06, 0.9]);
     let mut records = records();
     // One pod of one block is late, so that the p-values differ and stay above zero.
     let late = &mut records[2].cold_start.as_mut().unwrap().samples[2].pods[0];
@@ -162,11 +140,9 @@ fn cold_starts_are_adjusted_for_each_other() {
         moment.nanoseconds *= 2;
     }
     let summary = summary_of(&records);
-    let cells = summary.cold_starts.iter();
-    let times = cells.flat_map(|cell| [&cell.create_to_listening, &cell.create_to_answer]);
-    let ratios = times.filter_map(|time| time.as_ref()?.versus_baseline.as_ref());
-    let found: Vec<[f64; 2]> = ratios
-        .map(|ratio| [ratio.p_value.unwrap(), ratio.adjusted_p_value.unwrap()])
+    let found = summary.comparisons.iter();
+    let found: Vec<[f64; 2]> = found
+        .map(|one| [one.p_value, one.adjusted_p_value])
         .collect();
     assert_eq!(found.len(), 4);
     assert!(found.iter().all(|[p_value, adjusted]| adjusted >= p_value));
@@ -210,9 +186,8 @@ fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
     let cell = hare(&late);
     assert_eq!((cell.first_attempt_answers, cell.pods), (10, 15));
     let ratio = |summary: &Summary| {
-        let cell = hare(summary);
-        let times = [&cell.create_to_listening, &cell.create_to_answer];
-        times.map(|time| time.as_ref().unwrap().versus_baseline.is_some())
+        let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
+        metrics.map(|metric| hares_ratio(summary, metric).is_some())
     };
     assert_eq!(ratio(&late), [true, false]);
     let report = &report_files(&input(), &answered_at_once(2)).unwrap()["report.md"];
@@ -247,10 +222,6 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     )
     .unwrap();
     let summary = summarize(&RunInput::new(&run, 7), &all);
-    let cell = hare(&summary);
-    assert_eq!(
-        cell.create_to_answer.as_ref().unwrap().versus_baseline,
-        None
-    );
+    assert_eq!(hares_ratio(&summary, Metric::ColdStartAnswer), None);
     assert_eq!(summary.expectations[0].outcome, Expected::Undecided);
 }

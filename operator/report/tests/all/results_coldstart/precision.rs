@@ -59,7 +59,7 @@ fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_cold_starts() {
         let found = precision(8, variant, 5);
         assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
         let words = format!(
-            "cold start of hare on greet versus tortoise (too many samples of {variant} on a noisy node)"
+            "cold start to listening of hare on greet versus tortoise (too many trials of {variant} on a noisy node)"
         );
         assert!(found.message.contains(&words), "{found:?}");
         // Five of 27 samples are fewer than one in five.

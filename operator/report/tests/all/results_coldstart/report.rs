@@ -6,6 +6,7 @@ use wasmbench_core::wire::record::Outcome;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
 use wasmbench_results::RunInput;
+use wasmbench_results::any_cell::AnyCell as _;
 
 use super::support::{shown, summary_of};
 use crate::results_support::cold_starts::{input, records, run};
@@ -82,7 +83,7 @@ fn a_step_without_evidence_is_absent_and_the_others_stay() {
         assert!(cell.create_to_listening.is_none(), "{}", cell.place());
     }
     assert!(
-        summary.verdict.contains("create to answer"),
+        summary.verdict.contains("cold start to first answer"),
         "{}",
         summary.verdict
     );

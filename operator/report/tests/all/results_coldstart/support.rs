@@ -4,7 +4,9 @@ use wasmbench_core::wire::record::Record;
 use wasmbench_report::status::Conclusion;
 use wasmbench_report::terminal;
 use wasmbench_results::coldstart::ColdStartCell;
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::summarize;
 use wasmbench_results::summary::Summary;
 
@@ -32,6 +34,11 @@ pub fn hare(summary: &Summary) -> &ColdStartCell {
     cells
         .find(|cell| cell.variant == "hare" && cell.concurrency == 1)
         .unwrap()
+}
+
+/// The ratio of a measure of the hare to the tortoise's, one pod at once.
+pub fn hares_ratio(summary: &Summary, metric: Metric) -> Option<&Comparison> {
+    summary.comparison(hare(summary), metric)
 }
 
 pub fn doubts_of(summary: &Summary, reason: Reason) -> Vec<(bool, &str)> {

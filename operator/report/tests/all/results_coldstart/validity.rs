@@ -11,12 +11,14 @@ use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_report::files::{report_files, report_files_of};
 use wasmbench_report::status::Conclusion;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::Metric;
 use wasmbench_results::summarize;
 use wasmbench_results::summary::Summary;
 
-use super::support::{doubts_of, hare, summary_of};
+use super::support::{doubts_of, hare, hares_ratio, summary_of};
 use crate::results_support::cold_starts::{floor, hares, input, records};
 
 #[test]
@@ -50,8 +52,7 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
     let cell = hare(&summary);
     assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);
     assert_eq!((cell.counts.valid, cell.counts.invalid), (4, 1));
-    let time = cell.create_to_listening.as_ref().unwrap();
-    assert_eq!(time.versus_baseline, None);
+    assert_eq!(hares_ratio(&summary, Metric::ColdStartListening), None);
     assert_eq!(summary.trustworthy, Some(false));
     let doubts = doubts_of(&summary, Reason::CacheClassViolated);
     assert!(
@@ -68,7 +69,7 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
     assert!(other.unwrap().is_ranked());
     let verdict = &summary.verdict;
     assert!(
-        verdict.contains("on greet, 4 pods") && !verdict.contains("on greet ("),
+        verdict.contains("(4 pods at once)") && !verdict.contains("; "),
         "{verdict}"
     );
 }
@@ -246,8 +247,7 @@ fn starts_beside_a_noted_neighbour_are_compared_and_not_trusted() {
     }
     let summary = summary_of(&records);
     assert!(hare(&summary).is_ranked());
-    let time = hare(&summary).create_to_listening.as_ref().unwrap();
-    assert!(time.versus_baseline.is_some());
+    assert!(hares_ratio(&summary, Metric::ColdStartListening).is_some());
     let doubts = doubts_of(&summary, Reason::NodeNoisy);
     let place = "hare on greet (4 of 15 samples)";
     assert!(doubts[0].0 && doubts[0].1.contains(place), "{doubts:?}");
@@ -263,8 +263,7 @@ fn a_point_with_a_neighbour_in_over_a_fifth_of_samples_is_left_out() {
     assert!(hare(&few).is_ranked());
     let many = with_busy(4, 1200, 0);
     assert_eq!(hare(&many).invalid_because, [Reason::NodeNoisy]);
-    let time = hare(&many).create_to_listening.as_ref().unwrap();
-    assert_eq!(time.versus_baseline, None);
+    assert_eq!(hares_ratio(&many, Metric::ColdStartListening), None);
     let doubts = doubts_of(&many, Reason::NodeNoisy);
     assert!(
         doubts[0].0 && doubts[0].1.contains("hare on greet (4 of 15 samples)"),
@@ -319,8 +318,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_cold_start_ratio() {
             _ => &[],
         };
         assert_eq!(cell.invalid_because, reasons, "{}", cell.place());
-        let time = cell.create_to_listening.as_ref().unwrap();
-        assert_eq!(time.versus_baseline, None);
     }
+    assert_eq!(summary.comparisons, []);
     assert!(doubts_of(&summary, Reason::EngineModeMismatch)[0].0);
 }

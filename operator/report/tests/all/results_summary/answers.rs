@@ -40,7 +40,8 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
         .find(|c| c.metric == Metric::ThroughputRps)
         .unwrap();
     assert_eq!(
-        hello.connections, 10,
+        hello.point,
+        Point::Throughput { connections: 10 },
         "the knee moved to the best valid point"
     );
     assert_eq!(

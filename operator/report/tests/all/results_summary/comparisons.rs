@@ -50,11 +50,13 @@ fn ratios_are_taken_at_the_knee_of_the_baseline() {
             .find(|c| c.workload == "hello" && c.metric == metric)
             .unwrap()
     };
-    assert_eq!(hello(Metric::ThroughputRps).connections, 50);
-    assert_eq!(hello(Metric::CpuPerRequest).connections, 50);
-    assert_eq!(hello(Metric::WarmP50).connections, 1);
-    assert_eq!(hello(Metric::Memory).blocks, 5);
-    assert_eq!(hello(Metric::ThroughputRps).per_block.len(), 5);
+    let knee = Point::Throughput { connections: 50 };
+    assert_eq!(hello(Metric::ThroughputRps).point, knee);
+    assert_eq!(hello(Metric::CpuPerRequest).point, knee);
+    assert_eq!(hello(Metric::WarmP50).point, Point::WarmLatency);
+    assert_eq!(hello(Metric::Memory).estimate.blocks, 5);
+    let per_block = &hello(Metric::ThroughputRps).estimate.per_block;
+    assert_eq!(per_block.len(), 5);
 }
 
 #[test]
@@ -102,10 +104,8 @@ fn a_variant_compared_with_itself_is_exactly_one() {
     let summary = summarize(&run, &records);
     assert_eq!(summary.comparisons.len(), 4);
     for comparison in &summary.comparisons {
-        let Comparison {
-            ratio, low, high, ..
-        } = comparison;
-        assert_eq!((*ratio, *low, *high), (1.0, Some(1.0), Some(1.0)));
+        let found = &comparison.estimate;
+        assert_eq!((found.ratio, found.ends()), (1.0, Some((1.0, 1.0))));
         assert_eq!(comparison.verdict, Verdict::Equivalent);
     }
 }
@@ -211,8 +211,8 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     assert_eq!(throughput.knee.as_ref().unwrap().connections, 50);
     let loaded = |c: &&Comparison| c.metric == Metric::ThroughputRps;
     let compared = summary.comparisons.iter().filter(loaded);
-    let compared: Vec<u32> = compared.map(|c| c.connections).collect();
-    assert_eq!(compared, [50, 50]);
+    let compared: Vec<Point> = compared.map(|c| c.point).collect();
+    assert_eq!(compared, [Point::Throughput { connections: 50 }; 2]);
 }
 
 /// A run in which this variant takes so many times as long in each block.
@@ -252,7 +252,7 @@ fn trials_that_scatter_too_much_say_how_many_blocks_it_would_take() {
     assert!(
         doubt
             .message
-            .contains("throughput of embedded on compute (0."),
+            .contains("throughput of embedded on compute at 50 connections (0."),
         "{doubt:?}"
     );
     assert!(doubt.message.contains("more than 50 blocks"), "{doubt:?}");
@@ -269,8 +269,8 @@ fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_noted() {
     });
     assert_eq!(summary.trustworthy, Some(true), "it is a note");
     let message = doubt(&summary, Reason::TooFewBlocks).message;
-    let place = "fewer than 5 of the run's 5 blocks: CPU per request of embedded on hello (3), \
-                 memory of embedded on hello (3)";
+    let place = "fewer than 5 of the run's 5 blocks: CPU per request of embedded on hello at 50 connections \
+                 (3), memory of embedded on hello at 50 connections (3)";
     assert!(message.contains(place), "{message}");
     let run = run();
     let clean = summarize(&run, &all_measured(&run));

@@ -3,6 +3,7 @@
 use serde_json::json;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::Point;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::{Summary, summarize};

@@ -185,7 +185,7 @@ fn trials_that_failed_beside_valid_ones_break_trust() {
         .iter()
         .find(|c| c.workload == "hello")
         .unwrap();
-    assert_eq!(hello.blocks, 4);
+    assert_eq!(hello.estimate.blocks, 4);
 }
 
 #[test]

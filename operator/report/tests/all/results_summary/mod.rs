@@ -1,7 +1,6 @@
 //! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
 //! for everything that goes wrong.
 
-mod all_requests;
 mod answers;
 mod comparisons;
 mod headline;
@@ -11,3 +10,4 @@ mod noise;
 mod of_sweeps;
 mod own_cpus;
 mod support;
+mod tail;

@@ -7,6 +7,7 @@ use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_report::files::report_files_of;
 use wasmbench_report::rows::status_rows;
 use wasmbench_report::status::Conclusion;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
@@ -63,8 +64,8 @@ fn one_noisy_trial_in_five_is_left_out_and_its_point_stays() {
         let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == metric;
         summary.comparisons.iter().find(of_hello).unwrap()
     };
-    assert_eq!(ratio(Metric::ThroughputRps).blocks, 4);
-    assert_eq!(ratio(Metric::WarmP50).blocks, 5);
+    assert_eq!(ratio(Metric::ThroughputRps).estimate.blocks, 4);
+    assert_eq!(ratio(Metric::WarmP50).estimate.blocks, 5);
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn noise_that_is_noted_leaves_nothing_out_and_withholds_trust() {
     assert!(doubt.remedy.contains("noise: Note"), "{doubt:?}");
     let mut compared = summary.comparisons.iter();
     let of_hello = |c: &&Comparison| c.workload == "hello" && c.metric == Metric::ThroughputRps;
-    assert_eq!(compared.find(of_hello).unwrap().blocks, 5);
+    assert_eq!(compared.find(of_hello).unwrap().estimate.blocks, 5);
     assert!(summary.cells.iter().all(|cell| cell.ranked));
 }
 
@@ -190,8 +191,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
         assert_eq!(summary.comparisons.is_empty(), nothing_left, "{reason:?}");
         for c in &summary.comparisons {
             let at = |cell: &&&CellSummary| {
-                (&cell.variant, &cell.workload, cell.sweep, cell.connections)
-                    == (&c.variant, &c.workload, c.sweep, c.connections)
+                (&cell.variant, &cell.workload, cell.point()) == (&c.variant, &c.workload, c.point)
             };
             assert_eq!(invalid.iter().find(at), None, "{reason:?}");
         }

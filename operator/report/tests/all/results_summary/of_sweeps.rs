@@ -57,7 +57,7 @@ fn an_undecided_density_is_noted_with_the_blocks_that_it_would_take() {
     let note = doubt(&summary, Reason::HighVariance);
     assert!(!note.breaks_trust);
     assert!(
-        note.message.contains("density of embedded on hello (") && note.message.contains("blocks"),
+        note.message.contains("memory per instance of embedded on hello (") && note.message.contains("blocks"),
         "{note:?}"
     );
     let decided = density([20; 5].map(Some));
@@ -95,7 +95,7 @@ fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_density() {
         let found = with_neighbour(8, variant);
         assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
         let words = format!(
-            "memory per instance of embedded on hello versus native (too many climbs of {variant} on a noisy node)"
+            "memory per instance of embedded on hello versus native (too many trials of {variant} on a noisy node)"
         );
         assert!(found.message.contains(&words), "{found:?}");
         // Two of ten may be noisy.

@@ -5,6 +5,7 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::twin::with_twin;
+use wasmbench_results::all_cells::Cells;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::compare::comparisons;
 use wasmbench_results::comparison::Comparison;
@@ -116,8 +117,11 @@ impl SyntheticCells {
             let trials = trials.cloned().collect();
             cell(&found.variant, found.sweep, found.connections, trials)
         };
-        let cells: Vec<CellSummary> = self.cells.iter().map(first).collect();
-        comparisons(&self.spec, "base", &cells, &[]).with_baseline
+        let cells = Cells {
+            loads: self.cells.iter().map(first).collect(),
+            ..Cells::default()
+        };
+        comparisons(&self.spec, "base", &cells).with_baseline
     }
 }
 
@@ -212,7 +216,10 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         percent_of_peak: None,
         ranked: true,
         invalid_because: vec![],
-        counts: TrialCounts::default(),
+        counts: TrialCounts {
+            valid: u32::try_from(trials.len()).unwrap(),
+            ..TrialCounts::default()
+        },
         errors: 0,
         fewest_requests: Some(10_000),
         p99_carried: true,
@@ -220,7 +227,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         p50_microseconds: None,
         p90_microseconds: None,
         p99_microseconds: None,
-        all_requests: None,
+        p999_microseconds: None,
         cpu_microseconds_per_request: None,
         memory_bytes: None,
         open_loop: None,

@@ -1,0 +1,73 @@
+//! What the cells of all sweeps have in common: who was measured where, how the trials ended, what speaks against
+//! it, and one number per block and measure. Whatever compares, counts or lists cells does so once, for all of them.
+
+use std::collections::BTreeMap;
+
+use wasmbench_core::wire::record::Point;
+
+use crate::counts::TrialCounts;
+use crate::doubt::Reason;
+use crate::measure::Metric;
+
+/// One variant under one workload at one point of any sweep.
+pub trait AnyCell {
+    /// Name of the variant.
+    fn variant(&self) -> &str;
+
+    /// Name of the workload.
+    fn workload(&self) -> &str;
+
+    /// The point of the sweep.
+    fn point(&self) -> Point;
+
+    /// How its trials ended.
+    fn counts(&self) -> TrialCounts;
+
+    /// Why it is invalid: shown, and no part of comparisons and verdicts.
+    fn invalid_because(&self) -> &[Reason];
+
+    /// The measures of the cell, each with the number of every valid block. What too few requests carry, or what is
+    /// the cluster's and not the variant's, is not among them.
+    fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)>;
+
+    /// Whether it takes part in comparisons: it has a valid trial and no reason against it.
+    fn is_ranked(&self) -> bool {
+        self.counts().valid > 0 && self.invalid_because().is_empty()
+    }
+
+    /// Whether there is a measurement, valid or not.
+    fn is_measured(&self) -> bool {
+        self.counts().valid + self.counts().invalid > 0
+    }
+
+    /// Where it is, for people: `embedded on hello at 50 connections`.
+    fn place(&self) -> String {
+        place(self.variant(), self.workload(), self.point())
+    }
+
+    /// The same where it may be of any sweep: `cold starts of embedded on hello`.
+    fn place_among_sweeps(&self) -> String {
+        format!("{}{}", of_sweep(self.point()), self.place())
+    }
+}
+
+/// Where something was measured, for people: `embedded on hello, 4 pods at once`.
+pub fn place(variant: &str, workload: &str, point: Point) -> String {
+    let at = match point {
+        Point::WarmLatency => " (warm latency)".to_owned(),
+        Point::Throughput { connections } => format!(" at {connections} connections"),
+        Point::OpenLoop { percent_of_peak } => format!(" at {percent_of_peak} % of its peak"),
+        Point::ColdStart { concurrency: 1 } | Point::Density => String::new(),
+        Point::ColdStart { concurrency } => format!(", {concurrency} pods at once"),
+    };
+    format!("{variant} on {workload}{at}")
+}
+
+/// What stands before a place that may be of any sweep; nothing for a load, whose place tells.
+pub const fn of_sweep(point: Point) -> &'static str {
+    match point {
+        Point::ColdStart { .. } => "cold starts of ",
+        Point::Density => "density of ",
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => "",
+    }
+}
