@@ -11,7 +11,7 @@ const COMPILE_MODE: &str = "compileMode";
 
 /// What the process under test reported about its engine.
 pub fn told(record: &Record) -> &EngineFacts {
-    let document = record.document.as_ref().expect("a load");
+    let document = record.load().expect("a load");
     document.engine.as_ref().expect("a gateway tells")
 }
 

@@ -201,7 +201,7 @@ pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
         let answers: BTreeSet<&str> = records
             .iter()
             .filter(|record| record.trial.cell.workload == *name)
-            .filter_map(|record| record.document.as_ref())
+            .filter_map(|record| record.load())
             .flat_map(|document| document.answer_before.iter().chain(&document.answer_after))
             .map(|answer| answer.body_sha256.as_str())
             .collect();

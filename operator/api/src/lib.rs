@@ -14,6 +14,7 @@ pub mod labels;
 pub mod open_loop;
 pub mod run;
 mod schema;
+mod share;
 pub mod status;
 mod validation;
 

@@ -16,6 +16,7 @@ mod workload;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
+pub use crate::share::share_of;
 pub use expectation::{ExpectedMetric, RatioExpectation};
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, Precision};
@@ -237,12 +238,6 @@ impl BenchmarkRunSpec {
             precision.max_blocks.max(self.fewest_blocks())
         })
     }
-}
-
-/// A text such as `5%` as a share (0.05); `None` when it is none.
-pub fn share_of(percent: &str) -> Option<f64> {
-    let number: f64 = percent.strip_suffix('%')?.parse().ok()?;
-    number.is_finite().then_some(number / 100.0)
 }
 
 fn default_blocks() -> u32 {

@@ -8,32 +8,41 @@ use crate::plan::{Failure, FailureReason};
 use crate::wire::cold_start::{COLD_START_SCHEMA, ColdStartDocument};
 use crate::wire::density::{DENSITY_SCHEMA, DensityDocument};
 use crate::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
-use crate::wire::record::Outcome;
+use crate::wire::evidence::Evidence;
+use crate::wire::record::{Outcome, Point};
 
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;
 
-/// The document at the end of a probe's log, and how the trial ended.
+/// The document at the end of a probe's log, and how its trial at `point` ended. `subject` is the pod of a load.
 pub fn read(
+    point: Point,
     log: &str,
     probe: &PodState,
     subject: Option<&PodState>,
-) -> (Option<LoadDocument>, Outcome) {
-    match last_document::<LoadDocument>(log) {
-        Some(document) => {
-            let outcome = judge(&document, subject.and_then(crash_of));
-            (Some(document), outcome)
+) -> (Option<Evidence>, Outcome) {
+    let read = match point {
+        Point::ColdStart { .. } => read_cold_start(log),
+        Point::Density => read_density(log),
+        Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
+            read_load(log, subject)
         }
+    };
+    match read {
+        Some((evidence, outcome)) => (Some(evidence), outcome),
         None => (None, failed(no_document(last_line(log), probe))),
     }
 }
 
-/// The document of cold starts at the end of a probe's log, and how the trial ended.
-pub fn read_cold_start(log: &str, probe: &PodState) -> (Option<ColdStartDocument>, Outcome) {
-    let read = last_document::<ColdStartDocument>(log);
-    let Some(document) = read.filter(|document| document.schema == COLD_START_SCHEMA) else {
-        return (None, failed(no_document(last_line(log), probe)));
-    };
+fn read_load(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcome)> {
+    let document: LoadDocument = last_document(log)?;
+    let outcome = judge(&document, subject.and_then(crash_of));
+    Some((document.into(), outcome))
+}
+
+fn read_cold_start(log: &str) -> Option<(Evidence, Outcome)> {
+    let read: Option<ColdStartDocument> = last_document(log);
+    let document = read.filter(|document| document.schema == COLD_START_SCHEMA)?;
     // Samples of the wrong class are a measurement too: what they say is that the class did not hold.
     let counted = document.samples.iter().any(|sample| !sample.discarded);
     let outcome = match &document.failure {
@@ -41,21 +50,18 @@ pub fn read_cold_start(log: &str, probe: &PodState) -> (Option<ColdStartDocument
         None if counted => Outcome::Measured,
         None => failed(nothing_said()),
     };
-    (Some(document), outcome)
+    Some((document.into(), outcome))
 }
 
-/// The document of density at the end of a probe's log, and how the trial ended.
-pub fn read_density(log: &str, probe: &PodState) -> (Option<DensityDocument>, Outcome) {
-    let read = last_document::<DensityDocument>(log);
-    let Some(document) = read.filter(|document| document.schema == DENSITY_SCHEMA) else {
-        return (None, failed(no_document(last_line(log), probe)));
-    };
+fn read_density(log: &str) -> Option<(Evidence, Outcome)> {
+    let read: Option<DensityDocument> = last_document(log);
+    let document = read.filter(|document| document.schema == DENSITY_SCHEMA)?;
     let outcome = match &document.failure {
         Some(failure) => in_its_words(failure),
         None if !document.steps.is_empty() => Outcome::Measured,
         None => failed(nothing_said()),
     };
-    (Some(document), outcome)
+    Some((document.into(), outcome))
 }
 
 /// The last line that is a document. The probe prints nothing after it, but a line of progress goes
@@ -209,7 +215,12 @@ mod tests {
     fn the_document_is_the_last_line() {
         let failure = Some(ProbeFailureReason::NeverListened);
         let json = serde_json::to_string(&document(failure)).unwrap();
-        let (read, outcome) = read(&format!("waiting\n{json}\n\n"), &ended(1), None);
+        let (read, outcome) = read(
+            Point::WarmLatency,
+            &format!("waiting\n{json}\n\n"),
+            &ended(1),
+            None,
+        );
         assert!(read.is_some());
         assert_eq!(reason_of(&outcome), "NeverListened");
     }
@@ -218,9 +229,14 @@ mod tests {
     fn progress_that_comes_late_into_the_log_does_not_hide_the_document() {
         let json = serde_json::to_string(&document(None)).unwrap();
         assert!(
-            read(&format!("{json}\nsample 5 of 5\n"), &ended(0), None)
-                .0
-                .is_some()
+            read(
+                Point::WarmLatency,
+                &format!("{json}\nsample 5 of 5\n"),
+                &ended(0),
+                None
+            )
+            .0
+            .is_some()
         );
     }
 
@@ -254,7 +270,8 @@ mod tests {
 
     #[test]
     fn cold_starts_are_measured_when_a_sample_counts() {
-        let reason = |log: &str| reason_of(&read_cold_start(log, &ended(0)).1).to_owned();
+        let point = Point::ColdStart { concurrency: 1 };
+        let reason = |log: &str| reason_of(&read(point, log, &ended(0), None).1).to_owned();
         assert_eq!(reason(&cold_start(&[true, false], None)), "Measured");
         assert_eq!(reason(&cold_start(&[true], None)), "ProbeFailed");
         let failure = Some(ProbeFailureReason::ImageUnavailable);
@@ -266,7 +283,7 @@ mod tests {
     fn a_subject_that_crashed_explains_what_the_probe_saw() {
         let failure = Some(ProbeFailureReason::NoSuccessfulRequest);
         let json = serde_json::to_string(&document(failure)).unwrap();
-        let (_, outcome) = read(&json, &ended(1), Some(&ended(139)));
+        let (_, outcome) = read(Point::WarmLatency, &json, &ended(1), Some(&ended(139)));
         assert_eq!(reason_of(&outcome), "SubjectCrashed");
     }
 
@@ -277,12 +294,20 @@ mod tests {
             ..document(None)
         };
         let json = serde_json::to_string(&measured).unwrap();
-        assert_eq!(reason_of(&read(&json, &ended(0), None).1), "Measured");
+        assert_eq!(
+            reason_of(&read(Point::WarmLatency, &json, &ended(0), None).1),
+            "Measured"
+        );
     }
 
     #[test]
     fn a_log_without_a_document_is_a_failed_probe_and_is_quoted_on_one_line() {
-        let (read, outcome) = read("exec format error\u{7}", &ended(1), None);
+        let (read, outcome) = read(
+            Point::WarmLatency,
+            "exec format error\u{7}",
+            &ended(1),
+            None,
+        );
         assert!(read.is_none());
         let Outcome::Failed { reason, message } = outcome else {
             panic!("not failed")
@@ -294,6 +319,9 @@ mod tests {
     #[test]
     fn a_document_with_neither_measurement_nor_failure_is_not_a_measurement() {
         let json = serde_json::to_string(&document(None)).unwrap();
-        assert_eq!(reason_of(&read(&json, &ended(0), None).1), "ProbeFailed");
+        assert_eq!(
+            reason_of(&read(Point::WarmLatency, &json, &ended(0), None).1),
+            "ProbeFailed"
+        );
     }
 }

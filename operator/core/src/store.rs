@@ -296,9 +296,7 @@ mod tests {
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
             noise: NoiseRule::Exclude,
             subject: None,
-            document: None,
-            cold_start: None,
-            density: None,
+            evidence: None,
         }
     }
 

@@ -120,14 +120,15 @@ fn trials_of(
 
 /// What was observed as a trial of its cell.
 fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
+    let metrics = seen.load().cloned().unwrap_or_default();
     let (state, reason) = match &seen.ended {
         Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
         Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
         Ended::Measured => {
-            let errors = (seen.metrics.errors > 0).then_some(Reason::ErrorsInLoad);
-            let noise = seen.noise.excludes() && seen.metrics.noise().is_over_limit();
+            let errors = (metrics.errors > 0).then_some(Reason::ErrorsInLoad);
+            let noise = seen.noise.excludes() && metrics.noise().is_over_limit();
             let noise = noise.then_some(Reason::NodeNoisy);
-            let coarse = seen.metrics.clock_too_coarse;
+            let coarse = metrics.clock_too_coarse;
             let coarse = coarse.then_some(Reason::ClockTooCoarse);
             let first = wrong.or(errors).or(coarse).or(noise);
             first.map_or((TrialState::Valid, None), invalid)
@@ -138,7 +139,7 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
         position: seen.position,
         state,
         reason,
-        metrics: seen.metrics.clone(),
+        metrics,
     }
 }
 

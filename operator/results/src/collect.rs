@@ -133,7 +133,7 @@ impl Collector {
         let status = workload.expect.status;
         let facts = self.index_of(Facts::of(record));
         let mut observation = observe(record, status, facts);
-        let document = record.document.as_ref();
+        let document = record.load();
         observation.engine_contradiction = self.engine_contradiction(&cell.variant, document);
         self.observations.insert(record.trial.clone(), observation);
     }

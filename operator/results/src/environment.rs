@@ -9,6 +9,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::store::hex;
 use wasmbench_core::units::cut;
 use wasmbench_core::variants::engine::MEASURED;
+use wasmbench_core::wire::evidence::Evidence;
 use wasmbench_core::wire::instrument::{CpuLists, EngineFacts};
 use wasmbench_core::wire::record::{Record, TrialId};
 
@@ -53,38 +54,23 @@ impl Facts {
     /// The facts of `record`.
     pub fn of(record: &Record) -> Self {
         let subject = record.subject.as_ref();
-        let document = record.document.as_ref();
-        let cold = record.cold_start.as_ref();
-        let dense = record.density.as_ref();
+        let evidence = record.evidence.as_ref();
+        let load = record.load();
+        let seen = evidence.map(Evidence::environment);
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         Self {
             node: subject.and_then(|s| text(&s.node)),
-            probe: document
-                .map(|d| &d.environment)
-                .or(cold.map(|d| &d.environment))
-                .or(dense.map(|d| &d.environment))
-                .map(|environment| environment.facts.clone())
-                .unwrap_or_default(),
-            before: document
-                .map(|d| &d.environment)
-                .or(cold.map(|d| &d.environment))
-                .or(dense.map(|d| &d.environment))
-                .map(|environment| environment.before.clone())
-                .unwrap_or_default(),
+            probe: seen.map(|seen| seen.facts.clone()).unwrap_or_default(),
+            before: seen.map(|seen| seen.before.clone()).unwrap_or_default(),
             api: subject.map(|s| s.node_facts.clone()).unwrap_or_default(),
             image: subject.and_then(|s| text(&s.image)),
             image_id: subject.and_then(|s| s.image_id.clone()),
             runtime_class: subject.and_then(|s| s.runtime_class.clone()),
             operator_version: record.operator_version.clone(),
-            probe_version: document
-                .map(|d| d.probe_version.clone())
-                .or_else(|| cold.map(|d| d.probe_version.clone()))
-                .or_else(|| dense.map(|d| d.probe_version.clone())),
-            fortio_version: document
-                .map(|d| d.fortio_version.clone())
-                .or_else(|| dense.map(|d| d.fortio_version.clone())),
-            cpus: document.and_then(|d| d.cpus.clone()),
-            engine: document.and_then(|d| engine_text(d.engine.as_ref()?)),
+            probe_version: evidence.map(|found| found.probe_version().to_owned()),
+            fortio_version: evidence.and_then(|found| found.fortio_version().map(str::to_owned)),
+            cpus: load.and_then(|d| d.cpus.clone()),
+            engine: load.and_then(|d| engine_text(d.engine.as_ref()?)),
         }
     }
 }
@@ -227,7 +213,7 @@ pub fn environment(
             .reduce(|all, one| all && one),
         memory_sources: observations
             .values()
-            .filter_map(|o| o.metrics.memory_source)
+            .filter_map(|seen| seen.load()?.memory_source)
             .collect(),
         seed: order_seed,
     }

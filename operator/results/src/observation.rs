@@ -37,6 +37,17 @@ pub enum Ended {
     },
 }
 
+/// What was measured in one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Of a load.
+    Load(Box<Metrics>),
+    /// Of cold starts.
+    ColdStart(Box<ColdTrial>),
+    /// Of density.
+    Density(Box<DensityTrial>),
+}
+
 /// What a summary needs of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
@@ -50,12 +61,8 @@ pub struct Observation {
     pub recorded_at: Timestamp,
     /// How the trial ended.
     pub ended: Ended,
-    /// What was measured.
-    pub metrics: Metrics,
-    /// What was measured of cold starts.
-    pub cold_start: Option<ColdTrial>,
-    /// What was measured of density.
-    pub density: Option<DensityTrial>,
+    /// What was measured; `None` where nothing was.
+    pub numbers: Option<Numbers>,
     /// Requests per second that the load generator would reach if answers cost nothing.
     pub generator_ceiling: Option<f64>,
     /// How what the subject says of its engine contradicts its variant.
@@ -71,6 +78,30 @@ impl Observation {
     pub fn is_measured(&self) -> bool {
         self.ended == Ended::Measured
     }
+
+    /// What was measured of a load.
+    pub fn load(&self) -> Option<&Metrics> {
+        match self.numbers.as_ref()? {
+            Numbers::Load(found) => Some(found),
+            Numbers::ColdStart(_) | Numbers::Density(_) => None,
+        }
+    }
+
+    /// What was measured of cold starts.
+    pub fn cold_start(&self) -> Option<&ColdTrial> {
+        match self.numbers.as_ref()? {
+            Numbers::ColdStart(found) => Some(found),
+            Numbers::Load(_) | Numbers::Density(_) => None,
+        }
+    }
+
+    /// What was measured of density.
+    pub fn density(&self) -> Option<&DensityTrial> {
+        match self.numbers.as_ref()? {
+            Numbers::Density(found) => Some(found),
+            Numbers::Load(_) | Numbers::ColdStart(_) => None,
+        }
+    }
 }
 
 /// Of a record of any sweep. `facts` is the index of its facts.
@@ -85,7 +116,7 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
 }
 
 fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    let document = record.document.as_ref();
+    let document = record.load();
     if document.is_some_and(|document| document.is_duet) {
         return observe_duet(record, facts);
     }
@@ -98,7 +129,10 @@ fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observat
         }
     };
     Observation {
-        metrics: metrics.and_then(Result::ok).flatten().unwrap_or_default(),
+        numbers: metrics
+            .and_then(Result::ok)
+            .flatten()
+            .map(|found| Numbers::Load(Box::new(found))),
         bodies: document.map(bodies).unwrap_or_default(),
         generator_ceiling: document
             .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
@@ -119,26 +153,26 @@ fn observe_duet(record: &Record, facts: usize) -> Observation {
 }
 
 fn observe_cold_start(record: &Record, facts: usize) -> Observation {
-    let document = record.cold_start.as_ref();
+    let document = record.cold_start();
     let numbers = document.map(coldstart::of_document);
     let is_readable = numbers.as_ref().is_some_and(ColdTrial::is_measured);
     let unreadable = "the record says Measured but holds no sample that counts";
     Observation {
-        cold_start: numbers,
+        numbers: numbers.map(|found| Numbers::ColdStart(Box::new(found))),
         bodies: document.map(coldstart::bodies).unwrap_or_default(),
         ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
     }
 }
 
 fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    let document = record.density.as_ref();
+    let document = record.density();
     let numbers = document.map(|document| density::of_document(document, expected_status));
     let is_readable = numbers
         .as_ref()
         .is_some_and(|found| !found.steps.is_empty());
     let unreadable = "the record says Measured but holds no step";
     Observation {
-        density: numbers,
+        numbers: numbers.map(|found| Numbers::Density(Box::new(found))),
         bodies: document.map(density::bodies).unwrap_or_default(),
         ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
     }
@@ -161,9 +195,7 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
         began_at: began_at(record),
         recorded_at: record.recorded_at,
         ended,
-        metrics: Metrics::default(),
-        cold_start: None,
-        density: None,
+        numbers: None,
         generator_ceiling: None,
         engine_contradiction: None,
         bodies: Bodies::default(),
@@ -180,11 +212,14 @@ fn failed(reason: &str, message: &str) -> Ended {
 
 /// When the measurement of a record began, on the node's clock: its first window, sample or step.
 fn began_at(record: &Record) -> Option<Timestamp> {
-    let windows = record.document.iter();
+    let windows = record.load().into_iter();
     let windows = windows.filter_map(|document| document.timed.as_ref());
-    let samples = record.cold_start.iter();
+    let samples = record.cold_start().into_iter();
     let samples = samples.flat_map(|document| document.floor.iter().chain(&document.samples));
-    let steps = record.density.iter().flat_map(|document| &document.steps);
+    let steps = record
+        .density()
+        .into_iter()
+        .flat_map(|document| &document.steps);
     let starts = windows
         .map(|window| window.start_unix_nanoseconds)
         .chain(samples.map(|sample| sample.start_unix_nanoseconds))

@@ -3,7 +3,7 @@
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::share_of;
+use crate::share::share_of;
 use crate::validation;
 
 /// The fewest blocks of a run that has to be precise: narrow intervals of fewer blocks are luck.

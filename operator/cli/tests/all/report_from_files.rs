@@ -171,7 +171,7 @@ fn yaml_and_json_files_can_be_mixed() {
 /// The same run under another name and uid, on a node with `kernel`.
 fn save_later(kernel: &str) -> TempDir {
     let mut records = all_measured(&run());
-    for document in records.iter_mut().filter_map(|r| r.document.as_mut()) {
+    for document in records.iter_mut().filter_map(|r| r.load_mut()) {
         let facts = &mut document.environment.facts;
         facts.insert("kernel".to_owned(), kernel.to_owned());
     }

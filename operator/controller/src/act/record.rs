@@ -13,8 +13,8 @@ use wasmbench_core::outcome;
 use wasmbench_core::plan::{Exclusion, Failure};
 use wasmbench_core::store::{self, Added, Ended, MAX_DOCUMENT_BYTES};
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_core::wire::document::LoadDocument;
-use wasmbench_core::wire::record::{Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
+use wasmbench_core::wire::evidence::Evidence;
+use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
 
 use super::failed;
 use crate::context::Context;
@@ -44,46 +44,56 @@ pub async fn collect(
     let what = || failed(format!("read the log of {probe_pod}"));
     let probe = probes.get(probe_pod).await.map_err(what())?;
     let probe_state = pod_seen(&probe).map_or(PodState::Running, |pod| pod.state);
-    if let Point::ColdStart { .. } = trial.cell.point {
-        let (document, outcome) =
-            result(&probes, probe_pod, &probe_state, outcome::read_cold_start).await?;
-        let outcome = told_by_node(context, run, trial, outcome).await;
-        let mut record = record(context, run, trial, outcome, None, None);
-        let pods = document.iter().flat_map(|document| &document.samples);
-        let last = pods.flat_map(|sample| &sample.pods).last();
-        let last = last.map(|pod| (pod.pod.clone(), pod.image_id.clone()));
-        record.subject = cold_subject(context, run, node, trial, last).await?;
-        record.cold_start = document;
-        return store_all(context, run, node, vec![record]).await;
-    }
-    if trial.cell.point == Point::Density {
-        let (document, outcome) =
-            result(&probes, probe_pod, &probe_state, outcome::read_density).await?;
-        let outcome = told_by_node(context, run, trial, outcome).await;
-        let mut record = record(context, run, trial, outcome, None, None);
-        let image = document.as_ref().map(|document| document.image_id.clone());
-        let last = image.map(|image| (names::cold_subject(run, trial), image));
-        record.subject = cold_subject(context, run, node, trial, last).await?;
-        record.density = document;
-        return store_all(context, run, node, vec![record]).await;
-    }
     let subject = subject(context, run, node, trial, subject_pod).await?;
     let (facts, state) = subject.unzip();
-    let (document, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
-        outcome::read(log, probe, state.as_ref())
+    let point = trial.cell.point;
+    let (evidence, outcome) = result(&probes, probe_pod, &probe_state, |log, probe| {
+        outcome::read(point, log, probe, state.as_ref())
     })
     .await?;
-    let record = record(context, run, trial, outcome, facts, document);
+    let (facts, outcome) = if point.probe_creates_pods() {
+        let outcome = told_by_node(context, run, trial, outcome).await;
+        let last = evidence
+            .as_ref()
+            .and_then(|evidence| last_pod(run, trial, evidence));
+        let facts = subject_of_probe(context, run, node, trial, last).await?;
+        (facts, outcome)
+    } else {
+        (facts, outcome)
+    };
+    let record = record(context, run, trial, outcome, facts, evidence);
     store_all(context, run, node, vec![record]).await
 }
 
+/// The last pod that the probe made, and the image that it ran.
+fn last_pod(
+    run: &ValidatedRun,
+    trial: &TrialId,
+    evidence: &Evidence,
+) -> Option<(String, Option<String>)> {
+    match evidence {
+        Evidence::Load(_) => None,
+        Evidence::ColdStart(document) => {
+            let last = document
+                .samples
+                .iter()
+                .flat_map(|sample| &sample.pods)
+                .last();
+            last.map(|pod| (pod.pod.clone(), pod.image_id.clone()))
+        }
+        Evidence::Density(document) => {
+            Some((names::cold_subject(run, trial), document.image_id.clone()))
+        }
+    }
+}
+
 /// What the probe printed, as `read` understands it.
-async fn result<D>(
+async fn result(
     probes: &Api<Pod>,
     name: &str,
     state: &PodState,
-    read: impl Fn(&str, &PodState) -> (Option<D>, Outcome),
-) -> Result<(Option<D>, Outcome), Error> {
+    read: impl Fn(&str, &PodState) -> (Option<Evidence>, Outcome),
+) -> Result<(Option<Evidence>, Outcome), Error> {
     let params = LogParams {
         limit_bytes: Some(i64::from(MAX_DOCUMENT_BYTES)),
         ..LogParams::default()
@@ -99,11 +109,11 @@ async fn result<D>(
     loop {
         let log = probes.logs(name, &params).await;
         let log = log.map_err(failed(format!("read the log of {name}")))?;
-        let (document, outcome) = read(&log, state);
+        let (evidence, outcome) = read(&log, state);
         match pauses.next() {
             // The last lines of a log may come after the end of its container.
-            Some(pause) if document.is_none() && succeeded => tokio::time::sleep(pause).await,
-            _ => return Ok((document, outcome)),
+            Some(pause) if evidence.is_none() && succeeded => tokio::time::sleep(pause).await,
+            _ => return Ok((evidence, outcome)),
         }
     }
 }
@@ -184,7 +194,7 @@ fn record(
     trial: &TrialId,
     outcome: Outcome,
     subject: Option<SubjectFacts>,
-    document: Option<LoadDocument>,
+    evidence: Option<Evidence>,
 ) -> Record {
     Record {
         schema: RECORD_SCHEMA.into(),
@@ -199,15 +209,13 @@ fn record(
         recorded_at: context.clock.now(),
         noise: context.config.noise,
         subject,
-        document,
-        cold_start: None,
-        density: None,
+        evidence,
     }
 }
 
-/// What is known of a trial's cold subjects, which are gone by now: their node, and the last one as
-/// the probe saw it.
-async fn cold_subject(
+/// What is known of subjects that the probe made and that are gone by now: their node, and the last one as the
+/// probe saw it.
+async fn subject_of_probe(
     context: &Context,
     run: &ValidatedRun,
     node: &str,

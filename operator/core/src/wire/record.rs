@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
+use crate::wire::evidence::Evidence;
 use crate::wire::request::NoiseRule;
 
 /// Name and version of the record's schema.
@@ -209,15 +210,59 @@ pub struct Record {
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
-    /// What the probe of a load printed, as far as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub document: Option<LoadDocument>,
-    /// What the probe of cold starts printed, as far as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cold_start: Option<ColdStartDocument>,
-    /// What the probe of density printed, as far as it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub density: Option<DensityDocument>,
+    /// What the probe printed, as far as it did.
+    #[serde(flatten)]
+    pub evidence: Option<Evidence>,
+}
+
+impl Record {
+    /// What the probe of a load printed.
+    pub fn load(&self) -> Option<&LoadDocument> {
+        match self.evidence.as_ref()? {
+            Evidence::Load(document) => Some(document),
+            Evidence::ColdStart(_) | Evidence::Density(_) => None,
+        }
+    }
+
+    /// What the probe of a load printed, to change it.
+    pub fn load_mut(&mut self) -> Option<&mut LoadDocument> {
+        match self.evidence.as_mut()? {
+            Evidence::Load(document) => Some(document),
+            Evidence::ColdStart(_) | Evidence::Density(_) => None,
+        }
+    }
+
+    /// What the probe of cold starts printed.
+    pub fn cold_start(&self) -> Option<&ColdStartDocument> {
+        match self.evidence.as_ref()? {
+            Evidence::ColdStart(document) => Some(document),
+            Evidence::Load(_) | Evidence::Density(_) => None,
+        }
+    }
+
+    /// What the probe of cold starts printed, to change it.
+    pub fn cold_start_mut(&mut self) -> Option<&mut ColdStartDocument> {
+        match self.evidence.as_mut()? {
+            Evidence::ColdStart(document) => Some(document),
+            Evidence::Load(_) | Evidence::Density(_) => None,
+        }
+    }
+
+    /// What the probe of density printed.
+    pub fn density(&self) -> Option<&DensityDocument> {
+        match self.evidence.as_ref()? {
+            Evidence::Density(document) => Some(document),
+            Evidence::Load(_) | Evidence::ColdStart(_) => None,
+        }
+    }
+
+    /// What the probe of density printed, to change it.
+    pub fn density_mut(&mut self) -> Option<&mut DensityDocument> {
+        match self.evidence.as_mut()? {
+            Evidence::Density(document) => Some(document),
+            Evidence::Load(_) | Evidence::ColdStart(_) => None,
+        }
+    }
 }
 
 /// A record as it is read. The outcome is put together by hand: to find its parts among the other fields, serde
@@ -269,6 +314,14 @@ impl TryFrom<StoredRecord> for Record {
                 Outcome::Skipped { reason, message }
             }
         };
+        // A trial is of one sweep: what another's probe would print is none of its own.
+        let evidence = match stored.trial.cell.point {
+            Point::ColdStart { .. } => stored.cold_start.map(Evidence::from),
+            Point::Density => stored.density.map(Evidence::from),
+            Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
+                stored.document.map(Evidence::from)
+            }
+        };
         Ok(Self {
             schema: stored.schema,
             run_uid: stored.run_uid,
@@ -279,9 +332,7 @@ impl TryFrom<StoredRecord> for Record {
             recorded_at: stored.recorded_at,
             noise: stored.noise,
             subject: stored.subject,
-            document: stored.document,
-            cold_start: stored.cold_start,
-            density: stored.density,
+            evidence,
         })
     }
 }

@@ -77,7 +77,7 @@ fn with_step(at: usize, blocks: &[u32], change: impl Fn(&mut Value)) -> Summary 
     let is_changed =
         |r: &&mut Record| r.trial.cell.variant == "heavy" && blocks.contains(&r.trial.block);
     for record in records.iter_mut().filter(is_changed) {
-        let first = &mut record.density.as_mut().unwrap().steps[at].first;
+        let first = &mut record.density_mut().unwrap().steps[at].first;
         let mut window = serde_json::to_value(&*first).unwrap();
         change(&mut window);
         *first = serde_json::from_value(window).unwrap();

@@ -58,11 +58,11 @@ fn trials_of<'a>(summary: &'a Summary, variant: &'a str) -> impl Iterator<Item =
 fn a_record_of_a_duet_is_still_one_when_it_is_stored_again() {
     let run = run();
     let record = duet(trials(&run).remove(0), 0);
-    assert!(record.document.as_ref().unwrap().is_duet);
+    assert!(record.load().unwrap().is_duet);
     let again = store::decode(&store::encode(&record).unwrap()).unwrap();
     assert_eq!(again, record);
     let plain = measured(trials(&run).remove(0), 0);
-    assert!(!plain.document.as_ref().unwrap().is_duet);
+    assert!(!plain.load().unwrap().is_duet);
     let json = serde_json::to_value(&plain).unwrap();
     assert_eq!(json["document"].get("duet"), None);
 }
@@ -128,7 +128,7 @@ fn a_duet_that_failed_reads_and_keeps_its_own_reason() {
         json["document"]["duet"]["baseline"]["failure"] = failure;
         let record: Record = serde_json::from_value(json).expect("an old record reads");
         assert!(matches!(record.outcome, Outcome::Failed { .. }));
-        let failure = record.document.as_ref().unwrap().failure.as_ref();
+        let failure = record.load().unwrap().failure.as_ref();
         assert_eq!(failure.unwrap().reason, ProbeFailureReason::Unknown);
         let summary = summarize(&run, &[record]);
         let told = trials_of(&summary, &trial.cell.variant).next().unwrap();

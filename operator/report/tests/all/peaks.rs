@@ -89,7 +89,7 @@ fn times_of_single_requests_are_exact_whatever_buckets_the_histogram_has() {
     let peak = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND});
     let in_one_bucket = |block| {
         let mut record = record(block, &peak);
-        let document = record.document.as_mut().unwrap();
+        let document = record.load_mut().unwrap();
         let fortio = &mut document.timed.as_mut().unwrap().fortio;
         let histogram = &mut fortio["DurationHistogram"];
         let (count, max) = (histogram["Count"].clone(), histogram["Max"].clone());

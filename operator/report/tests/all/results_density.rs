@@ -48,7 +48,7 @@ fn records() -> (RunInput, Vec<Record>) {
     });
     for record in &mut records {
         let per = own(&record.trial) + 6 * MIB;
-        for step in &mut record.density.as_mut().unwrap().steps {
+        for step in &mut record.density_mut().unwrap().steps {
             let instances = u64::from(step.instances);
             step.node_available_bytes = Some(8000 * MIB - instances * per);
         }
@@ -147,7 +147,7 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
         .iter_mut()
         .filter(|r| r.trial.cell.variant == "heavy")
     {
-        let document = record.density.as_mut().unwrap();
+        let document = record.density_mut().unwrap();
         document.steps.truncate(3);
         document.stopped = Some(DensityStopped {
             at: 10,
@@ -170,7 +170,7 @@ fn a_climb_that_stopped_counts_up_to_there_and_is_told() {
 fn without_memory_there_is_no_slope_and_the_rest_stays() {
     let (run, mut records) = records();
     for record in &mut records {
-        for step in &mut record.density.as_mut().unwrap().steps {
+        for step in &mut record.density_mut().unwrap().steps {
             (step.memory, step.node_available_bytes) = (None, None);
         }
     }
@@ -193,7 +193,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
         point: Point::WarmLatency,
     };
     let mut load = measured(TrialId { cell, block: 1 }, 99);
-    load.document.as_mut().unwrap().engine = Some(facts(&[("engine", "wasmtime")]));
+    load.load_mut().unwrap().engine = Some(facts(&[("engine", "wasmtime")]));
     records.push(load);
     let summary = summarize(&run, &records);
     let heavy = cell_of(&summary, "heavy");
@@ -206,7 +206,7 @@ fn a_variant_in_the_wrong_engine_mode_has_no_density_ratio() {
 #[test]
 fn nothing_that_a_drift_concerns_is_compared_in_density() {
     let (run, mut changed) = records();
-    let document = changed[0].density.as_mut().unwrap();
+    let document = changed[0].density_mut().unwrap();
     document.environment.before = facts(&[("governor", "powersave")]);
     let summary = summarize(&run, &changed);
     assert_eq!(summary.density.len(), 2);

@@ -41,7 +41,7 @@ fn change(records: &mut [Record], of: (&str, u32), change: impl Fn(&mut OpenLoop
         record.trial.cell.variant == variant && record.trial.cell.point == point
     };
     for record in records.iter_mut().filter(mine) {
-        let document = record.document.as_mut().unwrap();
+        let document = record.load_mut().unwrap();
         change(document.timed.as_mut().unwrap().open_loop.as_mut().unwrap());
     }
 }
@@ -131,7 +131,7 @@ fn one_trial_below_98_percent_voids_its_point_and_no_other() {
                 }
     };
     let record = records.iter_mut().find(mine).unwrap();
-    let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+    let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
     timed.open_loop.as_mut().unwrap().achieved_share = 0.9799;
     let summary = summarize(&run, &records);
     assert_eq!(
@@ -197,7 +197,7 @@ fn a_p99_of_too_few_requests_is_not_compared() {
     let run = run();
     let mut records = all_measured(&run);
     for record in &mut records {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.fortio["RetCodes"] = json!({"200": 500});
         let bucket = json!({"Start": 0.000_25, "End": 0.000_26, "Count": 500});
         let histogram = &mut timed.fortio["DurationHistogram"];

@@ -55,7 +55,7 @@ fn a_run_without_a_window_lasts_from_record_to_record() {
 fn a_clock_that_is_ahead_makes_no_negative_duration() {
     let period = summary(|records| {
         for record in records {
-            let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
             timed.start_unix_nanoseconds = 1_900_000_000_000_000_000;
         }
     });

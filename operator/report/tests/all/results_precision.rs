@@ -90,7 +90,7 @@ fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
 /// `records` with a node that others kept busy during these trials.
 fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Record> {
     for record in records.iter_mut().filter(|record| which(&record.trial)) {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.node.as_mut().unwrap().busy_nanoseconds = 2 * timed.duration_nanoseconds;
     }
     records

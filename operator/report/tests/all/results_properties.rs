@@ -128,7 +128,7 @@ proptest! {
         let mut trial = trials(&run()).remove(0);
         trial.cell.point = Point::OpenLoop { percent_of_peak };
         let mut record = measured(trial, 0);
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let window = timed.open_loop.as_mut().unwrap();
         window.peak.rps = next();
         window.requested_rps = next();
@@ -202,7 +202,7 @@ fn the_report_of_the_largest_legal_run_fits_a_config_map() {
             1 => record(trial, position, Outcome::Measured, Some(fortio("errors"))),
             _ => measured(trial, position),
         };
-        if let Some(document) = &mut one.document {
+        if let Some(document) = one.load_mut() {
             if let Some(timed) = &mut document.timed {
                 timed.discarded = Some(DiscardedWindow {
                     rps: 123_456.0,

@@ -39,7 +39,7 @@ fn throttled(input: &RunInput, points: &[Point]) -> Vec<Record> {
         of_hello && points.contains(&cell.point)
     };
     for record in records.iter_mut().filter(is_meant) {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.subject.as_mut().unwrap().throttled_periods = Some(3);
     }
     records
@@ -105,7 +105,7 @@ fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
 fn with_requests(input: &RunInput, requests: u64) -> Vec<Record> {
     let mut records = all_measured(input);
     for record in &mut records {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.fortio["RetCodes"] = json!({"200": requests});
         let bucket = json!({"Start": 0.000_25, "End": 0.000_26, "Count": requests});
         let histogram = &mut timed.fortio["DurationHistogram"];
@@ -185,8 +185,8 @@ fn what_nobody_counted_is_absent_and_never_zero() {
     let input = run();
     let mut records = all_measured(&input);
     for record in &mut records {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
         let is_metered = record.trial.cell.variant == "native";
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let meter = timed.subject.take().filter(|_| is_metered);
         timed.subject = meter;
     }
@@ -239,7 +239,7 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
     let input = run();
     let mut records = throttled(&input, &[Point::Throughput { connections: 10 }]);
     for (record, trial) in records.iter_mut().zip(1_u64..) {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let meter = timed.subject.as_mut().unwrap();
         let is_throttled = meter.throttled_periods == Some(3);
         // Every trial differs; those of the invalid point are far away.
@@ -253,7 +253,7 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
     let mut pods = summary.sandboxes.iter();
     let pod = pods.find(|pod| pod.variant == "embedded").unwrap();
     let used = records.iter().filter_map(|record| {
-        let timed = record.document.as_ref()?.timed.as_ref()?;
+        let timed = record.load()?.timed.as_ref()?;
         let bytes = timed.subject.as_ref()?.memory_peak_bytes?;
         let is_shown = record.trial.cell.variant == "embedded" && bytes < 1 << 40;
         is_shown.then_some(bytes as f64)

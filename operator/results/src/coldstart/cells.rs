@@ -48,7 +48,7 @@ pub fn cells(
                     point,
                 };
                 let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
-                let all = measured(&cell, spec.blocks, observations, numbers);
+                let all = measured(&cell, spec.blocks, observations, Observation::cold_start);
                 let all: Blocks<'_> = all.collect();
                 let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= samples;
                 let valid = all.iter().filter(|(_, trial)| is_valid(trial));
@@ -80,10 +80,6 @@ pub fn cells(
 /// Samples of which it is known whether a compiled form of the image was kept.
 fn told(trial: &ColdTrial) -> u32 {
     trial.compiled_before.values().sum()
-}
-
-fn numbers(seen: &Observation) -> Option<&ColdTrial> {
-    seen.cold_start.as_ref()
 }
 
 fn summarise(

@@ -37,7 +37,7 @@ pub fn floors(observations: &BTreeMap<TrialId, Observation>) -> Vec<HarnessFloor
         let Point::ColdStart { concurrency } = trial.cell.point else {
             continue;
         };
-        if let Some(cold) = seen.cold_start.as_ref().filter(|cold| cold.floor_pods > 0) {
+        if let Some(cold) = seen.cold_start().filter(|cold| cold.floor_pods > 0) {
             let blocks = by_point.entry(concurrency).or_default();
             blocks.entry(trial.block).or_default().push(cold);
         }

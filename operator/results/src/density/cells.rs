@@ -40,9 +40,7 @@ pub fn cells(
             };
             let answers = (cell.variant.clone(), cell.workload.clone());
             let wrong = against.answers.contains(&answers);
-            let all = measured(&cell, spec.blocks, observations, |seen| {
-                seen.density.as_ref()
-            });
+            let all = measured(&cell, spec.blocks, observations, Observation::density);
             let all: Blocks<'_> = all.collect();
             let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
             let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));

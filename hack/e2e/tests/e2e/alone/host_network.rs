@@ -39,8 +39,8 @@ async fn on_the_nodes_network_the_first_answer_is_exact() {
         let outcomes = runs::outcomes(&records);
         assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
         assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
-        let cold = records.iter().find(|record| record.cold_start.is_some());
-        let cold = cold.and_then(|record| record.cold_start.as_ref());
+        let cold = records.iter().find(|record| record.cold_start().is_some());
+        let cold = cold.and_then(|record| record.cold_start());
         let counted = cold.expect("a document").samples.iter();
         let counted = counted.filter(|sample| sample.counts());
         let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();

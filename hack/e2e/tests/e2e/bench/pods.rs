@@ -71,7 +71,7 @@ fn seconds(run: &BenchmarkRun, records: &[Record]) -> f64 {
     let end = status.completion_time.as_ref().expect("an end");
     let timed = records
         .iter()
-        .filter_map(|record| record.document.as_ref()?.timed.as_ref());
+        .filter_map(|record| record.load()?.timed.as_ref());
     let spoilt: u64 = timed
         .filter_map(|timed| Some(timed.discarded?.duration_nanoseconds))
         .sum();

@@ -28,7 +28,7 @@ const SLOWEST: i64 = 30_000_000_000;
 const OF_THE_NODE: [&str; 2] = ["NodeNoisy", "ClockTooCoarse"];
 
 fn samples(record: &Record) -> &[ColdSample] {
-    let document = record.cold_start.as_ref();
+    let document = record.cold_start();
     &document
         .unwrap_or_else(|| panic!("{}: no document", record.trial))
         .samples

@@ -37,7 +37,7 @@ fn counted<'a>(records: &'a [Record], variant: &'a str) -> Vec<&'a ColdSample> {
     let mine = records
         .iter()
         .filter(move |r| r.trial.cell.variant == variant);
-    let samples = mine.flat_map(|record| &record.cold_start.as_ref().expect("a document").samples);
+    let samples = mine.flat_map(|record| &record.cold_start().expect("a document").samples);
     let counted: Vec<&ColdSample> = samples.filter(|sample| sample.counts()).collect();
     assert_eq!(counted.len(), 3, "{variant}");
     counted

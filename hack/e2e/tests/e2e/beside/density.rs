@@ -39,7 +39,7 @@ sweeps: {density: {instances: [1, 2, 90], requests: 100, stop: {timeoutSeconds: 
 ";
 
 fn document(record: &Record) -> &DensityDocument {
-    let document = record.density.as_ref();
+    let document = record.density();
     document.unwrap_or_else(|| panic!("{}: no document", record.trial))
 }
 

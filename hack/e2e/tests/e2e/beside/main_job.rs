@@ -71,7 +71,7 @@ fn check_instrument(records: &[Record]) {
     let pooling = serde_json::from_value(pooling).expect("a variant");
     for record in records {
         let trial = &record.trial;
-        let document = record.document.as_ref().expect("a document");
+        let document = record.load().expect("a document");
         let throughput = matches!(trial.cell.point, Point::Throughput { .. });
         let ceiling = document.generator_ceiling.map(|ceiling| ceiling.rps);
         assert_eq!(
@@ -134,7 +134,7 @@ type Pair<'a> = (&'a str, &'a str);
 fn metered(records: &[Record]) -> BTreeSet<Pair<'_>> {
     let is_load = |record: &&Record| matches!(record.trial.cell.point, Point::Throughput { .. });
     let is_metered = |record: &&Record| {
-        let window = record.document.as_ref().and_then(|d| d.timed.as_ref());
+        let window = record.load().and_then(|d| d.timed.as_ref());
         window.is_some_and(|window| window.subject.is_some())
     };
     let found = records.iter().filter(is_load).filter(is_metered);

@@ -47,7 +47,7 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
         assert_eq!(records.len(), 2);
         for record in &records {
             assert_eq!(record.outcome, Outcome::Measured, "{:#?}", record.outcome);
-            let document = record.cold_start.as_ref().expect("a document");
+            let document = record.cold_start().expect("a document");
             let wrong = document.samples.iter().filter(|sample| sample.wrong_class);
             let wrong = wrong.count();
             let counted: Vec<&ColdSample> =

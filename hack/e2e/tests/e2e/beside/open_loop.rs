@@ -29,7 +29,7 @@ async fn a_load_keeps_its_schedule_and_tells_latencies_counted_from_it() {
         assert_eq!(records.len(), 8);
         let mut metered = 0;
         for record in &records {
-            let document = record.document.as_ref();
+            let document = record.load();
             let document = document.unwrap_or_else(|| panic!("{}: no document", record.trial));
             assert_eq!(document.failure, None, "{}", record.trial);
             let timed = document.timed.as_ref().expect("a window");

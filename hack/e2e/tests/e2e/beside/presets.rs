@@ -92,7 +92,7 @@ async fn measured(
 /// The mode that each variant's process told.
 fn modes(records: &[Record]) -> BTreeMap<&str, &str> {
     fn mode(record: &Record) -> Option<(&str, &str)> {
-        let engine = record.document.as_ref()?.engine.as_ref()?;
+        let engine = record.load()?.engine.as_ref()?;
         Some((&*record.trial.cell.variant, &**engine.get("compileMode")?))
     }
     records.iter().filter_map(mode).collect()

@@ -167,7 +167,7 @@ async fn work_and_waiting_are_mixed_in_every_compiled_guest() {
         let (_, records) = measured(&client, &namespace, &spec).await;
         assert_eq!(records.len(), 4);
         for record in &records {
-            let document = record.document.as_ref().expect("a load");
+            let document = record.load().expect("a load");
             let window = document.timed.as_ref().expect("a window");
             let slowest = window.fortio["DurationHistogram"]["Max"].as_f64();
             // Of 20 requests some wait, as drawn.

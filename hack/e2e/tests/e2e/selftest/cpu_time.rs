@@ -36,7 +36,7 @@ fn worst(errors: &[f64]) -> f64 {
 /// What the meter says over a trial's window, and what the subject says.
 fn both(record: &Record, accounts: &accounts::Accounts) -> (Meter, Entry) {
     let uid = &record.subject.as_ref().expect("a subject").pod_uid;
-    let timed = record.document.as_ref().and_then(|d| d.timed.as_ref());
+    let timed = record.load().and_then(|d| d.timed.as_ref());
     let timed = timed.expect("a window");
     let meter = timed.subject.clone().expect("a meter");
     let from = timed.start_unix_nanoseconds as f64;

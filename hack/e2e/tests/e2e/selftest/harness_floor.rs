@@ -32,7 +32,7 @@ fn check_floor(records: &[Record]) {
         let point = Point::ColdStart { concurrency };
         let cells = records.iter().map(|record| (&record.trial.cell, record));
         let native = cells.filter(|(cell, _)| cell.variant == "native" && cell.point == point);
-        let documents = native.filter_map(|(_, record)| record.cold_start.as_ref());
+        let documents = native.filter_map(|(_, record)| record.cold_start());
         let documents: Vec<&ColdStartDocument> = documents.collect();
         let native = shortest(documents.iter().flat_map(|document| &document.samples));
         let floor = shortest(documents.iter().flat_map(|document| &document.floor));

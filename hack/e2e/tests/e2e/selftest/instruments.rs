@@ -22,7 +22,7 @@ sweeps: {throughput: {connections: [4], durationSeconds: 10, warmupSeconds: 1}}
 
 /// Start and end of the timed window, in nanoseconds since the Unix epoch.
 fn window(record: &Record) -> (i128, i128) {
-    let document = record.document.as_ref().expect("a document");
+    let document = record.load().expect("a document");
     let timed = document.timed.as_ref().expect("a timed window");
     let start = i128::from(timed.start_unix_nanoseconds);
     (start, start + i128::from(timed.duration_nanoseconds))
@@ -160,7 +160,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
         runs::create(&client, &namespace, "clock", &slow_start(&image)).await;
         let run = runs::finished(&client, &namespace, "clock", 300).await;
         let records = runs::records(&client, &run).await;
-        let documents = records.iter().filter_map(|r| r.cold_start.as_ref());
+        let documents = records.iter().filter_map(Record::cold_start);
         let samples = documents.flat_map(|document| &document.samples);
         let pods: Vec<_> = samples.flat_map(|sample| &sample.pods).collect();
         let unsure = pods.iter().filter_map(|pod| {

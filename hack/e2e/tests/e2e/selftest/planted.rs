@@ -172,7 +172,7 @@ async fn planted_work_and_memory_are_found_again() {
 /// The largest share of a core that the probe itself used in a timed window; each record has to tell it.
 fn probe_share(records: &[Record]) -> f64 {
     let shares = records.iter().map(|record| {
-        let document = record.document.as_ref().expect("a document");
+        let document = record.load().expect("a document");
         let window = document.timed.as_ref().expect("a timed window");
         let used = window
             .probe_cpu_nanoseconds
@@ -280,17 +280,12 @@ async fn a_neighbour_that_leaves_costs_a_repeat_and_its_window_does_not_count() 
         pods.delete("neighbour", &now).await.expect("deleted");
         let run = runs::finished(&client, &namespace, "visited", 120).await;
         let records = runs::records(&client, &run).await;
-        let timed = records[0]
-            .document
-            .as_ref()
-            .expect("measured")
-            .timed
-            .as_ref();
+        let timed = records[0].load().expect("measured").timed.as_ref();
         let timed = timed.expect("a window");
         let thrown = timed
             .discarded
             .expect("the noisy window was measured again");
-        let environment = &records[0].document.as_ref().expect("measured").environment;
+        let environment = &records[0].load().expect("measured").environment;
         let cpus = noise::cpus(&environment.facts["cpus"]).expect("a number of CPUs");
         let kept = Noise::of(timed, cpus).others.expect("known");
         let rps = timed.fortio["ActualQPS"].as_f64().expect("a rate");

@@ -99,7 +99,7 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
 /// In microseconds, from the pods themselves.
 fn median_of_blocks(records: &[Record], variant: &str) -> f64 {
     let of_block = |record: &Record| {
-        let document = record.cold_start.as_ref().expect("a document");
+        let document = record.cold_start().expect("a document");
         let counted = document.samples.iter().filter(|sample| sample.counts());
         let pods = counted.flat_map(|sample| &sample.pods);
         let times = pods.filter_map(|pod| pod.since_create(ColdStep::Listening));
@@ -124,7 +124,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
 /// Milliseconds from the start of the container's process, as containerd's event has it, to listening:
 /// no service can have a part in what was before, and that scatters most.
 fn after_the_start(record: &Record) -> Vec<f64> {
-    let document = record.cold_start.as_ref().expect("a document");
+    let document = record.cold_start().expect("a document");
     let counted = document.samples.iter().filter(|sample| sample.counts());
     let pods = counted.flat_map(|sample| &sample.pods);
     let milliseconds = pods.map(|pod| {

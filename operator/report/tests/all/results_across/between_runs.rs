@@ -15,7 +15,7 @@ use crate::synthetic::Chance;
 fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
     let mut records = all_measured(run);
     for record in &mut records {
-        let timed = record.document.as_mut().and_then(|d| d.timed.as_mut());
+        let timed = record.load_mut().and_then(|d| d.timed.as_mut());
         if let Some(timed) = timed {
             timed.fortio = slower(timed.fortio.clone(), factor);
         }

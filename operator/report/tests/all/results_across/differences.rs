@@ -11,7 +11,7 @@ use crate::results_support::all_measured;
 /// The records on a node with another kernel.
 fn elsewhere(run: &RunInput) -> Vec<Record> {
     let mut records = all_measured(run);
-    for document in records.iter_mut().filter_map(|r| r.document.as_mut()) {
+    for document in records.iter_mut().filter_map(|r| r.load_mut()) {
         let facts = &mut document.environment.facts;
         facts.insert("kernel".into(), "6.13.0".into());
     }

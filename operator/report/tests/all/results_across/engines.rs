@@ -12,7 +12,7 @@ fn with(run: &RunInput, version: &str, runtime_class: Option<&str>) -> Vec<Recor
     let mut records = all_measured(run);
     let is_embedded = |record: &&mut Record| record.trial.cell.variant == "embedded";
     for record in records.iter_mut().filter(is_embedded) {
-        if let Some(document) = &mut record.document {
+        if let Some(document) = record.load_mut() {
             let module = "6".repeat(64);
             document.engine = Some(facts(&[
                 ("engine", "wasmtime"),

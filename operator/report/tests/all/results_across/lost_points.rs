@@ -72,7 +72,7 @@ fn what_the_later_run_does_not_ask_for_is_not_lost() {
 fn a_point_that_only_lacks_cpu_and_memory_is_not_lost() {
     let after = run();
     let mut records = all_measured(&after);
-    for document in records.iter_mut().filter_map(|r| r.document.as_mut()) {
+    for document in records.iter_mut().filter_map(|r| r.load_mut()) {
         if let Some(timed) = &mut document.timed {
             timed.subject = None;
         }

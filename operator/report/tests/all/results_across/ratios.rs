@@ -66,7 +66,7 @@ fn slower_at(run: &RunInput, point: Point) -> Vec<Record> {
     for record in &mut records {
         let cell = &record.trial.cell;
         if cell.variant == "embedded" && cell.point == point {
-            let timed = record.document.as_mut().and_then(|d| d.timed.as_mut());
+            let timed = record.load_mut().and_then(|d| d.timed.as_mut());
             let Some(timed) = timed else { continue };
             timed.fortio = slower(timed.fortio.clone(), 1.3);
         }
@@ -129,10 +129,7 @@ fn a_p99_from_the_schedule_of_too_few_requests_is_not_compared() {
     let (before, after) = (of_sweep("before", sweep.clone()), of_sweep("after", sweep));
     let many = all_measured(&before);
     let mut few = all_measured(&after);
-    for timed in few
-        .iter_mut()
-        .filter_map(|r| r.document.as_mut()?.timed.as_mut())
-    {
+    for timed in few.iter_mut().filter_map(|r| r.load_mut()?.timed.as_mut()) {
         // 300 requests.
         timed.fortio = fortio("exactly");
     }
@@ -165,7 +162,8 @@ fn twice_the_memory_per_instance_is_worse_than_before() {
     let embedded = ratio("embedded");
     assert_eq!(embedded.and_then(|r| r.verdict), Some(Verdict::Larger));
     assert!(
-        embedded.is_some_and(|r| (r.ratio - 2.0).abs() < 0.01 && r.metric == Metric::MemoryPerInstance),
+        embedded
+            .is_some_and(|r| (r.ratio - 2.0).abs() < 0.01 && r.metric == Metric::MemoryPerInstance),
         "{embedded:?}"
     );
     assert_eq!(

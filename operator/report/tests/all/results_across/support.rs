@@ -43,7 +43,7 @@ pub fn changed(run: &RunInput, factor: f64) -> Vec<Record> {
         |trial| trial.cell.variant == "embedded",
         |trial, position| {
             let mut record = measured(trial, position);
-            let window = record.document.as_mut().and_then(|d| d.timed.as_mut());
+            let window = record.load_mut().and_then(|d| d.timed.as_mut());
             if let Some(window) = window {
                 window.fortio = slower(window.fortio.clone(), factor);
             }

@@ -2,6 +2,7 @@
 
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::record::Record;
 use wasmbench_results::doubt::Reason;
 
 use super::support::{doubts_of, summary_of};
@@ -11,7 +12,7 @@ use crate::results_support::cold_starts::records;
 /// of so many milliseconds on two CPUs.
 fn noted(blind: usize, milliseconds: u64) -> Vec<(bool, String)> {
     let mut all = records();
-    let documents = all.iter_mut().flat_map(|record| &mut record.cold_start);
+    let documents = all.iter_mut().filter_map(Record::cold_start_mut);
     for (position, document) in documents.enumerate() {
         let facts = &mut document.environment.facts;
         facts.insert("cpus".into(), "0-1".into());

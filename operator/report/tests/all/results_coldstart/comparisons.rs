@@ -33,7 +33,7 @@ fn a_variant_that_answers_differently_is_not_compared() {
         .iter_mut()
         .filter(|record| record.trial.cell.variant == "hare")
     {
-        let answer = record.cold_start.as_mut().unwrap().answer.as_mut().unwrap();
+        let answer = record.cold_start_mut().unwrap().answer.as_mut().unwrap();
         answer.body_sha256 = "bb".repeat(32);
     }
     let summary = summary_of(&records);
@@ -59,7 +59,7 @@ fn records_with_twin(factor: f64) -> (RunInput, Vec<Record>) {
         .collect();
     for mut twin in baseline {
         TWIN.clone_into(&mut twin.trial.cell.variant);
-        let samples = &mut twin.cold_start.as_mut().unwrap().samples;
+        let samples = &mut twin.cold_start_mut().unwrap().samples;
         for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
             for moment in pod.steps.values_mut() {
                 #[expect(clippy::cast_possible_truncation, reason = "milliseconds")]
@@ -106,12 +106,13 @@ fn a_difference_that_the_twin_shows_too_is_not_resolvable() {
 fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
     let mut records = records();
     for record in &mut records {
-        let uneven = record.trial.cell.variant == "hare" && record.trial.block % 2 == 0;
+        let is_hare = record.trial.cell.variant == "hare";
+        let uneven = is_hare && record.trial.block % 2 == 0;
         let factor = if uneven { 1.3 / 1.5 } else { 1.0 / 1.5 };
-        let samples = &mut record.cold_start.as_mut().unwrap().samples;
+        let samples = &mut record.cold_start_mut().unwrap().samples;
         for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
             for moment in pod.steps.values_mut() {
-                if record.trial.cell.variant == "hare" {
+                if is_hare {
                     #[expect(clippy::cast_possible_truncation, reason = "milliseconds")]
                     let later = (moment.nanoseconds as f64 * factor) as i64;
                     moment.nanoseconds = later;
@@ -135,7 +136,7 @@ fn a_wide_interval_is_inconclusive_and_a_note_says_what_would_decide_it() {
 fn cold_starts_are_adjusted_for_each_other() {
     let mut records = records();
     // One pod of one block is late, so that the p-values differ and stay above zero.
-    let late = &mut records[2].cold_start.as_mut().unwrap().samples[2].pods[0];
+    let late = &mut records[2].cold_start_mut().unwrap().samples[2].pods[0];
     for moment in late.steps.values_mut() {
         moment.nanoseconds *= 2;
     }
@@ -211,7 +212,7 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
         .iter_mut()
         .filter(|r| r.trial.cell.variant == "tortoise");
     for record in baselines {
-        let samples = &mut record.cold_start.as_mut().unwrap().samples;
+        let samples = &mut record.cold_start_mut().unwrap().samples;
         for pod in samples.iter_mut().flat_map(|sample| &mut sample.pods) {
             pod.attempts = 1;
         }

@@ -38,7 +38,7 @@ fn a_variant_of_which_no_cold_start_was_measured_is_named() {
     let mut all = records();
     let hares = all.iter_mut().filter(|r| r.trial.cell.variant == "hare");
     for record in hares {
-        record.cold_start = None;
+        record.evidence = None;
         record.outcome = Outcome::Failed {
             reason: "NeverListened".into(),
             message: "no answer within 60 s".into(),

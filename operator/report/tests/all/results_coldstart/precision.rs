@@ -27,7 +27,7 @@ fn precision(blocks: u32, variant: &str, noisy: usize) -> Precision {
             };
             let position = u32::try_from(records.len()).unwrap();
             let mut record = record(TrialId { cell, block }, position);
-            let document = record.cold_start.as_mut().unwrap();
+            let document = record.cold_start_mut().unwrap();
             let facts = &mut document.environment.facts;
             facts.insert("cpus".into(), "0-1".into());
             for sample in document.samples.iter_mut().filter(|s| !s.discarded) {

@@ -71,7 +71,7 @@ fn the_makespan_of_pods_at_once_ends_with_the_last_of_them() {
 fn a_step_without_evidence_is_absent_and_the_others_stay() {
     let mut records = records();
     for record in &mut records {
-        let document = record.cold_start.as_mut().unwrap();
+        let document = record.cold_start_mut().unwrap();
         let samples = document.samples.iter_mut().chain(&mut document.floor);
         for pod in samples.flat_map(|sample| &mut sample.pods) {
             pod.steps.remove(&ColdStep::Listening);

@@ -6,7 +6,7 @@ use serde_json::json;
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Preset;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache, NodeSpan};
-use wasmbench_core::wire::document::NodeCpu;
+use wasmbench_core::wire::document::{LoadDocument, NodeCpu};
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_report::files::{report_files, report_files_of};
@@ -212,7 +212,7 @@ fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary
 
 fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Record> {
     let mut all = records();
-    for document in all.iter_mut().flat_map(|record| &mut record.cold_start) {
+    for document in all.iter_mut().filter_map(Record::cold_start_mut) {
         let facts = &mut document.environment.facts;
         facts.insert("cpus".into(), "0-1".into());
     }
@@ -301,14 +301,15 @@ fn a_variant_in_the_wrong_engine_mode_has_no_cold_start_ratio() {
     let mut all = records();
     let cold = all.iter().find(|r| r.trial.cell.variant == "hare");
     let mut load = cold.unwrap().clone();
-    (load.trial.cell.point, load.cold_start) = (Point::WarmLatency, None);
+    load.trial.cell.point = Point::WarmLatency;
     let document = json!({
         "schema": "wasmbench.dev/load/v1", "probeVersion": "0.1.0", "fortioVersion": "1.68.2",
         "readiness": {"waitedMicroseconds": 900, "attempts": 1},
         "engine": {"engine": "wasmtime", "compileMode": "Interpreter"},
         "environment": {"facts": {"kernel": "6.1"}},
     });
-    load.document = Some(serde_json::from_value(document).unwrap());
+    let document: LoadDocument = serde_json::from_value(document).unwrap();
+    load.evidence = Some(document.into());
     all.push(load);
     let summary = summary_of(&all);
     assert_eq!(summary.cold_starts.len(), 4);

@@ -60,7 +60,7 @@ fn variants_that_answer_differently_are_not_compared() {
     let mut records = all_measured(&run);
     for record in &mut records {
         if record.trial.cell.variant == "embedded" && record.trial.cell.workload == "compute" {
-            let document = record.document.as_mut().unwrap();
+            let document = record.load_mut().unwrap();
             for answer in [&mut document.answer_before, &mut document.answer_after] {
                 let answer = answer.as_mut().unwrap();
                 answer.body_sha256 = "ef".repeat(32);
@@ -89,7 +89,7 @@ fn a_baseline_that_contradicts_itself_is_the_one_that_is_wrong() {
     let mut native = records
         .iter_mut()
         .filter(|r| r.trial.cell.variant == "native" && r.trial.cell.workload == "compute");
-    let document = native.next().unwrap().document.as_mut().unwrap();
+    let document = native.next().unwrap().load_mut().unwrap();
     document.answer_after.as_mut().unwrap().body_sha256 = "ef".repeat(32);
     let summary = summarize(&run, &records);
     let message = &doubt(&summary, Reason::ResponseMismatch).message;
@@ -122,14 +122,8 @@ fn output_of_fortio_that_cannot_be_read_is_a_failed_trial() {
     let mut records = all_measured(&run);
     replace(&mut records, is_embedded_hello, |t, position| {
         let mut record = measured(t, position);
-        record
-            .document
-            .as_mut()
-            .unwrap()
-            .timed
-            .as_mut()
-            .unwrap()
-            .fortio = json!({"a": 1});
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
+        window.fortio = json!({"a": 1});
         record
     });
     let summary = summarize(&run, &records);

@@ -96,7 +96,7 @@ fn a_variant_compared_with_itself_is_exactly_one() {
             };
             let fortio = slower(fortio(name), f64::from(t.block));
             let mut record = record(t, position, Ended::Measured, Some(fortio));
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.subject.as_mut().unwrap().memory_bytes = 1000;
             record
         },
@@ -199,7 +199,7 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
         |t| t.cell.point == Point::Throughput { connections: 100 },
         |t, position| {
             let mut record = measured(t, position);
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.fortio = slower(window.fortio.clone(), 0.95);
             record
         },
@@ -224,7 +224,7 @@ fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
         |t, position| {
             let factor = factors[t.block as usize - 1];
             let mut record = measured(t, position);
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.fortio = slower(window.fortio.clone(), factor);
             record
         },
@@ -263,7 +263,7 @@ fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_noted() {
     let summary = with_window(|record| {
         let is_warm = record.trial.cell.point == Point::WarmLatency;
         if !is_warm && record.trial.block <= 2 {
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.subject = None;
         }
     });

@@ -21,7 +21,7 @@ fn summary_with(
 fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
     let is_throughput = |trial: &TrialId| trial.cell.point != Point::WarmLatency;
     let summary = summary_with(&run(), is_throughput, |record| {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.generator_cpu_limit = Some(0.5);
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
     });
@@ -50,7 +50,7 @@ fn where_no_p99_is_carried_the_line_tells_of_p50_from_the_schedule() {
         &on_schedule(),
         |_| true,
         |record| {
-            let document = record.document.as_mut().unwrap();
+            let document = record.load_mut().unwrap();
             // 300 requests.
             document.timed.as_mut().unwrap().fortio = fortio("exactly");
         },
@@ -66,7 +66,7 @@ fn where_the_highest_rate_is_void_the_line_has_the_highest_compared() {
         trial.cell.point == Point::OpenLoop { percent_of_peak }
     };
     let summary = summary_with(&on_schedule(), is_highest, |record| {
-        let timed = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         timed.open_loop.as_mut().unwrap().achieved_share = 0.9;
     });
     let line = "native's p99 from the schedule at 50 % of the peak on hello (";

@@ -14,7 +14,7 @@ use crate::results_support::{all_measured, facts, run, slower};
 #[test]
 fn a_throttled_subject_is_doubted() {
     let summary = with_window(|record| {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.subject.as_mut().unwrap().throttled_periods = Some(3);
     });
     assert_eq!(reasons(&summary), [Reason::Throttled]);
@@ -28,7 +28,7 @@ fn a_throttled_subject_is_doubted() {
 #[test]
 fn a_generator_above_four_fifths_of_the_node_is_doubted() {
     let summary = with_window(|record| {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds * 17 / 10);
     });
     assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
@@ -37,7 +37,7 @@ fn a_generator_above_four_fifths_of_the_node_is_doubted() {
 #[test]
 fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
     let summary = with_window(|record| {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.generator_cpu_limit = Some(0.1);
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 10);
         window.node = None;
@@ -53,7 +53,7 @@ fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
 /// A run in which a responder that does nothing let the generator reach so many requests per second.
 fn with_ceiling(rps: f64) -> Summary {
     with_window(|record| {
-        let document = record.document.as_mut().unwrap();
+        let document = record.load_mut().unwrap();
         let nanoseconds = 1_000_000_000;
         document.generator_ceiling = Some(GeneratorCeiling {
             connections: 50,
@@ -94,7 +94,7 @@ fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
 }
 
 fn with_engine(says: &[(&str, &str)]) -> Summary {
-    with_window(|record| record.document.as_mut().unwrap().engine = Some(facts(says)))
+    with_window(|record| record.load_mut().unwrap().engine = Some(facts(says)))
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn connections_that_do_not_wait_for_answers_are_noted() {
     let clean = summarize(&run, &all_measured(&run));
     assert_eq!(doubt(&clean, Reason::LittlesLaw).message, "missing");
     let summary = with_window(|record| {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         let sum = window.fortio["DurationHistogram"]["Sum"].as_f64().unwrap();
         window.fortio["DurationHistogram"]["Sum"] = json!(sum * 0.5);
     });
@@ -152,7 +152,7 @@ fn connections_that_do_not_wait_for_answers_are_noted() {
 #[test]
 fn a_window_that_began_before_the_rate_came_to_rest_is_noted() {
     let summary = with_window(|record| {
-        let warmup = &mut record.document.as_mut().unwrap().warmup;
+        let warmup = &mut record.load_mut().unwrap().warmup;
         warmup.get_or_insert_default().settled = Some(false);
     });
     assert_eq!(summary.trustworthy, Some(true), "it is a note");
@@ -184,7 +184,7 @@ fn with_waits(busy: f64) -> Summary {
         if record.trial.cell.point != Point::WarmLatency {
             return;
         }
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.fortio = slower(window.fortio.clone(), factor);
         let nanoseconds = window.fortio["ActualDuration"].as_u64().unwrap();
         window.duration_nanoseconds = nanoseconds;

@@ -21,7 +21,7 @@ use crate::results_support::{all_measured, run, run_with};
 fn a_neighbour_on_a_core_and_a_withholding_hypervisor_are_doubted() {
     let used = |busy_tenths: u64, steal_tenths: u64| {
         with_window(move |record| {
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             let tenth = window.duration_nanoseconds / 10;
             window.node = Some(NodeCpu {
                 busy_nanoseconds: busy_tenths * tenth,
@@ -122,13 +122,7 @@ fn a_point_without_a_valid_trial_shows_its_numbers_and_has_no_peak() {
         "sweeps": {"throughput": {"connections": [50]}},
     }));
     let mut records = all_measured(&run);
-    let window = records[0]
-        .document
-        .as_mut()
-        .unwrap()
-        .timed
-        .as_mut()
-        .unwrap();
+    let window = records[0].load_mut().unwrap().timed.as_mut().unwrap();
     window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
     let summary = summarize(&run, &records);
     assert_eq!(summary.trustworthy, Some(false));
@@ -151,7 +145,7 @@ fn a_point_without_a_valid_trial_shows_its_numbers_and_has_no_peak() {
 fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
     type Plant = fn(&mut Record);
     fn window(record: &mut Record) -> &mut TimedWindow {
-        record.document.as_mut().unwrap().timed.as_mut().unwrap()
+        record.load_mut().unwrap().timed.as_mut().unwrap()
     }
     let plants: [(Reason, usize, Plant); 5] = [
         // A warm window of 300 requests is too short to say anything of the node.
@@ -202,7 +196,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
 fn a_node_that_changed_within_a_trial_and_back_is_doubted() {
     let run = run();
     let mut records = all_measured(&run);
-    let environment = &mut records[0].document.as_mut().unwrap().environment;
+    let environment = &mut records[0].load_mut().unwrap().environment;
     let mut before = environment.clone();
     before.facts.insert("governor".into(), "powersave".into());
     before.facts.insert("swap".into(), "off".into());
@@ -222,7 +216,7 @@ fn a_node_that_changed_within_a_trial_and_back_is_doubted() {
 #[test]
 fn a_node_that_changed_leaves_nothing_to_compare() {
     let summary = with_window(|record| {
-        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        let facts = &mut record.load_mut().unwrap().environment.facts;
         facts.insert("governor".into(), "powersave".into());
     });
     assert!(summary.comparisons.is_empty());
@@ -237,7 +231,7 @@ fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
     let one = records
         .iter_mut()
         .find(|r| r.trial.cell.point != Point::WarmLatency);
-    let document = one.unwrap().document.as_mut().unwrap();
+    let document = one.unwrap().load_mut().unwrap();
     document.timed.as_mut().unwrap().discarded = Some(DiscardedWindow {
         rps: 39_234.567,
         others_cpu_share: Some(0.283),
@@ -260,7 +254,7 @@ fn a_trial_that_was_measured_once_more_is_counted_and_told_in_its_row() {
 #[test]
 fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
     let summary = with_window(|record| {
-        let facts = &mut record.document.as_mut().unwrap().environment.facts;
+        let facts = &mut record.load_mut().unwrap().environment.facts;
         facts.insert("governor".into(), "powersave".into());
     });
     assert_eq!(reasons(&summary), [Reason::EnvironmentDrifted]);
@@ -292,7 +286,7 @@ fn windows_in_which_noise_cannot_be_judged_are_noted_once_with_the_reason() {
     for plant in plants {
         let summary = with_window(|record| {
             if record.trial.cell.point != Point::WarmLatency {
-                plant(record.document.as_mut().unwrap().timed.as_mut().unwrap());
+                plant(record.load_mut().unwrap().timed.as_mut().unwrap());
             }
         });
         assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);

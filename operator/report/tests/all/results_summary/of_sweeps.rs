@@ -57,7 +57,9 @@ fn an_undecided_density_is_noted_with_the_blocks_that_it_would_take() {
     let note = doubt(&summary, Reason::HighVariance);
     assert!(!note.breaks_trust);
     assert!(
-        note.message.contains("memory per instance of embedded on hello (") && note.message.contains("blocks"),
+        note.message
+            .contains("memory per instance of embedded on hello (")
+            && note.message.contains("blocks"),
         "{note:?}"
     );
     let decided = density([20; 5].map(Some));

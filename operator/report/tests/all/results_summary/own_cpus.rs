@@ -11,7 +11,7 @@ use super::support::{doubt, reasons, with_window};
 /// one CPU.
 fn with_generator(on: &'static str, tenths: u64) -> Summary {
     with_window(move |record: &mut Record| {
-        let document = record.document.as_mut().unwrap();
+        let document = record.load_mut().unwrap();
         let facts = &mut document.environment.facts;
         facts.insert("cpus".into(), "0-7".into());
         document.cpus = Some(CpuLists {

@@ -58,7 +58,7 @@ pub fn noisy_records(blocks: &[u32]) -> Vec<Record> {
     let is_noisy =
         |t: &TrialId| is_embedded_hello(t) && t.cell.point == at && blocks.contains(&t.block);
     for record in records.iter_mut().filter(|r| is_noisy(&r.trial)) {
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
     }
     records
@@ -74,7 +74,7 @@ pub fn with_twin(factor: f64) -> Summary {
         |t| t.cell.variant == "baseline-twin",
         |t, position| {
             let mut record = measured(t, position);
-            let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.fortio = slower(window.fortio.clone(), factor);
             record
         },

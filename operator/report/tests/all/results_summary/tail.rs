@@ -26,7 +26,7 @@ fn a_tail_of_one_trial_in_five_is_in_the_p999_and_in_no_median() {
     let second = |t: &TrialId| is_embedded_hello(t) && t.cell.point == at && t.block == 2;
     replace(&mut records, second, |trial, position| {
         let mut record = measured(trial, position);
-        let window = record.document.as_mut().unwrap().timed.as_mut().unwrap();
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         window.fortio = slower(fortio("ok"), 20.0);
         record
     });

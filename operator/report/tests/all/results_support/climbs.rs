@@ -25,7 +25,7 @@ fn climb(
     ladder: &[u32],
     memory: impl Fn(&TrialId, u32) -> DensityMemory,
 ) -> Record {
-    let load = first_instance(&trial).document.expect("a load");
+    let load = first_instance(&trial).load().expect("a load").clone();
     let window = load.timed.expect("a window");
     let below = std::iter::once(0).chain(ladder.iter().copied());
     let steps = ladder.iter().zip(below);
@@ -49,7 +49,7 @@ fn climb(
         environment: load.environment,
     };
     Record {
-        density: Some(document),
+        evidence: Some(document.into()),
         ..record(trial, position, Outcome::Measured, None)
     }
 }
@@ -71,7 +71,7 @@ pub fn windows(
 ) -> impl Iterator<Item = &mut TimedWindow> {
     let picked = records.iter_mut().filter(move |r| which(&r.trial));
     picked.map(move |record| {
-        let document = record.density.as_mut().expect("a climb");
+        let document = record.density_mut().expect("a climb");
         &mut document.steps[step].first
     })
 }

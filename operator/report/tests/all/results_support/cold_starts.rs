@@ -157,9 +157,7 @@ pub fn record(trial: TrialId, position: u32) -> Record {
             image: format!("wasmbench/{}:0.1.0", trial.cell.variant),
             ..SubjectFacts::default()
         }),
-        document: None,
-        cold_start: Some(document(&trial)),
-        density: None,
+        evidence: Some(document(&trial).into()),
         trial,
     }
 }
@@ -189,5 +187,5 @@ pub fn hares(records: &mut [Record]) -> impl Iterator<Item = &mut ColdStartDocum
             && record.trial.cell.point == Point::ColdStart { concurrency: 1 }
     };
     let hares = records.iter_mut().filter(of_hare);
-    hares.map(|record| record.cold_start.as_mut().unwrap())
+    hares.map(|record| record.cold_start_mut().unwrap())
 }

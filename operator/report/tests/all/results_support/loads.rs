@@ -46,7 +46,7 @@ pub fn measured(trial: TrialId, position: u32) -> Record {
     let window = open_loop(trial.cell.point, factor);
     let fortio = Some(slower(fortio(name), factor));
     let mut record = record(trial, position, Outcome::Measured, fortio);
-    if let Some(timed) = record.document.as_mut().and_then(|d| d.timed.as_mut()) {
+    if let Some(timed) = record.load_mut().and_then(|d| d.timed.as_mut()) {
         timed.open_loop = window;
     }
     record

@@ -29,7 +29,7 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
     Record {
         schema: RECORD_SCHEMA.into(),
         run_uid: UID.into(),
-        document: fortio.map(|fortio| document(&trial.cell, fortio, began_at(position))),
+        evidence: fortio.map(|fortio| document(&trial.cell, fortio, began_at(position)).into()),
         trial,
         position,
         outcome,
@@ -37,8 +37,6 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         recorded_at: recorded_at(position),
         noise: NoiseRule::Exclude,
         subject: Some(subject),
-        cold_start: None,
-        density: None,
     }
 }
 

@@ -1,0 +1,67 @@
+//! What a probe printed of a trial, whatever its sweep.
+
+use serde::Serialize;
+
+use crate::wire::cold_start::ColdStartDocument;
+use crate::wire::density::DensityDocument;
+use crate::wire::document::{Environment, LoadDocument};
+
+/// The document of a trial. In a record each kind has a field of its own.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub enum Evidence {
+    /// Of a load.
+    #[serde(rename = "document")]
+    Load(Box<LoadDocument>),
+    /// Of cold starts.
+    ColdStart(Box<ColdStartDocument>),
+    /// Of density.
+    Density(Box<DensityDocument>),
+}
+
+impl Evidence {
+    /// The environment that the probe saw.
+    pub fn environment(&self) -> &Environment {
+        match self {
+            Self::Load(document) => &document.environment,
+            Self::ColdStart(document) => &document.environment,
+            Self::Density(document) => &document.environment,
+        }
+    }
+
+    /// Version of the probe.
+    pub fn probe_version(&self) -> &str {
+        match self {
+            Self::Load(document) => &document.probe_version,
+            Self::ColdStart(document) => &document.probe_version,
+            Self::Density(document) => &document.probe_version,
+        }
+    }
+
+    /// Version of the load generator, where there is a load.
+    pub fn fortio_version(&self) -> Option<&str> {
+        match self {
+            Self::Load(document) => Some(&document.fortio_version),
+            Self::ColdStart(_) => None,
+            Self::Density(document) => Some(&document.fortio_version),
+        }
+    }
+}
+
+impl From<LoadDocument> for Evidence {
+    fn from(document: LoadDocument) -> Self {
+        Self::Load(Box::new(document))
+    }
+}
+
+impl From<ColdStartDocument> for Evidence {
+    fn from(document: ColdStartDocument) -> Self {
+        Self::ColdStart(Box::new(document))
+    }
+}
+
+impl From<DensityDocument> for Evidence {
+    fn from(document: DensityDocument) -> Self {
+        Self::Density(Box::new(document))
+    }
+}
