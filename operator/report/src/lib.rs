@@ -1,6 +1,6 @@
 //! What people see: a summary in, text out. Pure: the operator and `kubectl wasmbench report` produce identical bytes.
 //!
-//! Reading order: [`table`] (aligned text and Markdown), [`tables`] (those of loads), [`coldstart`], [`density`] and
+//! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
 //! [`open_loop`] (what these have more), [`rows`] and [`status`] (the status of a run), [`terminal`] (`kubectl wasmbench
 //! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) and [`across`] (two runs).
 
@@ -14,6 +14,7 @@ pub mod json;
 pub mod markdown;
 pub mod open_loop;
 pub mod rows;
+mod sheet;
 pub mod status;
 pub mod table;
 pub mod tables;

@@ -11,7 +11,8 @@ use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
 use wasmbench_results::{substrate, words};
 
-use crate::table::{Align, Table, ascii, escape, lines};
+use crate::sheet::Sheet;
+use crate::table::{ascii, escape, lines};
 use crate::{coldstart, density, open_loop, tables};
 
 /// Longest note on trials that are left out, in bytes.
@@ -130,10 +131,10 @@ fn doubt(doubt: &Doubt) -> String {
 }
 
 fn compared(summary: &Summary) -> String {
-    let mut workloads = Table::new(&[("Workload", Align::Left), ("Request", Align::Left)]);
-    for workload in &summary.compared.workloads {
-        workloads.row(&[workload.name.clone(), workload.what.clone()]);
-    }
+    let workloads = Sheet::of(&summary.compared.workloads)
+        .left("Workload", |workload| workload.name.clone())
+        .left("Request", |workload| workload.what.clone())
+        .table();
     format!(
         "## What was compared\n\n{}\n{}\n{}- {} block(s): each repeats every cell once with a \
          fresh pod, in an order shuffled with seed {}\n{}",

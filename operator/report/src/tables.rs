@@ -3,78 +3,52 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use wasmbench_api::status::NotApplicable;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::statistics::Spread;
-use wasmbench_results::summary::Summary;
+use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::trial::{Discarded, Trial, TrialState};
 
-use crate::table::{Align, Table};
+use crate::sheet::Sheet;
+use crate::table::Table;
 
 /// Longest message in a report; `summary.json` has more of it.
 const MAX_SHOWN_CHARS: usize = 256;
 
 /// What variants cannot do by their definition.
 pub fn not_applicable(summary: &Summary) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("What", Align::Left),
-        ("Because", Align::Left),
-    ]);
-    for left_out in &summary.not_applicable {
-        let NotApplicable {
-            variant,
-            what,
-            reason,
-        } = left_out.clone();
-        table.row(&[variant, what, reason]);
-    }
-    table
+    Sheet::of(&summary.not_applicable)
+        .left("Variant", |one| one.variant.clone())
+        .left("What", |one| one.what.clone())
+        .left("Because", |one| one.reason.clone())
+        .table()
 }
 
 /// The variants with what ran as each.
 pub fn variants(summary: &Summary) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("What", Align::Left),
-        ("RuntimeClass", Align::Left),
-        ("Image", Align::Left),
-    ]);
-    let joined = |set: Option<&BTreeSet<String>>| {
-        let all: Vec<&str> = set.into_iter().flatten().map(String::as_str).collect();
-        if all.is_empty() {
-            NOTHING.to_owned()
-        } else {
-            all.join(", ")
-        }
+    let images = |variant: &Named| {
+        let mut all = summary.environment.variants.iter();
+        all.find(|images| images.variant == variant.name)
     };
-    for variant in &summary.compared.variants {
-        let images = summary
-            .environment
-            .variants
-            .iter()
-            .find(|i| i.variant == variant.name);
-        let ids = images.map(|i| {
-            if i.image_ids.is_empty() {
-                &i.images
-            } else {
-                &i.image_ids
-            }
-        });
-        table.row(&[
-            with_mark(&variant.name, &summary.baseline),
-            variant.what.clone(),
-            joined(images.map(|i| &i.runtime_classes)),
-            joined(ids),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    Sheet::of(&summary.compared.variants)
+        .left("Variant", |one| with_mark(&one.name, &summary.baseline))
+        .left("What", |one| one.what.clone())
+        .left("RuntimeClass", |one| joined(&images(one)?.runtime_classes))
+        .left("Image", |one| {
+            let images = images(one)?;
+            joined(&images.image_ids).or_else(|| joined(&images.images))
+        })
+        .table()
+}
+
+fn joined(set: &BTreeSet<String>) -> Option<String> {
+    let all: Vec<&str> = set.iter().map(String::as_str).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// What loads are compared by, in the order of the columns.
@@ -87,59 +61,50 @@ pub const OF_LOADS: [Metric; 4] = [
 
 /// Ratios of loads to the baseline under one workload, one row per variant that could be compared.
 pub fn ratios(summary: &Summary, workload: &str) -> Table {
-    let mut header = vec![("Variant", Align::Left)];
-    header.extend(OF_LOADS.map(|metric| (metric.measure().title, Align::Right)));
-    header.extend([("Connections", Align::Right), ("Blocks", Align::Right)]);
-    let mut table = Table::new(&header);
-    for variant in &summary.compared.variants {
-        let found = |metric: Metric| {
-            summary
-                .comparisons
+    let found = |variant: &Named, metric: Metric| {
+        let mut all = summary.comparisons.iter();
+        all.find(|c| c.metric == metric && c.variant == variant.name && c.workload == workload)
+    };
+    let of_loads = |variant: &Named| -> Vec<&Comparison> {
+        let all = OF_LOADS.into_iter();
+        all.filter_map(|metric| found(variant, metric)).collect()
+    };
+    let variants = summary.compared.variants.iter();
+    let compared = variants.filter(|variant| !of_loads(variant).is_empty());
+    Sheet::of(compared)
+        .left("Variant", |one| one.name.clone())
+        .for_each(OF_LOADS, |sheet, metric| {
+            sheet.right(metric.measure().title, move |one| {
+                found(one, metric).map(Comparison::words)
+            })
+        })
+        .right("Connections", |one| {
+            of_loads(one)
                 .iter()
-                .find(|c| c.metric == metric && c.variant == variant.name && c.workload == workload)
-        };
-        let found = OF_LOADS.map(found);
-        let Some(fewest) = found.iter().flatten().map(|c| c.estimate.blocks).min() else {
-            continue;
-        };
-        let connections = found.iter().flatten().find_map(|c| match c.point {
-            Point::Throughput { connections } => Some(connections.to_string()),
-            Point::WarmLatency
-            | Point::OpenLoop { .. }
-            | Point::ColdStart { .. }
-            | Point::Density => None,
-        });
-        let mut row = vec![variant.name.clone()];
-        row.extend(found.map(|one| one.map_or_else(|| NOTHING.to_owned(), Comparison::words)));
-        row.push(connections.unwrap_or_else(|| NOTHING.to_owned()));
-        row.push(fewest.to_string());
-        table.row(&row);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+                .find_map(|compared| match compared.point {
+                    Point::Throughput { connections } => Some(connections.to_string()),
+                    Point::WarmLatency
+                    | Point::OpenLoop { .. }
+                    | Point::ColdStart { .. }
+                    | Point::Density => None,
+                })
+        })
+        .right("Blocks", |one| {
+            let blocks = of_loads(one).into_iter().map(|found| found.estimate.blocks);
+            blocks.min().map(|blocks| blocks.to_string())
+        })
+        .table()
 }
 
 /// The baseline against its twin under one workload, one row per measure.
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Metric", Align::Left),
-        ("Twin", Align::Right),
-        ("Interval", Align::Right),
-        ("Floor", Align::Right),
-    ]);
     let floors = summary.noise_floors.iter();
-    for floor in floors.filter(|floor| floor.workload == workload) {
-        let interval = floor.estimate.interval_words();
-        table.row(&[
-            floor.metric.at(floor.point),
-            units::ratio(floor.estimate.ratio),
-            interval.unwrap_or_else(|| NOTHING.to_owned()),
-            floor
-                .factor
-                .map_or_else(|| NOTHING.to_owned(), units::excess),
-        ]);
-    }
-    table
+    Sheet::of(floors.filter(|floor| floor.workload == workload))
+        .left("Metric", |floor| floor.metric.at(floor.point))
+        .right("Twin", |floor| units::ratio(floor.estimate.ratio))
+        .right("Interval", |floor| floor.estimate.interval_words())
+        .right("Floor", |floor| floor.factor.map(units::excess))
+        .table()
 }
 
 /// The name of a variant, marked when it is the baseline.
@@ -154,68 +119,51 @@ pub fn with_mark(variant: &str, baseline: &str) -> String {
 
 /// The points of one workload, one row per variant and sweep point.
 pub fn points(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Sweep", Align::Left),
-        ("Connections", Align::Right),
-        ("Valid", Align::Right),
-        ("Requests/s", Align::Right),
-        ("Interval", Align::Right),
-        ("p50", Align::Right),
-        ("Interval", Align::Right),
-        ("p90", Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-        ("CPU/request", Align::Right),
-        ("Memory", Align::Right),
-        ("Generator CPU", Align::Right),
-        ("Of ceiling", Align::Right),
-        ("Point", Align::Left),
-    ]);
-    for cell in summary
-        .cells
-        .iter()
-        .filter(|cell| cell.workload == workload && cell.sweep != Sweep::OpenLoop)
-    {
-        let knee = knee(&summary.cells, &cell.variant, workload);
-        table.row(&point(cell, knee));
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let closed = summary.cells.iter();
+    let closed = closed.filter(|cell| cell.workload == workload && cell.sweep != Sweep::OpenLoop);
+    let median =
+        |spread: Option<Spread>, unit: fn(f64) -> String| spread.map(|spread| unit(spread.median));
+    let interval = |cell: &CellSummary, spread: Option<Spread>, unit: fn(f64) -> String| {
+        let spread = spread.filter(|_| cell.counts.valid > 1)?;
+        Some(format!("{} to {}", unit(spread.low), unit(spread.high)))
+    };
+    Sheet::of(closed)
+        .left("Variant", |cell| cell.variant.clone())
+        .left("Sweep", |cell| sweep_name(cell.sweep))
+        .right("Connections", |cell| cell.connections)
+        .right("Valid", |cell| valid(cell.counts))
+        .right("Requests/s", |cell| median(cell.rps, units::rate))
+        .right("Interval", |cell| interval(cell, cell.rps, units::rate))
+        .right("p50", |cell| median(cell.p50_microseconds, units::micros))
+        .right("Interval", |cell| {
+            interval(cell, cell.p50_microseconds, units::micros)
+        })
+        .right("p90", |cell| {
+            let p90 = median(cell.p90_microseconds, units::micros)?;
+            Some(marked(p90, cell.p90_carried()))
+        })
+        .right("p99", |cell| {
+            let p99 = median(cell.p99_microseconds, units::micros)?;
+            Some(marked(p99, cell.p99_carried))
+        })
+        .right("p99.9", |cell| cell.p999_microseconds.map(units::micros))
+        .right("CPU/request", |cell| {
+            median(cell.cpu_microseconds_per_request, units::micros)
+        })
+        .right("Memory", |cell| median(cell.memory_bytes, units::bytes))
+        .right("Generator CPU", |cell| {
+            cell.generator_cpu_share_max.map(units::percent)
+        })
+        .right("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
+        .left("Point", |cell| {
+            standing(cell, knee(&summary.cells, &cell.variant, workload))
+        })
+        .table()
 }
 
-fn point(cell: &CellSummary, knee: Option<&CellSummary>) -> Vec<String> {
-    let median = |spread: Option<Spread>, unit: fn(f64) -> String| {
-        spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
-    };
-    let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
-        Some(spread) if cell.counts.valid > 1 => {
-            format!("{} to {}", unit(spread.low), unit(spread.high))
-        }
-        _ => NOTHING.to_owned(),
-    };
-    let p90 = median(cell.p90_microseconds, units::micros);
-    let p99 = median(cell.p99_microseconds, units::micros);
-    vec![
-        cell.variant.clone(),
-        sweep_name(cell.sweep).to_owned(),
-        cell.connections.to_string(),
-        format!("{}/{}", cell.counts.valid, cell.counts.planned),
-        median(cell.rps, units::rate),
-        interval(cell.rps, units::rate),
-        median(cell.p50_microseconds, units::micros),
-        interval(cell.p50_microseconds, units::micros),
-        marked(p90, cell.p90_carried()),
-        marked(p99, cell.p99_carried),
-        cell.p999_microseconds
-            .map_or_else(|| NOTHING.to_owned(), units::micros),
-        median(cell.cpu_microseconds_per_request, units::micros),
-        median(cell.memory_bytes, units::bytes),
-        cell.generator_cpu_share_max
-            .map_or_else(|| NOTHING.to_owned(), units::percent),
-        of_ceiling(cell).map_or_else(|| NOTHING.to_owned(), units::percent),
-        standing(cell, knee),
-    ]
+/// The valid trials of those planned.
+pub fn valid(counts: TrialCounts) -> String {
+    format!("{}/{}", counts.valid, counts.planned)
 }
 
 /// Little's law at the knee: connections = rate x mean latency.
@@ -262,79 +210,69 @@ pub fn sweep_name(sweep: Sweep) -> &'static str {
 
 /// The first `limit` trials with their numbers, by cell and block.
 pub fn trials(summary: &Summary, limit: usize) -> Table {
-    let mut table = Table::new(&[
-        ("Trial", Align::Left),
-        ("Order", Align::Right),
-        ("State", Align::Left),
-        ("Requests", Align::Right),
-        ("Failed", Align::Right),
-        ("Requests/s", Align::Right),
-        ("p50", Align::Right),
-        ("p90", Align::Right),
-        ("p99", Align::Right),
-        ("From schedule", Align::Right),
-        ("CPU/request", Align::Right),
-        ("Memory", Align::Right),
-        ("Generator CPU", Align::Right),
-        ("Others' CPU", Align::Right),
-        ("Thrown away", Align::Left),
-    ]);
-    let all = summary
-        .cells
-        .iter()
-        .flat_map(|cell| cell.trials.iter().map(move |t| (cell, t)));
-    for (cell, trial) in all.take(limit) {
-        table.row(&trial_row(cell, trial));
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let all = summary.cells.iter();
+    let all = all.flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
+    Sheet::of(all.take(limit))
+        .left("Trial", |(cell, trial)| {
+            let (variant, workload) = (&cell.variant, &cell.workload);
+            format!("{variant}/{workload}/{}/b{}", point_name(cell), trial.block)
+        })
+        .right("Order", |(_, trial)| trial.position + 1)
+        .left("State", |(_, trial)| state(trial))
+        .right("Requests", |(_, trial)| {
+            is_counted(trial).then(|| trial.metrics.requests.to_string())
+        })
+        .right("Failed", |(_, trial)| {
+            is_counted(trial).then(|| trial.metrics.errors.to_string())
+        })
+        .right("Requests/s", |(_, trial)| {
+            trial.metrics.rps.map(units::rate)
+        })
+        .right("p50", |(_, trial)| trial.metrics.p50.map(units::micros))
+        .right("p90", |(_, trial)| trial.metrics.p90.map(units::micros))
+        .right("p99", |(_, trial)| trial.metrics.p99.map(units::micros))
+        .right("From schedule", |(_, trial)| {
+            let times = trial.metrics.open_loop?;
+            Some(units::micros(times.p99_microseconds))
+        })
+        .right("CPU/request", |(_, trial)| {
+            trial.metrics.cpu.map(units::micros)
+        })
+        .right("Memory", |(_, trial)| {
+            trial.metrics.memory.map(|bytes| units::bytes(bytes as f64))
+        })
+        .right("Generator CPU", |(_, trial)| {
+            trial.metrics.generator_cpu_share.map(units::percent)
+        })
+        .right("Others' CPU", |(_, trial)| {
+            trial.metrics.others_cpu_share.map(units::percent)
+        })
+        .left("Thrown away", |(_, trial)| {
+            trial.metrics.discarded.as_ref().map(thrown_away)
+        })
+        .table()
 }
 
-fn trial_row(cell: &CellSummary, trial: &Trial) -> Vec<String> {
-    let m = &trial.metrics;
-    let number = |value: Option<f64>, unit: fn(f64) -> String| {
-        value.map_or_else(|| NOTHING.to_owned(), unit)
-    };
-    // Nobody counted the requests of a trial without a measurement.
-    let is_measured = matches!(trial.state, TrialState::Valid | TrialState::Invalid);
-    let is_counted = is_measured || m.requests + m.errors > 0;
-    let count = |requests: u64| {
-        let counted = is_counted.then(|| requests.to_string());
-        counted.unwrap_or_else(|| NOTHING.to_owned())
-    };
-    let point = match cell.sweep {
+fn point_name(cell: &CellSummary) -> String {
+    match cell.sweep {
         Sweep::WarmLatency => "warm".to_owned(),
         Sweep::Throughput => format!("c{}", cell.connections),
         Sweep::OpenLoop => format!("open-p{}", cell.percent_of_peak.unwrap_or_default()),
-    };
-    let state = match (&trial.reason, trial.state) {
-        (_, TrialState::Valid) | (None, _) => <&str>::from(trial.state).to_owned(),
-        (Some(reason), state) => format!("{}: {reason}", <&str>::from(state)),
-    };
-    vec![
-        format!(
-            "{}/{}/{point}/b{}",
-            cell.variant, cell.workload, trial.block
-        ),
-        (trial.position + 1).to_string(),
-        state,
-        count(m.requests),
-        count(m.errors),
-        number(m.rps, units::rate),
-        number(m.p50, units::micros),
-        number(m.p90, units::micros),
-        number(m.p99, units::micros),
-        number(
-            m.open_loop.map(|times| times.p99_microseconds),
-            units::micros,
-        ),
-        number(m.cpu, units::micros),
-        number(m.memory.map(|bytes| bytes as f64), units::bytes),
-        number(m.generator_cpu_share, units::percent),
-        number(m.others_cpu_share, units::percent),
-        m.discarded
-            .map_or_else(|| NOTHING.to_owned(), |window| thrown_away(&window)),
-    ]
+    }
+}
+
+fn state(trial: &Trial) -> String {
+    let state: &str = trial.state.into();
+    match (&trial.reason, trial.state) {
+        (_, TrialState::Valid) | (None, _) => state.to_owned(),
+        (Some(reason), _) => format!("{state}: {reason}"),
+    }
+}
+
+/// Nobody counted the requests of a trial without a measurement.
+fn is_counted(trial: &Trial) -> bool {
+    let is_measured = matches!(trial.state, TrialState::Valid | TrialState::Invalid);
+    is_measured || trial.metrics.requests + trial.metrics.errors > 0
 }
 
 /// `39.2k/s: 28 % used by others`.
@@ -345,25 +283,14 @@ fn thrown_away(window: &Discarded) -> String {
 
 /// Distinct reasons for trials without a measurement, the most frequent first.
 pub fn failures(summary: &Summary) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Reason", Align::Left),
-        ("Failed", Align::Right),
-        ("Skipped", Align::Right),
-        ("First trial", Align::Left),
-        ("Message", Align::Left),
-    ]);
-    for group in &summary.failures {
-        table.row(&[
-            group.variant.clone(),
-            group.reason.clone(),
-            group.failed.to_string(),
-            group.skipped.to_string(),
-            group.first.clone(),
-            cut(&group.message, MAX_SHOWN_CHARS),
-        ]);
-    }
-    table
+    Sheet::of(&summary.failures)
+        .left("Variant", |group| group.variant.clone())
+        .left("Reason", |group| group.reason.clone())
+        .right("Failed", |group| group.failed)
+        .right("Skipped", |group| group.skipped)
+        .left("First trial", |group| group.first.clone())
+        .left("Message", |group| cut(&group.message, MAX_SHOWN_CHARS))
+        .table()
 }
 
 /// What the table leaves out, in a sentence; `None` when it leaves out nothing.

@@ -6,11 +6,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
-use wasmbench_core::units::{self, NOTHING, cut, judged_ratio};
+use wasmbench_core::units::{self, cut, judged_ratio, marked};
+use wasmbench_results::measure::Metric;
 use wasmbench_results::trial;
 
-use crate::table::{Align, Table, ascii, lines};
-use crate::tables::with_mark;
+use crate::sheet::Sheet;
+use crate::table::{Table, ascii, lines};
+use crate::tables::{OF_LOADS, with_mark};
 use crate::{coldstart, density, open_loop};
 
 /// Longest list of the invalid points of a row.
@@ -138,70 +140,54 @@ fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64
 
 /// What each variant does by itself.
 fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
-    let mut table = Table::new(&[
-        ("VARIANT", Align::Left),
-        ("WARM P50", Align::Right),
-        ("WARM P99", Align::Right),
-        ("PEAK REQ/S", Align::Right),
-        ("CONNS", Align::Right),
-        ("P50", Align::Right),
-        ("P99", Align::Right),
-        ("CPU/REQ", Align::Right),
-        ("MEMORY", Align::Right),
-        ("INVALID", Align::Left),
-    ]);
-    for row in rows {
-        table.row(&number_cells(row, baseline, spec));
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let warm = |row: &SummaryRow| row.warm_latency.clone();
+    let p50 = |point: Option<PointSummary>| Some(units::micros(point?.p50_microseconds));
+    let p99 = |point: Option<PointSummary>, requests: u64| {
+        let p99 = units::micros(point?.p99_microseconds);
+        Some(marked(p99, trial::carries(requests, 100)))
+    };
+    Sheet::of(rows)
+        .left("VARIANT", |row| with_mark(&row.variant, baseline))
+        .right("WARM P50", |row| p50(warm(row)))
+        .right("WARM P99", |row| p99(warm(row), warm_requests(spec)))
+        .right("PEAK REQ/S", |row| {
+            row.throughput.as_ref()?.peak_rps.map(units::rate)
+        })
+        .right("CONNS", |row| {
+            let connections = row.throughput.as_ref()?.at_connections?;
+            Some(connections.to_string())
+        })
+        .right("P50", |row| p50(peak(row)))
+        .right("P99", |row| {
+            p99(peak(row), loaded_requests(spec, peak(row).as_ref()))
+        })
+        .right("CPU/REQ", |row| {
+            let used = resources(row)?.cpu_microseconds_per_request;
+            used.map(units::micros)
+        })
+        .right("MEMORY", |row| {
+            let bytes = resources(row)?.memory_bytes;
+            bytes.map(|bytes| units::bytes(bytes as f64))
+        })
+        .left("INVALID", |row| invalid(row))
+        .table()
 }
 
-fn number_cells(row: &SummaryRow, baseline: &str, spec: &BenchmarkRunSpec) -> Vec<String> {
-    let nothing = || NOTHING.to_owned();
-    let warm = row.warm_latency.as_ref();
-    let throughput = row.throughput.as_ref();
-    let peak = throughput.and_then(|t| {
-        t.points
-            .iter()
-            .find(|point| Some(point.connections) == t.at_connections)
-    });
-    // Resources are those of the loaded subject, and of the warm one only without a load: where no load
-    // is valid, the warm one must not stand in for it.
-    let loaded = if throughput.is_some() { peak } else { warm };
-    let p50 = |point: Option<&PointSummary>| {
-        point.map_or_else(nothing, |point| units::micros(point.p50_microseconds))
-    };
-    let p99 = |point: Option<&PointSummary>, requests: u64| {
-        let tilde = if trial::carries(requests, 100) {
-            ""
-        } else {
-            "~"
-        };
-        point.map_or_else(nothing, |point| {
-            format!("{tilde}{}", units::micros(point.p99_microseconds))
-        })
-    };
-    vec![
-        with_mark(&row.variant, baseline),
-        p50(warm),
-        p99(warm, warm_requests(spec)),
-        throughput
-            .and_then(|t| t.peak_rps)
-            .map_or_else(nothing, units::rate),
-        throughput
-            .and_then(|t| t.at_connections)
-            .map_or_else(nothing, |at| at.to_string()),
-        p50(peak),
-        p99(peak, loaded_requests(spec, peak)),
-        loaded
-            .and_then(|p| p.cpu_microseconds_per_request)
-            .map_or_else(nothing, units::micros),
-        loaded
-            .and_then(|p| p.memory_bytes)
-            .map_or_else(nothing, |b| units::bytes(b as f64)),
-        invalid(row).unwrap_or_else(nothing),
-    ]
+fn peak(row: &SummaryRow) -> Option<PointSummary> {
+    let throughput = row.throughput.as_ref()?;
+    let mut points = throughput.points.iter();
+    let at = throughput.at_connections;
+    points.find(|point| Some(point.connections) == at).cloned()
+}
+
+/// Resources are those of the loaded subject, and of the warm one only without a load: where no load is valid, the
+/// warm one must not stand in for it.
+fn resources(row: &SummaryRow) -> Option<PointSummary> {
+    if row.throughput.is_some() {
+        peak(row)
+    } else {
+        row.warm_latency.clone()
+    }
 }
 
 /// Which points of a row are invalid, and why: `warm: NodeNoisy; at 10, 50 connections: Throttled`.
@@ -227,60 +213,58 @@ fn invalid(row: &SummaryRow) -> Option<String> {
     (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
 }
 
-/// The metrics of a status, in the order of the columns.
-const METRICS: [&str; 4] = ["throughputRps", "warmP50", "cpuPerRequest", "memory"];
+/// A row of ratios: a variant's, or the noise floor of all.
+enum Compared<'a> {
+    Variant(&'a SummaryRow),
+    Floor,
+}
 
 /// What each variant is as a multiple of the baseline.
 fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
-    let title = format!("VERSUS {baseline}");
-    let mut table = Table::new(&[
-        (&title, Align::Left),
-        ("THROUGHPUT", Align::Right),
-        ("WARM P50", Align::Right),
-        ("CPU/REQ", Align::Right),
-        ("MEMORY", Align::Right),
-        ("BLOCKS", Align::Right),
-    ]);
-    for row in rows.iter().filter(|row| !row.versus_baseline.is_empty()) {
-        let ratio = |metric: &str| {
-            let found = row
-                .versus_baseline
-                .iter()
-                .find(|ratio| ratio.metric == metric);
-            found.map_or_else(
-                || NOTHING.to_owned(),
-                |r| judged_ratio(r.ratio, r.low.zip(r.high), &words(&r.verdict)),
-            )
-        };
-        let blocks = row
-            .versus_baseline
-            .iter()
-            .map(|ratio| ratio.blocks)
-            .min()
-            .unwrap_or_default();
-        let mut cells = vec![row.variant.clone()];
-        cells.extend(METRICS.map(ratio));
-        cells.push(blocks.to_string());
-        table.row(&cells);
-    }
-    let floor = |metric: &str| {
-        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
-        let floors = ratios
-            .filter(|r| r.metric == metric)
-            .filter_map(|r| r.noise_floor);
-        floors
-            .reduce(f64::max)
-            .map_or_else(|| NOTHING.to_owned(), units::excess)
+    let id = |metric: Metric| -> &'static str { metric.into() };
+    let ratio = move |row: &SummaryRow, metric: Metric| {
+        let mut all = row.versus_baseline.iter();
+        let found = all.find(|ratio| ratio.metric == id(metric))?;
+        let verdict = words(&found.verdict);
+        Some(judged_ratio(
+            found.ratio,
+            found.low.zip(found.high),
+            &verdict,
+        ))
     };
-    let floors = METRICS.map(floor);
-    if floors.iter().any(|floor| floor != NOTHING) {
-        let mut row = vec!["noise floor".to_owned()];
-        row.extend(floors);
-        row.push(NOTHING.to_owned());
-        table.row(&row);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let floor = |metric: Metric| {
+        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        let floors = ratios.filter(|ratio| ratio.metric == id(metric));
+        let largest = floors
+            .filter_map(|ratio| ratio.noise_floor)
+            .reduce(f64::max);
+        largest.map(units::excess)
+    };
+    let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
+    let compared = compared.map(|row| Compared::Variant(row));
+    let has_floor = OF_LOADS.into_iter().any(|metric| floor(metric).is_some());
+    Sheet::of(compared.chain(has_floor.then_some(Compared::Floor)))
+        .left(format!("VERSUS {baseline}"), |row| match row {
+            Compared::Variant(row) => row.variant.clone(),
+            Compared::Floor => "noise floor".to_owned(),
+        })
+        .for_each(OF_LOADS, |sheet, metric| {
+            sheet.right(
+                metric.measure().title.to_uppercase(),
+                move |row| match row {
+                    Compared::Variant(row) => ratio(row, metric),
+                    Compared::Floor => floor(metric),
+                },
+            )
+        })
+        .right("BLOCKS", |row| match row {
+            Compared::Variant(row) => {
+                let blocks = row.versus_baseline.iter().map(|ratio| ratio.blocks);
+                blocks.min().map(|blocks| blocks.to_string())
+            }
+            Compared::Floor => None,
+        })
+        .table()
 }
 
 /// A verdict of a status in words: `NotResolvable` as `not resolvable`.

@@ -2,30 +2,26 @@
 //! twin it is the noise floor.
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::units::{self, NOTHING};
+use wasmbench_core::units;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::comparison::{Comparison, Estimate, NoiseFloor};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
 /// The ratio with its interval and its verdict.
-pub fn words(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> String {
-    let words = if cell.variant() == TWIN {
+pub fn words(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> Option<String> {
+    if cell.variant() == TWIN {
         summary.noise_floor(cell, metric).map(NoiseFloor::words)
     } else {
         summary.comparison(cell, metric).map(Comparison::words)
-    };
-    words.unwrap_or_else(|| NOTHING.to_owned())
+    }
 }
 
 /// The ratio of each block.
-pub fn each_block(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> String {
-    let Some(found) = estimate(summary, cell, metric) else {
-        return NOTHING.to_owned();
-    };
-    let each = found.per_block.iter();
+pub fn each_block(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> Option<String> {
+    let each = estimate(summary, cell, metric)?.per_block.iter();
     let each: Vec<String> = each.map(|ratio| units::ratio_number(*ratio)).collect();
-    each.join(" ")
+    Some(each.join(" "))
 }
 
 fn estimate<'a>(summary: &'a Summary, cell: &dyn AnyCell, metric: Metric) -> Option<&'a Estimate> {

@@ -7,7 +7,8 @@ use wasmbench_results::judge::Verdict;
 use wasmbench_results::summary::RunName;
 
 use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
-use crate::table::{Align, Table, ascii};
+use crate::sheet::Sheet;
+use crate::table::{Table, ascii};
 
 /// Longest line, in characters.
 const MAX_LINE_CHARS: usize = 400;
@@ -150,37 +151,27 @@ impl Across {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&[
-            ("WORKLOAD", Align::Left),
-            ("VARIANT", Align::Left),
-            ("POINT", Align::Left),
-            ("METRIC", Align::Left),
-            ("BEFORE", Align::Right),
-            ("AFTER", Align::Right),
-            ("OF BASELINE", Align::Left),
-            ("CHANGE", Align::Left),
-            ("TRIALS", Align::Right),
-        ]);
-        for ratio in &self.ratios {
-            table.row(&[
-                ratio.workload.clone(),
-                ratio.variant.clone(),
-                ratio.point.clone(),
-                ratio.metric.noun().to_owned(),
-                ratio.metric.measure().unit.shown(ratio.before),
-                ratio.metric.measure().unit.shown(ratio.after),
-                ratio.versus_baseline.map_or_else(
-                    || "-".to_owned(),
-                    |versus| {
-                        let (before, after) = (versus.before, versus.after);
-                        format!("{} -> {}", multiple(before), multiple(after))
-                    },
-                ),
-                shown(ratio),
-                format!("{}, {}", ratio.trials_before, ratio.trials_after),
-            ]);
-        }
-        table
+        Sheet::of(&self.ratios)
+            .left("WORKLOAD", |ratio| ratio.workload.clone())
+            .left("VARIANT", |ratio| ratio.variant.clone())
+            .left("POINT", |ratio| ratio.point.clone())
+            .left("METRIC", |ratio| ratio.metric.noun())
+            .right("BEFORE", |ratio| {
+                ratio.metric.measure().unit.shown(ratio.before)
+            })
+            .right("AFTER", |ratio| {
+                ratio.metric.measure().unit.shown(ratio.after)
+            })
+            .left("OF BASELINE", |ratio| {
+                let versus = ratio.versus_baseline?;
+                let (before, after) = (multiple(versus.before), multiple(versus.after));
+                Some(format!("{before} -> {after}"))
+            })
+            .left("CHANGE", |ratio| shown(ratio))
+            .right("TRIALS", |ratio| {
+                format!("{}, {}", ratio.trials_before, ratio.trials_after)
+            })
+            .table()
     }
 }
 

@@ -4,16 +4,18 @@ use std::fmt::Write as _;
 
 use super::terminal::tilde;
 use strum::IntoEnumIterator as _;
-use wasmbench_core::units::{self, NOTHING};
+use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::invalid;
 use wasmbench_results::measure::Metric;
-use wasmbench_results::statistics::Spread;
+use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 
-use crate::table::{Align, Table, escape, lines};
+use crate::sheet::Sheet;
+use crate::table::{Table, escape, lines};
+use crate::tables::valid;
 use crate::versus;
 
 const INTRODUCTION: &str = "\
@@ -132,176 +134,112 @@ fn late_answers(cells: &[&ColdStartCell]) -> String {
 }
 
 fn floors(floors: &[HarnessFloor]) -> Table {
-    let mut table = Table::new(&[
-        ("At once", Align::Right),
-        ("Pods", Align::Right),
-        ("Listening p50", Align::Right),
-        ("Interval", Align::Right),
-        ("Answer p50", Align::Right),
-        ("Interval", Align::Right),
-    ]);
-    let time = |spread: Option<Spread>| {
-        spread.map_or([(); 2].map(|()| NOTHING.to_owned()), |spread| {
-            let (low, high) = (units::micros(spread.low), units::micros(spread.high));
-            [units::micros(spread.median), format!("{low} - {high}")]
+    Sheet::of(floors)
+        .right("At once", |floor| floor.concurrency)
+        .right("Pods", |floor| floor.pods)
+        .right("Listening p50", |floor| {
+            median(floor.listening_microseconds)
         })
-    };
-    for floor in floors {
-        let [listening, listening_interval] = time(floor.listening_microseconds);
-        let [answer, answer_interval] = time(floor.answer_microseconds);
-        table.row(&[
-            floor.concurrency.to_string(),
-            floor.pods.to_string(),
-            listening,
-            listening_interval,
-            answer,
-            answer_interval,
-        ]);
-    }
-    table
+        .right("Interval", |floor| interval(floor.listening_microseconds))
+        .right("Answer p50", |floor| median(floor.answer_microseconds))
+        .right("Interval", |floor| interval(floor.answer_microseconds))
+        .table()
+}
+
+fn median(spread: Option<Spread>) -> Option<String> {
+    spread.map(|spread| units::micros(spread.median))
+}
+
+fn interval(spread: Option<Spread>) -> Option<String> {
+    let Spread { low, high, .. } = spread?;
+    Some(format!("{} - {}", units::micros(low), units::micros(high)))
 }
 
 fn times(cells: &[&ColdStartCell]) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("At once", Align::Right),
-        ("Valid", Align::Right),
-        ("Pods", Align::Right),
-        ("First attempt", Align::Right),
-        ("Listening p50", Align::Right),
-        ("Interval", Align::Right),
-        ("p90", Align::Right),
-        ("Answer p50", Align::Right),
-        ("Interval", Align::Right),
-        ("p90", Align::Right),
-        ("Makespan", Align::Right),
-        ("Discarded listening", Align::Right),
-        ("Wrong class", Align::Right),
-        ("Compiled before", Align::Left),
-        ("Unverified", Align::Right),
-        ("Invalid because", Align::Left),
-    ]);
-    let count = |number: u32| match number {
-        0 => NOTHING.to_owned(),
-        some => some.to_string(),
-    };
-    for cell in cells {
-        let [listening, listening_interval, listening_p90] =
-            time(cell.create_to_listening.as_ref());
-        let [answer, answer_interval, answer_p90] = time(cell.create_to_answer.as_ref());
-        let discarded = cell
-            .blocks
-            .iter()
-            .filter_map(|block| block.discarded_listening);
-        table.row(&[
-            cell.variant.clone(),
-            cell.concurrency.to_string(),
-            format!("{}/{}", cell.counts.valid, cell.counts.planned),
-            cell.pods.to_string(),
-            count(cell.first_attempt_answers),
-            listening,
-            listening_interval,
-            listening_p90,
-            answer,
-            answer_interval,
-            answer_p90,
-            cell.makespan_microseconds
-                .map_or_else(|| NOTHING.to_owned(), |m| units::micros(m.median)),
-            wasmbench_results::statistics::median(discarded)
-                .map_or_else(|| NOTHING.to_owned(), units::micros),
-            count(cell.wrong_class_samples),
-            compiled_before(cell),
-            count(cell.unverified_samples),
-            invalid::words(&cell.invalid_because),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let count = |number: u32| (number > 0).then(|| number.to_string());
+    let p50 = |time: &Option<ColdTime>| time.as_ref().map(|time| time.p50_microseconds);
+    let p90 = |time: &Option<ColdTime>| time.as_ref().map(tilde);
+    Sheet::of(cells)
+        .left("Variant", |cell| cell.variant.clone())
+        .right("At once", |cell| cell.concurrency)
+        .right("Valid", |cell| valid(cell.counts))
+        .right("Pods", |cell| cell.pods)
+        .right("First attempt", |cell| count(cell.first_attempt_answers))
+        .right("Listening p50", |cell| {
+            median(p50(&cell.create_to_listening))
+        })
+        .right("Interval", |cell| interval(p50(&cell.create_to_listening)))
+        .right("p90", |cell| p90(&cell.create_to_listening))
+        .right("Answer p50", |cell| median(p50(&cell.create_to_answer)))
+        .right("Interval", |cell| interval(p50(&cell.create_to_answer)))
+        .right("p90", |cell| p90(&cell.create_to_answer))
+        .right("Makespan", |cell| median(cell.makespan_microseconds))
+        .right("Discarded listening", |cell| {
+            let blocks = cell.blocks.iter();
+            let discarded = blocks.filter_map(|block| block.discarded_listening);
+            statistics::median(discarded).map(units::micros)
+        })
+        .right("Wrong class", |cell| count(cell.wrong_class_samples))
+        .left("Compiled before", |cell| compiled_before(cell))
+        .right("Unverified", |cell| count(cell.unverified_samples))
+        .left("Invalid because", |cell| {
+            invalid::words(&cell.invalid_because)
+        })
+        .table()
 }
 
 /// `6 warm`, `1 cold, 5 warm`, `6 unknown`; nothing for what is never compiled.
-fn compiled_before(cell: &ColdStartCell) -> String {
+fn compiled_before(cell: &ColdStartCell) -> Option<String> {
     let told = cell.compiled_before.iter();
     let told = told.filter(|(found, _)| **found != CompileCache::NothingToCompile);
     let told = told.map(|(found, samples)| format!("{samples} {}", <&str>::from(found)));
     let unknown = cell.compile_cache_unknown;
     let unknown = (unknown > 0).then(|| format!("{unknown} unknown"));
     let all: Vec<String> = told.chain(unknown).collect();
-    if all.is_empty() {
-        NOTHING.to_owned()
-    } else {
-        all.join(", ")
-    }
-}
-
-fn time(time: Option<&ColdTime>) -> [String; 3] {
-    let Some(time) = time else {
-        return [(); 3].map(|()| NOTHING.to_owned());
-    };
-    let spread = time.p50_microseconds;
-    [
-        units::micros(spread.median),
-        format!(
-            "{} - {}",
-            units::micros(spread.low),
-            units::micros(spread.high)
-        ),
-        tilde(time),
-    ]
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
     let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
-    let mut header = vec![("Variant", Align::Left), ("At once", Align::Right)];
-    for metric in metrics {
-        header.push((metric.measure().title, Align::Right));
-        header.push(("Each block", Align::Left));
-    }
-    let mut table = Table::new(&header);
-    for cell in cells {
-        let found = metrics.map(|metric| {
-            let ratio = versus::words(summary, *cell, metric);
-            [ratio, versus::each_block(summary, *cell, metric)]
-        });
-        let found: Vec<String> = found.into_iter().flatten().collect();
-        if found.iter().any(|text| text != NOTHING) {
-            let mut row = vec![cell.variant.clone(), cell.concurrency.to_string()];
-            row.extend(found);
-            table.row(&row);
-        }
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let is_compared = |cell: &&ColdStartCell| {
+        let mut each = metrics.into_iter();
+        each.any(|metric| versus::words(summary, *cell, metric).is_some())
+    };
+    Sheet::of(cells.iter().copied().filter(is_compared))
+        .left("Variant", |cell| cell.variant.clone())
+        .right("At once", |cell| cell.concurrency)
+        .for_each(metrics, |sheet, metric| {
+            sheet
+                .right(metric.measure().title, move |cell| {
+                    versus::words(summary, *cell, metric)
+                })
+                .left("Each block", move |cell| {
+                    versus::each_block(summary, *cell, metric)
+                })
+        })
+        .table()
 }
 
 /// One row per step, one column per variant.
 fn steps(cells: &[&ColdStartCell]) -> Table {
-    let mut header = vec![("Step", Align::Left), ("Clock", Align::Left)];
-    header.extend(
-        cells
-            .iter()
-            .map(|cell| (cell.variant.as_str(), Align::Right)),
-    );
-    let mut table = Table::new(&header);
-    for step in ColdStep::iter() {
-        let times: Vec<_> = cells
-            .iter()
-            .map(|cell| cell.steps.iter().find(|found| found.step == step))
-            .collect();
-        let Some(clock) = times.iter().flatten().next().map(|time| time.clock) else {
-            continue;
-        };
-        let mut row = vec![
-            <&str>::from(step).to_owned(),
-            <&str>::from(clock).to_owned(),
-        ];
-        row.extend(times.iter().map(|time| {
-            time.map_or_else(
-                || NOTHING.to_owned(),
-                |time| units::micros(time.p50_microseconds),
-            )
-        }));
-        table.row(&row);
-    }
-    table
+    let of = |cell: &ColdStartCell, step: ColdStep| {
+        let mut steps = cell.steps.iter();
+        steps.find(|found| found.step == step).cloned()
+    };
+    let clock = |step: ColdStep| {
+        let mut found = cells.iter().filter_map(|cell| of(cell, step));
+        found.next().map(|time| time.clock)
+    };
+    let seen = ColdStep::iter().filter(|step| clock(*step).is_some());
+    Sheet::of(seen)
+        .left("Step", |step| <&str>::from(*step))
+        .left("Clock", |step| {
+            clock(*step).map(|clock| <&str>::from(clock).to_owned())
+        })
+        .for_each(cells, |sheet, cell| {
+            sheet.right(cell.variant.as_str(), move |step| {
+                of(cell, *step).map(|time| units::micros(time.p50_microseconds))
+            })
+        })
+        .table()
 }

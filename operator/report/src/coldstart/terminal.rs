@@ -1,11 +1,11 @@
 //! Cold starts for a terminal.
 
-use wasmbench_api::status::{ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
-use wasmbench_core::units::{self, NOTHING, judged_ratio, marked};
+use wasmbench_api::status::{ColdStartPoint, ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
+use wasmbench_core::units::{self, judged_ratio, marked};
 use wasmbench_results::coldstart::ColdTime;
 use wasmbench_results::trial::carries;
 
-use crate::table::{Align, Table};
+use crate::sheet::Sheet;
 use crate::tables::with_mark;
 use crate::terminal::words as status_words;
 
@@ -14,81 +14,97 @@ pub(super) fn tilde(time: &ColdTime) -> String {
     marked(units::micros(time.p90_microseconds), time.p90_carried)
 }
 
-/// Cold starts of one workload for a terminal; empty without any.
-pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -> String {
-    let title = format!("VERSUS {baseline}");
-    let mut table = Table::new(&[
-        ("COLD START", Align::Left),
-        ("AT ONCE", Align::Right),
-        ("LISTENING P50", Align::Right),
-        ("P90", Align::Right),
-        (&title, Align::Right),
-        ("ANSWER P50", Align::Right),
-        ("P90", Align::Right),
-        (&title, Align::Right),
-        ("MAKESPAN", Align::Right),
-        ("SAMPLES", Align::Right),
-        ("INVALID", Align::Left),
-    ]);
-    for row in rows {
-        for point in &row.cold_start {
-            let mut cells = vec![
-                with_mark(&row.variant, baseline),
-                point.concurrency.to_string(),
-            ];
-            // A pod without evidence of a step is still counted: only the report shows it.
-            let pods = u64::from(point.samples) * u64::from(point.concurrency);
-            let p90_carried = carries(pods, 10);
-            cells.extend(shown(point.listening.as_ref(), p90_carried));
-            cells.extend(shown(point.answer.as_ref(), p90_carried));
-            cells.push(
-                point
-                    .makespan_microseconds
-                    .map_or_else(|| NOTHING.to_owned(), units::micros),
-            );
-            cells.push(point.samples.to_string());
-            cells.push(point.invalid.clone().unwrap_or_else(|| NOTHING.to_owned()));
-            table.row(&cells);
-        }
-    }
-    if table.is_empty() {
-        return String::new();
-    }
-    for floor in floors {
-        let time = |time: Option<&FloorTime>| {
-            let p50 = time.map(|time| units::micros(time.p50_microseconds));
-            p50.unwrap_or_else(|| NOTHING.to_owned())
-        };
-        let nothing = || NOTHING.to_owned();
-        table.row(&[
-            "harness floor".to_owned(),
-            floor.concurrency.to_string(),
-            time(floor.listening.as_ref()),
-            nothing(),
-            nothing(),
-            time(floor.answer.as_ref()),
-            nothing(),
-            nothing(),
-            nothing(),
-            nothing(),
-            nothing(),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    table.plain()
+/// A point of a variant, or what the harness takes by itself.
+enum Row<'a> {
+    Point(&'a SummaryRow, &'a ColdStartPoint),
+    Floor(&'a HarnessFloor),
 }
 
-fn shown(time: Option<&ColdStartTime>, p90_carried: bool) -> [String; 3] {
-    let Some(time) = time else {
-        return [(); 3].map(|()| NOTHING.to_owned());
+impl<'a> Row<'a> {
+    fn point(&self) -> Option<&'a ColdStartPoint> {
+        match self {
+            Row::Point(_, point) => Some(point),
+            Row::Floor(_) => None,
+        }
+    }
+}
+
+/// Cold starts of one workload for a terminal; empty without any.
+pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -> String {
+    let points = rows.iter();
+    let points = points.flat_map(|row| row.cold_start.iter().map(|point| Row::Point(row, point)));
+    let points: Vec<Row<'_>> = points.collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
+    let sheet = Sheet::of(rows)
+        .left("COLD START", |row| match row {
+            Row::Point(of, _) => with_mark(&of.variant, baseline),
+            Row::Floor(_) => "harness floor".to_owned(),
+        })
+        .right("AT ONCE", |row| match row {
+            Row::Point(_, point) => point.concurrency,
+            Row::Floor(floor) => floor.concurrency,
+        });
+    let listening = Time {
+        title: "LISTENING P50",
+        of_point: |point| point.listening.as_ref(),
+        of_floor: |floor| floor.listening.as_ref(),
     };
-    let ratio = time.versus_baseline.as_ref().map(|found| {
-        let interval = (found.blocks > 1).then_some((found.low, found.high));
-        judged_ratio(found.ratio, interval, &status_words(&found.verdict))
-    });
-    [
-        units::micros(time.p50_microseconds),
-        marked(units::micros(time.p90_microseconds), p90_carried),
-        ratio.unwrap_or_else(|| NOTHING.to_owned()),
-    ]
+    let answer = Time {
+        title: "ANSWER P50",
+        of_point: |point| point.answer.as_ref(),
+        of_floor: |floor| floor.answer.as_ref(),
+    };
+    sheet
+        .for_each([listening, answer], |sheet, time| {
+            time.columns(sheet, baseline)
+        })
+        .right("MAKESPAN", |row| {
+            row.point()?.makespan_microseconds.map(units::micros)
+        })
+        .right("SAMPLES", |row| Some(row.point()?.samples.to_string()))
+        .left("INVALID", |row| row.point()?.invalid.clone())
+        .table()
+        .plain()
+}
+
+/// One of the two times of a cold start.
+struct Time {
+    title: &'static str,
+    of_point: fn(&ColdStartPoint) -> Option<&ColdStartTime>,
+    of_floor: fn(&HarnessFloor) -> Option<&FloorTime>,
+}
+
+impl Time {
+    /// Its median, its 90th percentile and its ratio.
+    fn columns<'a>(self, sheet: Sheet<'a, Row<'a>>, baseline: &str) -> Sheet<'a, Row<'a>> {
+        let Self {
+            title,
+            of_point,
+            of_floor,
+        } = self;
+        sheet
+            .right(title, move |row| {
+                let p50 = match row {
+                    Row::Point(_, point) => of_point(point)?.p50_microseconds,
+                    Row::Floor(floor) => of_floor(floor)?.p50_microseconds,
+                };
+                Some(units::micros(p50))
+            })
+            .right("P90", move |row| {
+                let point = row.point()?;
+                // A pod without evidence of a step is still counted: only the report shows it.
+                let pods = u64::from(point.samples) * u64::from(point.concurrency);
+                let p90 = units::micros(of_point(point)?.p90_microseconds);
+                Some(marked(p90, carries(pods, 10)))
+            })
+            .right(format!("VERSUS {baseline}"), move |row| {
+                let found = of_point(row.point()?)?.versus_baseline.as_ref()?;
+                let interval = (found.blocks > 1).then_some((found.low, found.high));
+                let verdict = status_words(&found.verdict);
+                Some(judged_ratio(found.ratio, interval, &verdict))
+            })
+    }
 }

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, NOTHING};
-use wasmbench_results::density::{DensityCell, DensityStepSummary, disturbed_steps, ended};
+use wasmbench_core::units;
+use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::invalid;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::table::{Align, Table, escape};
+use crate::sheet::Sheet;
+use crate::table::{Table, escape};
+use crate::tables::valid;
 use crate::versus;
 
 const INTRODUCTION: &str = "\
@@ -86,75 +88,60 @@ pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
 }
 
 fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
-    let versus_baseline = format!("Versus {}", summary.baseline);
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Valid", Align::Right),
-        ("Per instance", Align::Right),
-        ("Interval", Align::Right),
-        ("By the node", Align::Right),
-        (&versus_baseline, Align::Right),
-        ("Invalid because", Align::Left),
-    ]);
-    for cell in cells {
-        let interval = |spread: Spread| {
-            let (low, high) = (units::bytes(spread.low), units::bytes(spread.high));
-            format!("{low} to {high}")
-        };
-        let many = cell.bytes_per_instance.filter(|_| cell.counts.valid > 1);
-        table.row(&[
-            cell.variant.clone(),
-            format!("{}/{}", cell.counts.valid, cell.counts.planned),
-            median(cell.bytes_per_instance, units::bytes),
-            many.map_or_else(|| NOTHING.to_owned(), interval),
-            median(cell.node_bytes_per_instance, units::bytes),
-            versus::words(summary, *cell, Metric::MemoryPerInstance),
-            invalid::words(&cell.invalid_because),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    Sheet::of(cells)
+        .left("Variant", |cell| cell.variant.clone())
+        .right("Valid", |cell| valid(cell.counts))
+        .right("Per instance", |cell| {
+            median(cell.bytes_per_instance, units::bytes)
+        })
+        .right("Interval", |cell| {
+            interval(cell.counts.valid, cell.bytes_per_instance, units::bytes)
+        })
+        .right("By the node", |cell| {
+            median(cell.node_bytes_per_instance, units::bytes)
+        })
+        .right(format!("Versus {}", summary.baseline), |cell| {
+            versus::words(summary, **cell, Metric::MemoryPerInstance)
+        })
+        .left("Invalid because", |cell| {
+            invalid::words(&cell.invalid_because)
+        })
+        .table()
 }
 
 fn steps(cells: &[&DensityCell]) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Instances", Align::Right),
-        ("Blocks", Align::Right),
-        ("All answered", Align::Right),
-        ("Memory", Align::Right),
-        ("Interval", Align::Right),
-        ("Pods alone", Align::Right),
-        ("First p50", Align::Right),
-        ("Interval", Align::Right),
-    ]);
-    for cell in cells {
-        for step in &cell.steps {
-            table.row(&step_row(cell, step));
-        }
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let steps = cells.iter();
+    let steps = steps.flat_map(|cell| cell.steps.iter().map(move |step| (cell, step)));
+    Sheet::of(steps)
+        .left("Variant", |(cell, _)| cell.variant.clone())
+        .right("Instances", |(_, step)| step.instances)
+        .right("Blocks", |(_, step)| step.trials)
+        .right("All answered", |(_, step)| {
+            units::micros(step.all_answered_microseconds.median)
+        })
+        .right("Memory", |(_, step)| {
+            median(step.sandboxes_bytes, units::bytes)
+        })
+        .right("Interval", |(_, step)| {
+            interval(step.trials, step.sandboxes_bytes, units::bytes)
+        })
+        .right("Pods alone", |(_, step)| {
+            median(step.pods_bytes, units::bytes)
+        })
+        .right("First p50", |(_, step)| {
+            median(step.first_p50_microseconds, units::micros)
+        })
+        .right("Interval", |(_, step)| {
+            interval(step.trials, step.first_p50_microseconds, units::micros)
+        })
+        .table()
 }
 
-fn step_row(cell: &DensityCell, step: &DensityStepSummary) -> [String; 9] {
-    let interval = |spread: Option<Spread>, unit: fn(f64) -> String| match spread {
-        Some(spread) if step.trials > 1 => format!("{} to {}", unit(spread.low), unit(spread.high)),
-        _ => NOTHING.to_owned(),
-    };
-    [
-        cell.variant.clone(),
-        step.instances.to_string(),
-        step.trials.to_string(),
-        units::micros(step.all_answered_microseconds.median),
-        median(step.sandboxes_bytes, units::bytes),
-        interval(step.sandboxes_bytes, units::bytes),
-        median(step.pods_bytes, units::bytes),
-        median(step.first_p50_microseconds, units::micros),
-        interval(step.first_p50_microseconds, units::micros),
-    ]
+fn median(spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
+    spread.map(|spread| unit(spread.median))
 }
 
-fn median(spread: Option<Spread>, unit: fn(f64) -> String) -> String {
-    spread.map_or_else(|| NOTHING.to_owned(), |spread| unit(spread.median))
+fn interval(trials: u32, spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
+    let Spread { low, high, .. } = spread.filter(|_| trials > 1)?;
+    Some(format!("{} to {}", unit(low), unit(high)))
 }

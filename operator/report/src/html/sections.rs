@@ -225,7 +225,7 @@ fn numbers(summary: &Summary, workload: &str) -> String {
             "Medians over valid trials",
             tables::points(summary, workload),
         ),
-        ("Open loop", open_loop::table(summary, workload)),
+        ("Open loop", open_loop::points(summary, workload)),
     ];
     let cold = coldstart::tables(summary, workload);
     let all = all

@@ -4,6 +4,6 @@ mod report;
 mod status;
 mod terminal;
 
-pub use report::{section, table};
+pub use report::{points, section};
 pub use status::rows;
 pub use terminal::terminal;

@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units::{self, NOTHING, marked};
+use wasmbench_core::units::{self, marked};
 use wasmbench_results::cell::CellSummary;
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::open_loop::{OpenLoopSummary, achieved};
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::table::{Align, Table, escape};
+use crate::sheet::Sheet;
+use crate::table::{Table, escape};
+use crate::tables::valid;
 use crate::versus;
 
 const INTRODUCTION: &str = "\
@@ -32,7 +35,7 @@ pub fn section(summary: &Summary) -> String {
             text,
             "\n### {}\n\n{}",
             escape(&workload.name),
-            table(summary, &workload.name).markdown()
+            points(summary, &workload.name).markdown()
         );
         let ratios = ratios(summary, &workload.name);
         if !ratios.is_empty() {
@@ -48,77 +51,72 @@ pub fn section(summary: &Summary) -> String {
     text
 }
 
-/// The points of one workload.
-pub fn table(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Of peak", Align::Right),
-        ("Valid", Align::Right),
-        ("Peak/s", Align::Right),
-        ("Requested/s", Align::Right),
-        ("Achieved", Align::Right),
-        ("Service p50", Align::Right),
-        ("p99", Align::Right),
-        ("From schedule p50", Align::Right),
-        ("Interval", Align::Right),
-        ("p90", Align::Right),
-        ("p99", Align::Right),
-        ("Interval", Align::Right),
-        ("p99.9", Align::Right),
-        ("Waited", Align::Right),
-        ("Generator late", Align::Right),
-        ("Point", Align::Left),
-    ]);
+fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'a CellSummary> {
     let cells = summary.cells.iter();
-    for cell in cells.filter(|c| c.sweep == Sweep::OpenLoop && c.workload == workload) {
-        table.row(&point(cell));
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    cells.filter(move |cell| cell.sweep == Sweep::OpenLoop && cell.workload == workload)
 }
 
-fn point(cell: &CellSummary) -> Vec<String> {
-    let service = |time: Option<Spread>| {
-        time.map_or_else(|| NOTHING.to_owned(), |time| units::micros(time.median))
+/// The points of one workload.
+pub fn points(summary: &Summary, workload: &str) -> Table {
+    let service = |time: Option<Spread>| time.map(|time| units::micros(time.median));
+    let scheduled = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
+        let found = cell.open_loop.as_ref()?;
+        Some(units::micros(of(found).median))
     };
-    let of = |text: fn(&OpenLoopSummary) -> String| {
-        cell.open_loop
-            .as_ref()
-            .map_or_else(|| NOTHING.to_owned(), text)
+    let interval = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
+        let found = cell.open_loop.filter(|_| cell.counts.valid > 1)?;
+        let Spread { low, high, .. } = of(&found);
+        Some(format!("{} to {}", units::micros(low), units::micros(high)))
     };
-    let interval = |time: fn(&OpenLoopSummary) -> Spread| match &cell.open_loop {
-        Some(found) if cell.counts.valid > 1 => {
-            let Spread { low, high, .. } = time(found);
-            format!("{} to {}", units::micros(low), units::micros(high))
-        }
-        _ => NOTHING.to_owned(),
-    };
-    let percent = cell.percent_of_peak.unwrap_or_default();
-    let service_p99 = service(cell.p99_microseconds);
-    let p90 = of(|found| units::micros(found.p90_microseconds.median));
-    let p99 = of(|found| units::micros(found.p99_microseconds.median));
-    vec![
-        cell.variant.clone(),
-        format!("{percent} %"),
-        format!("{}/{}", cell.counts.valid, cell.counts.planned),
-        of(|found| units::rate(found.peak_rps.median)),
-        of(|found| units::rate(found.requested_rps.median)),
-        of(|found| achieved(found.achieved_share_min)),
-        service(cell.p50_microseconds),
-        marked(service_p99, cell.p99_carried),
-        of(|found| units::micros(found.p50_microseconds.median)),
-        interval(|found| found.p50_microseconds),
-        marked(p90, cell.p90_carried()),
-        marked(p99, cell.p99_carried),
-        interval(|found| found.p99_microseconds),
-        of(|found| {
-            let p999 = found.p999_microseconds;
-            p999.map_or_else(|| NOTHING.to_owned(), |time| units::micros(time.median))
-        }),
-        of(|found| units::percent(found.waited_share.median)),
-        of(|found| units::micros(found.generator_p99_microseconds.median)),
-        standing(cell),
-    ]
+    Sheet::of(cells(summary, workload))
+        .left("Variant", |cell| cell.variant.clone())
+        .right("Of peak", |cell| of_peak(cell))
+        .right("Valid", |cell| valid(cell.counts))
+        .right("Peak/s", |cell| {
+            Some(units::rate(cell.open_loop?.peak_rps.median))
+        })
+        .right("Requested/s", |cell| {
+            Some(units::rate(cell.open_loop?.requested_rps.median))
+        })
+        .right("Achieved", |cell| {
+            Some(achieved(cell.open_loop?.achieved_share_min))
+        })
+        .right("Service p50", |cell| service(cell.p50_microseconds))
+        .right("p99", |cell| {
+            Some(marked(service(cell.p99_microseconds)?, cell.p99_carried))
+        })
+        .right("From schedule p50", |cell| {
+            scheduled(cell, |found| found.p50_microseconds)
+        })
+        .right("Interval", |cell| {
+            interval(cell, |found| found.p50_microseconds)
+        })
+        .right("p90", |cell| {
+            let p90 = scheduled(cell, |found| found.p90_microseconds)?;
+            Some(marked(p90, cell.p90_carried()))
+        })
+        .right("p99", |cell| {
+            let p99 = scheduled(cell, |found| found.p99_microseconds)?;
+            Some(marked(p99, cell.p99_carried))
+        })
+        .right("Interval", |cell| {
+            interval(cell, |found| found.p99_microseconds)
+        })
+        .right("p99.9", |cell| {
+            Some(units::micros(cell.open_loop?.p999_microseconds?.median))
+        })
+        .right("Waited", |cell| {
+            Some(units::percent(cell.open_loop?.waited_share.median))
+        })
+        .right("Generator late", |cell| {
+            scheduled(cell, |found| found.generator_p99_microseconds)
+        })
+        .left("Point", |cell| standing(cell))
+        .table()
+}
+
+fn of_peak(cell: &CellSummary) -> String {
+    format!("{} %", cell.percent_of_peak.unwrap_or_default())
 }
 
 fn standing(cell: &CellSummary) -> String {
@@ -139,26 +137,16 @@ fn standing(cell: &CellSummary) -> String {
 }
 
 fn ratios(summary: &Summary, workload: &str) -> Table {
-    let mut table = Table::new(&[
-        ("Variant", Align::Left),
-        ("Of peak", Align::Right),
-        ("p50", Align::Right),
-        ("p99", Align::Right),
-        ("Blocks", Align::Right),
-    ]);
-    let cells = summary.cells.iter();
-    for cell in cells.filter(|c| c.sweep == Sweep::OpenLoop && c.workload == workload) {
-        let Some(p50) = summary.comparison(cell, Metric::OpenLoopP50) else {
-            continue;
-        };
-        table.row(&[
-            cell.variant.clone(),
-            format!("{} %", cell.percent_of_peak.unwrap_or_default()),
-            p50.words(),
-            versus::words(summary, cell, Metric::OpenLoopP99),
-            p50.estimate.blocks.to_string(),
-        ]);
-    }
-    table.drop_columns_of(NOTHING);
-    table
+    let p50 = |cell: &CellSummary| summary.comparison(cell, Metric::OpenLoopP50);
+    Sheet::of(cells(summary, workload).filter(|cell| p50(cell).is_some()))
+        .left("Variant", |cell| cell.variant.clone())
+        .right("Of peak", |cell| of_peak(cell))
+        .right("p50", |cell| p50(cell).map(Comparison::words))
+        .right("p99", |cell| {
+            versus::words(summary, *cell, Metric::OpenLoopP99)
+        })
+        .right("Blocks", |cell| {
+            p50(cell).map(|found| found.estimate.blocks.to_string())
+        })
+        .table()
 }
