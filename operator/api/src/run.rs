@@ -231,6 +231,12 @@ impl BenchmarkRunSpec {
         }
     }
 
+    /// Name of the variant that the others are compared with: the first one, unless the spec names another.
+    pub fn baseline_name(&self) -> &str {
+        let first = self.variants.first().map(|variant| variant.name.as_str());
+        self.baseline.as_deref().or(first).unwrap_or_default()
+    }
+
     /// Blocks that the run may have: those of `precision`, where it has one.
     pub fn most_blocks(&self) -> u32 {
         let precise = self.precision.as_ref();

@@ -15,11 +15,9 @@ pub fn with_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     if !is_wanted(&measured) {
         return measured;
     }
-    let named = |name: &String| measured.variants.iter().find(|v| v.name == *name);
-    let baseline = match &measured.baseline {
-        Some(name) => named(name),
-        None => measured.variants.first(),
-    };
+    let baseline = measured.baseline_name();
+    let mut variants = measured.variants.iter();
+    let baseline = variants.find(|variant| variant.name == baseline);
     if let Some(mut twin) = baseline.cloned() {
         TWIN.clone_into(&mut twin.name);
         measured.variants.push(twin);

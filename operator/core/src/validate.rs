@@ -259,12 +259,7 @@ fn check_precision(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
 }
 
 fn baseline_of(spec: &BenchmarkRunSpec) -> Result<String, Invalid> {
-    let first = spec
-        .variants
-        .first()
-        .map(|v| v.name.clone())
-        .unwrap_or_default();
-    let baseline = spec.baseline.clone().unwrap_or(first);
+    let baseline = spec.baseline_name().to_owned();
     if spec.variants.iter().any(|v| v.name == baseline) {
         Ok(baseline)
     } else {

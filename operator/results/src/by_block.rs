@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
-use wasmbench_core::wire::record::{Cell, TrialId};
+use wasmbench_core::wire::record::{Cell, Outcome, TrialId};
 
 use crate::counts::TrialCounts;
-use crate::observation::{Ended, Observation};
+use crate::observation::Observation;
 
 /// The measured trials of a cell by block, as far as they have the `numbers` that are asked for.
 pub fn measured<'a, T: 'a>(
@@ -44,9 +44,9 @@ pub fn counts<T>(
         };
         counts.missing -= 1;
         match &seen.ended {
-            Ended::Measured => counts.invalid += u32::from(!valid.contains_key(&block)),
-            Ended::Failed { .. } => counts.failed += 1,
-            Ended::Skipped { .. } => counts.skipped += 1,
+            Outcome::Measured => counts.invalid += u32::from(!valid.contains_key(&block)),
+            Outcome::Failed { .. } => counts.failed += 1,
+            Outcome::Skipped { .. } => counts.skipped += 1,
         }
     }
     counts

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
 use wasmbench_core::variants::not_applicable;
-use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
 use crate::cell::CellSummary;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Sweep;
-use crate::observation::{Ended, Observation};
+use crate::observation::Observation;
 use crate::statistics::Spread;
 use crate::trial::{Metrics, Trial, TrialState, carries};
 use crate::{ceiling, open_loop, tail};
@@ -122,9 +122,9 @@ fn trials_of(
 fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
     let metrics = seen.load().cloned().unwrap_or_default();
     let (state, reason) = match &seen.ended {
-        Ended::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
-        Ended::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
-        Ended::Measured => {
+        Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
+        Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
+        Outcome::Measured => {
             let errors = (metrics.errors > 0).then_some(Reason::ErrorsInLoad);
             let noise = seen.noise.excludes() && metrics.noise().is_over_limit();
             let noise = noise.then_some(Reason::NodeNoisy);

@@ -63,12 +63,7 @@ impl RunInput {
 
     /// Name of the variant that the others are compared with.
     pub fn baseline(&self) -> &str {
-        let first = self
-            .spec
-            .variants
-            .first()
-            .map(|variant| variant.name.as_str());
-        self.spec.baseline.as_deref().or(first).unwrap_or_default()
+        self.spec.baseline_name()
     }
 }
 

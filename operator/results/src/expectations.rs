@@ -16,7 +16,7 @@ use crate::statistics::ratio::simultaneous;
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
-pub enum Outcome {
+pub enum Fulfilment {
     /// The whole interval lies beyond a bound, and the ratio farther from it than the noise floor.
     NotMet,
     /// A bound lies inside the interval or within the noise floor of the ratio, or there is no interval.
@@ -25,7 +25,7 @@ pub enum Outcome {
     Met,
 }
 
-impl Outcome {
+impl Fulfilment {
     /// The outcome in a sentence or a table.
     pub fn words(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ pub struct Decision {
     /// Name of the expectation.
     pub name: String,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: Fulfilment,
     /// What was expected, and what was found.
     pub message: String,
 }
@@ -86,7 +86,7 @@ fn point(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
 }
 
 /// The worst of the outcomes; `None` when nothing was expected.
-pub fn overall(decisions: &[Decision]) -> Option<Outcome> {
+pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
     decisions.iter().map(|decision| decision.outcome).min()
 }
 
@@ -132,7 +132,7 @@ fn decision(
     let what = found.map_or_else(|| metric.noun().to_owned(), Comparison::what);
     let found = found.map(Found::from);
     let found = found.map(|found| found.among(among));
-    let outcome = found.map_or(Outcome::Undecided, |found| outcome(expectation, found));
+    let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
     let seen = found.map_or_else(not_compared, |found| seen(expectation, found, among));
     Decision {
@@ -171,9 +171,9 @@ impl Found {
     }
 }
 
-fn outcome(expectation: &RatioExpectation, found: Found) -> Outcome {
+fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
     let Some((low, high)) = found.interval else {
-        return Outcome::Undecided;
+        return Fulfilment::Undecided;
     };
     let (least, most) = limits(expectation);
     let is_resolved = |bound: f64| !found.is_drowned_at(bound);
@@ -182,9 +182,9 @@ fn outcome(expectation: &RatioExpectation, found: Found) -> Outcome {
     let is_within = least.is_none_or(|least| low >= least && is_resolved(least))
         && most.is_none_or(|most| high <= most && is_resolved(most));
     match (is_beyond, is_within) {
-        (true, _) => Outcome::NotMet,
-        (false, true) => Outcome::Met,
-        (false, false) => Outcome::Undecided,
+        (true, _) => Fulfilment::NotMet,
+        (false, true) => Fulfilment::Met,
+        (false, false) => Fulfilment::Undecided,
     }
 }
 

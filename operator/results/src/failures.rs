@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::SkippedVariant;
 use wasmbench_core::units::cut;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::record::{Outcome, TrialId};
 
-use crate::observation::{Ended, Observation};
+use crate::observation::Observation;
 use crate::summary::{FailureGroup, Summary};
 
 /// Groups of failures that a summary keeps; records keep all.
@@ -29,9 +29,9 @@ pub fn failures(
     let mut groups: BTreeMap<(&str, &str), FailureGroup> = BTreeMap::new();
     for (trial, seen) in in_order {
         let (reason, message, tried) = match &seen.ended {
-            Ended::Measured => continue,
-            Ended::Failed { reason, message } => (reason, message, 1),
-            Ended::Skipped { reason, message } => (reason, message, 0),
+            Outcome::Measured => continue,
+            Outcome::Failed { reason, message } => (reason, message, 1),
+            Outcome::Skipped { reason, message } => (reason, message, 0),
         };
         let group = groups
             .entry((&trial.cell.variant, reason))

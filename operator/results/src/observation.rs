@@ -16,27 +16,6 @@ use crate::trial::{self, Metrics};
 const DUET: &str = "the baseline was loaded at the same moment (pairing: Duet), and wasmbench no longer \
     compares such trials: apply the run again under another name, without spec.pairing";
 
-/// How a trial ended, in the words of its record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// There is a measurement.
-    Measured,
-    /// There is none.
-    Failed {
-        /// One word.
-        reason: String,
-        /// What happened.
-        message: String,
-    },
-    /// It was not tried.
-    Skipped {
-        /// One word.
-        reason: String,
-        /// What happened.
-        message: String,
-    },
-}
-
 /// What was measured in one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
@@ -60,7 +39,7 @@ pub struct Observation {
     /// When the record was stored.
     pub recorded_at: Timestamp,
     /// How the trial ended.
-    pub ended: Ended,
+    pub ended: Outcome,
     /// What was measured; `None` where nothing was.
     pub numbers: Option<Numbers>,
     /// Requests per second that the load generator would reach if answers cost nothing.
@@ -76,7 +55,7 @@ pub struct Observation {
 impl Observation {
     /// Whether there is a measurement.
     pub fn is_measured(&self) -> bool {
-        self.ended == Ended::Measured
+        self.ended == Outcome::Measured
     }
 
     /// What was measured of a load.
@@ -144,11 +123,11 @@ fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observat
 fn observe_duet(record: &Record, facts: usize) -> Observation {
     let seen = without_numbers(record, None, facts);
     match seen.ended {
-        Ended::Measured => Observation {
+        Outcome::Measured => Observation {
             ended: failed("Duet", DUET),
             ..seen
         },
-        Ended::Failed { .. } | Ended::Skipped { .. } => seen,
+        Outcome::Failed { .. } | Outcome::Skipped { .. } => seen,
     }
 }
 
@@ -181,13 +160,8 @@ fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Obser
 /// What a record of any sweep tells besides its numbers, and how it ended when these are `unreadable`.
 fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
     let ended = match (&record.outcome, unreadable) {
-        (Outcome::Failed { reason, message }, _) => failed(reason, message),
-        (Outcome::Skipped { reason, message }, _) => Ended::Skipped {
-            reason: reason.clone(),
-            message: message.clone(),
-        },
         (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
-        (Outcome::Measured, None) => Ended::Measured,
+        (ended, _) => ended.clone(),
     };
     Observation {
         noise: record.noise,
@@ -203,8 +177,8 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
     }
 }
 
-fn failed(reason: &str, message: &str) -> Ended {
-    Ended::Failed {
+fn failed(reason: &str, message: &str) -> Outcome {
+    Outcome::Failed {
         reason: reason.to_owned(),
         message: message.to_owned(),
     }

@@ -20,11 +20,11 @@ pub use width::Width;
 use wasmbench_core::rounding::round_significant;
 use wasmbench_core::units;
 use wasmbench_core::validate::cells_of;
-use wasmbench_core::wire::record::TrialId;
+use wasmbench_core::wire::record::{Outcome, TrialId};
 
 use crate::comparison::Comparison;
 use crate::measure::Metric;
-use crate::observation::{Ended, Observation};
+use crate::observation::Observation;
 
 /// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the truth in
 /// 91.5 of 100 runs in the worst case (a single ratio, 7 % noise); with four in 93.4.
@@ -43,7 +43,7 @@ pub struct Precision {
     /// Blocks that the run has so far.
     pub blocks: u32,
     /// Whether and why it ends.
-    pub outcome: Outcome,
+    pub outcome: Ending,
     /// The widest interval of all ratios that can still be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widest: Option<Width>,
@@ -53,7 +53,7 @@ pub struct Precision {
 
 /// Whether and why a run with precision ends.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
-pub enum Outcome {
+pub enum Ending {
     /// Another block is needed.
     GoingOn,
     /// All intervals were narrow enough for [`STEADY`] blocks in a row.
@@ -104,7 +104,7 @@ pub fn reached(
     let target = &precision.target(&spec.minimum_effect);
     let mut found = decide(target, spec.blocks, spec.most_blocks(), &looks);
     if !is_complete(spec, observations) {
-        found.outcome = Outcome::GoingOn;
+        found.outcome = Ending::GoingOn;
         found.message = format!("block {} is being measured", spec.blocks);
     }
     Some(found)
@@ -125,10 +125,10 @@ pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Pre
         .count();
     let now = looks.first().and_then(widest);
     let outcome = match &now {
-        None => Outcome::NothingToCompare,
-        Some(_) if steady >= STEADY as usize => Outcome::PreciseEnough,
-        Some(_) if blocks >= most => Outcome::BudgetSpent,
-        Some(_) => Outcome::GoingOn,
+        None => Ending::NothingToCompare,
+        Some(_) if steady >= STEADY as usize => Ending::PreciseEnough,
+        Some(_) if blocks >= most => Ending::BudgetSpent,
+        Some(_) => Ending::GoingOn,
     };
     Precision {
         message: message(outcome, blocks, target, now.as_ref(), steady),
@@ -143,7 +143,7 @@ pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Pre
 }
 
 fn message(
-    outcome: Outcome,
+    outcome: Ending,
     blocks: u32,
     target: &str,
     widest: Option<&Width>,
@@ -155,21 +155,21 @@ fn message(
         |share| format!("+-{}", units::excess(1.0 + share)),
     );
     match outcome {
-        Outcome::PreciseEnough => format!(
+        Ending::PreciseEnough => format!(
             "precise enough after {blocks} blocks: the widest interval is {reach} ({place}; \
              target {target})"
         ),
-        Outcome::BudgetSpent if steady > 0 => format!(
+        Ending::BudgetSpent if steady > 0 => format!(
             "budget of {blocks} blocks spent: all intervals are within {target}, but not yet for \
              {STEADY} blocks in a row; the widest is {reach} ({place})"
         ),
-        Outcome::BudgetSpent => format!(
+        Ending::BudgetSpent => format!(
             "budget of {blocks} blocks spent: {place} is still at {reach} (target {target})"
         ),
-        Outcome::GoingOn => {
+        Ending::GoingOn => {
             format!("after {blocks} blocks {place} is at {reach} (target {target})")
         }
-        Outcome::NothingToCompare => format!(
+        Ending::NothingToCompare => format!(
             "ended after {blocks} blocks: no ratio to the baseline can be measured any more"
         ),
     }
@@ -186,7 +186,7 @@ fn given_up(
         trial.block == last
             && trial.cell.variant == variant
             && trial.cell.workload == workload
-            && matches!(seen.ended, Ended::Skipped { .. })
+            && matches!(seen.ended, Outcome::Skipped { .. })
     })
 }
 

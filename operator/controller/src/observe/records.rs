@@ -9,7 +9,7 @@ use wasmbench_core::build::component_selector;
 use wasmbench_core::plan::{Blocks, blocks};
 use wasmbench_core::store;
 use wasmbench_core::validate::ValidatedRun;
-use wasmbench_results::precision::Outcome;
+use wasmbench_results::precision::Ending;
 use wasmbench_results::{Collector, RunInput, Summary};
 
 use super::{Observed, belongs_to, failed};
@@ -40,8 +40,8 @@ pub async fn decided_blocks(
         "block done"
     );
     Ok(match precision.outcome {
-        Outcome::GoingOn => complete + 1,
-        Outcome::PreciseEnough | Outcome::BudgetSpent | Outcome::NothingToCompare => complete,
+        Ending::GoingOn => complete + 1,
+        Ending::PreciseEnough | Ending::BudgetSpent | Ending::NothingToCompare => complete,
     })
 }
 

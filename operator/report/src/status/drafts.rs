@@ -5,7 +5,7 @@ use wasmbench_api::conditions::{self, Draft, no, unknown, yes};
 use wasmbench_core::plan::{Plan, Stage};
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_results::Trust;
-use wasmbench_results::expectations::{Decision, Outcome, overall};
+use wasmbench_results::expectations::{Decision, Fulfilment, overall};
 
 use crate::status::{Conclusion, clip};
 
@@ -136,8 +136,8 @@ pub fn passed(spec: &BenchmarkRunSpec, conclusion: Option<&Conclusion>) -> Optio
     let message = decisions.iter().map(line).collect::<Vec<_>>().join("\n");
     Some(match overall(decisions) {
         None => unknown(conditions::PASSED, "NoResult", "there are no numbers yet"),
-        Some(Outcome::Met) => yes(conditions::PASSED, "ExpectationsMet", message),
-        Some(Outcome::NotMet) => no(conditions::PASSED, "ExpectationNotMet", message),
-        Some(Outcome::Undecided) => unknown(conditions::PASSED, "Undecided", message),
+        Some(Fulfilment::Met) => yes(conditions::PASSED, "ExpectationsMet", message),
+        Some(Fulfilment::NotMet) => no(conditions::PASSED, "ExpectationNotMet", message),
+        Some(Fulfilment::Undecided) => unknown(conditions::PASSED, "Undecided", message),
     })
 }

@@ -11,7 +11,7 @@ use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
 use wasmbench_results::measure::Metric;
-use wasmbench_results::precision::{Outcome, decide, widths};
+use wasmbench_results::precision::{Ending, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{LogInterval, false_discovery};
 
@@ -38,7 +38,7 @@ fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Com
         let latest = looks.iter().rev().take(4);
         let latest: Vec<_> = latest.map(|look| widths(look)).collect();
         let found = decide(target, blocks, MOST, &latest);
-        if found.outcome != Outcome::GoingOn {
+        if found.outcome != Ending::GoingOn {
             assert_eq!(found.blocks, blocks);
             return (blocks, looks.pop().expect("a look"));
         }

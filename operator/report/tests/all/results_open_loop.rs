@@ -8,7 +8,7 @@ use wasmbench_report::{html, markdown, rows};
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::expectations::Outcome;
+use wasmbench_results::expectations::Fulfilment;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::{RunInput, Summary, summarize};
@@ -108,7 +108,7 @@ fn every_rate_is_compared_by_p50_and_p99_in_the_runs_one_family() {
         );
         assert!(comparison.adjusted_p_value >= comparison.p_value);
     }
-    assert_eq!(summary.expectations[0].outcome, Outcome::Met);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::Met);
     assert!(
         summary
             .verdict
@@ -145,7 +145,7 @@ fn one_trial_below_98_percent_voids_its_point_and_no_other() {
     let at_90 = |c: &&Comparison| c.point == highest;
     assert_eq!(summary.comparisons.iter().filter(at_90).count(), 0);
     assert_eq!(summary.trustworthy, Some(false));
-    assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
     let report = markdown::report_md(&summary, usize::MAX);
     assert!(report.contains("INVALID: RateNotAchieved"), "{report}");
     assert!(report.contains("97.9 %"), "{report}");

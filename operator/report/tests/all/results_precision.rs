@@ -4,7 +4,7 @@ use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::precision::Outcome;
+use wasmbench_results::precision::Ending;
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::climbs::climbs;
@@ -21,7 +21,7 @@ fn precise(target: &str, blocks: u32) -> (RunInput, Vec<Record>) {
     (input, records)
 }
 
-fn outcome(summary: &Summary) -> Outcome {
+fn outcome(summary: &Summary) -> Ending {
     summary.precision.as_ref().expect("a precision").outcome
 }
 
@@ -29,7 +29,7 @@ fn outcome(summary: &Summary) -> Outcome {
 fn a_run_ends_when_all_intervals_are_narrow_and_says_so() {
     let (input, records) = precise("5%", 8);
     let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Outcome::PreciseEnough);
+    assert_eq!(outcome(&summary), Ending::PreciseEnough);
     assert_eq!((summary.compared.blocks, summary.trials.missing), (8, 0));
     let widest = summary.precision.as_ref().unwrap().widest.as_ref().unwrap();
     assert!(widest.relative.unwrap() < 0.05, "{widest:?}");
@@ -44,10 +44,10 @@ fn a_run_ends_when_all_intervals_are_narrow_and_says_so() {
 #[test]
 fn a_run_goes_on_until_its_budget_is_spent() {
     let (input, records) = precise("0.1%", 8);
-    assert_eq!(outcome(&summarize(&input, &records)), Outcome::GoingOn);
+    assert_eq!(outcome(&summarize(&input, &records)), Ending::GoingOn);
     let (input, records) = precise("0.1%", 10);
     let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Outcome::BudgetSpent);
+    assert_eq!(outcome(&summary), Ending::BudgetSpent);
     let message = &summary.precision.unwrap().message;
     assert!(
         message.starts_with("budget of 10 blocks spent: ") && message.contains("is still at +-"),
@@ -60,7 +60,7 @@ fn a_block_that_is_not_complete_decides_nothing() {
     let (input, mut records) = precise("5%", 9);
     records.pop();
     let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Outcome::GoingOn);
+    assert_eq!(outcome(&summary), Ending::GoingOn);
     assert_eq!((summary.compared.blocks, summary.trials.missing), (9, 1));
 }
 
@@ -84,7 +84,7 @@ fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
         },
     );
     let summary = summarize(&input, &records);
-    assert_eq!(outcome(&summary), Outcome::NothingToCompare);
+    assert_eq!(outcome(&summary), Ending::NothingToCompare);
 }
 
 /// `records` with a node that others kept busy during these trials.
@@ -109,7 +109,7 @@ fn a_run_goes_on_while_more_blocks_would_bring_back_a_noisy_point() {
         let (input, records) = precise("5%", 8);
         let summary = summarize(&input, &noisy(records, two));
         let precision = summary.precision.as_ref().unwrap();
-        assert_eq!(precision.outcome, Outcome::GoingOn, "{precision:?}");
+        assert_eq!(precision.outcome, Ending::GoingOn, "{precision:?}");
         assert!(
             precision.message.contains(&format!("trials of {variant}")),
             "{precision:?}"
@@ -118,7 +118,7 @@ fn a_run_goes_on_while_more_blocks_would_bring_back_a_noisy_point() {
         let (input, records) = precise("5%", 10);
         let summary = summarize(&input, &noisy(records, two));
         let precision = summary.precision.as_ref().unwrap();
-        assert_eq!(precision.outcome, Outcome::BudgetSpent, "{precision:?}");
+        assert_eq!(precision.outcome, Ending::BudgetSpent, "{precision:?}");
         let widest = precision.widest.as_ref().unwrap();
         assert!(widest.relative.unwrap() < 0.05, "{precision:?}");
     }
@@ -132,7 +132,7 @@ fn noise_beside_the_knee_costs_no_block() {
     };
     let (input, records) = precise("5%", 8);
     let summary = summarize(&input, &noisy(records, beside));
-    assert_eq!(outcome(&summary), Outcome::PreciseEnough);
+    assert_eq!(outcome(&summary), Ending::PreciseEnough);
 }
 
 #[test]
@@ -149,13 +149,13 @@ fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
     );
     assert_eq!(
         outcome(&summarize(&input, &records)),
-        Outcome::NothingToCompare
+        Ending::NothingToCompare
     );
 }
 
 #[test]
 fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
-    for (scatter, expected) in [(1, Outcome::PreciseEnough), (40, Outcome::GoingOn)] {
+    for (scatter, expected) in [(1, Ending::PreciseEnough), (40, Ending::GoingOn)] {
         let (mut input, _) = precise("5%", 8);
         let sweeps = json!({"density": {"instances": [1, 2, 5]}});
         input.spec.sweeps = serde_json::from_value(sweeps).unwrap();

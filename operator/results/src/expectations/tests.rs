@@ -6,7 +6,7 @@ use super::*;
 use crate::comparison::Estimate;
 use crate::judge::Verdict;
 
-fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Outcome {
+fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Fulfilment {
     decided(bounds, found(interval)).outcome
 }
 
@@ -44,17 +44,17 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
 #[test]
 fn the_end_of_the_interval_decides_and_not_the_estimate() {
     let least = json!({"atLeast": "0.8"});
-    assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Outcome::Met);
-    assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Outcome::Undecided);
-    assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Outcome::NotMet);
+    assert_eq!(outcome_of(&least, Some((0.81, 0.9))), Fulfilment::Met);
+    assert_eq!(outcome_of(&least, Some((0.79, 1.2))), Fulfilment::Undecided);
+    assert_eq!(outcome_of(&least, Some((0.7, 0.79))), Fulfilment::NotMet);
 }
 
 #[test]
 fn both_bounds_must_hold() {
     let both = json!({"atLeast": "0.8", "atMost": "1.2"});
-    assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Outcome::Met);
-    assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Outcome::Undecided);
-    assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Outcome::NotMet);
+    assert_eq!(outcome_of(&both, Some((0.8, 1.2))), Fulfilment::Met);
+    assert_eq!(outcome_of(&both, Some((0.9, 1.3))), Fulfilment::Undecided);
+    assert_eq!(outcome_of(&both, Some((1.3, 1.4))), Fulfilment::NotMet);
 }
 
 #[test]
@@ -71,21 +71,21 @@ fn a_bound_that_the_node_cannot_tell_from_the_ratio_decides_nothing() {
         decided(bounds, comparison)
     };
     let least = under_floor(&json!({"atLeast": "1.02"}));
-    assert_eq!(least.outcome, Outcome::Undecided, "{least:?}");
+    assert_eq!(least.outcome, Fulfilment::Undecided, "{least:?}");
     let words = "it is 1.05x (1.03-1.07), nearer to a bound than the noise floor of 10 %";
     assert!(least.message.ends_with(words), "{least:?}");
     for (bounds, expected) in [
         // Not resolvable from 1 either, as the verdict says.
-        (json!({"atLeast": "1"}), Outcome::Undecided),
-        (json!({"atMost": "1.02"}), Outcome::Undecided),
-        (json!({"atMost": "1.15"}), Outcome::Undecided),
-        (json!({"atMost": "1.16"}), Outcome::Met),
+        (json!({"atLeast": "1"}), Fulfilment::Undecided),
+        (json!({"atMost": "1.02"}), Fulfilment::Undecided),
+        (json!({"atMost": "1.15"}), Fulfilment::Undecided),
+        (json!({"atMost": "1.16"}), Fulfilment::Met),
         (
             json!({"atLeast": "0.9", "atMost": "1.02"}),
-            Outcome::Undecided,
+            Fulfilment::Undecided,
         ),
-        (json!({"atMost": "0.95"}), Outcome::NotMet),
-        (json!({"atLeast": "1.16"}), Outcome::NotMet),
+        (json!({"atMost": "0.95"}), Fulfilment::NotMet),
+        (json!({"atLeast": "1.16"}), Fulfilment::NotMet),
     ] {
         assert_eq!(under_floor(&bounds).outcome, expected, "{bounds}");
     }
@@ -95,10 +95,10 @@ fn a_bound_that_the_node_cannot_tell_from_the_ratio_decides_nothing() {
 fn without_an_interval_or_a_comparison_nothing_is_decided() {
     assert_eq!(
         outcome_of(&json!({"atMost": "9"}), None),
-        Outcome::Undecided
+        Fulfilment::Undecided
     );
     let other = json!({"atMost": "9", "variant": "other"});
-    assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Outcome::Undecided);
+    assert_eq!(outcome_of(&other, Some((1.0, 1.0))), Fulfilment::Undecided);
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn of_several_rates_the_highest_decides_even_when_it_is_void() {
         percent_of_peak: 90,
     };
     let of = |comparisons| decision((Some(highest), 1), &expectation, comparisons);
-    assert_eq!(of(&both).outcome, Outcome::NotMet);
+    assert_eq!(of(&both).outcome, Fulfilment::NotMet);
     assert!(of(&both).message.contains("at 90 % of the peak"));
-    assert_eq!(of(&both[..1]).outcome, Outcome::Undecided);
+    assert_eq!(of(&both[..1]).outcome, Fulfilment::Undecided);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn one_expectation_that_is_not_met_decides_for_all() {
         outcome,
         message: String::new(),
     };
-    let all = [Outcome::Met, Outcome::NotMet, Outcome::Undecided].map(decision);
-    assert_eq!(overall(&all), Some(Outcome::NotMet));
+    let all = [Fulfilment::Met, Fulfilment::NotMet, Fulfilment::Undecided].map(decision);
+    assert_eq!(overall(&all), Some(Fulfilment::NotMet));
     assert_eq!(overall(&[]), None);
 }
 
@@ -151,9 +151,9 @@ fn the_more_is_expected_of_a_run_the_surer_each_bound_must_be() {
             std::slice::from_ref(&comparison),
         )
     };
-    assert_eq!(of(1).outcome, Outcome::Met);
+    assert_eq!(of(1).outcome, Fulfilment::Met);
     let among_many = of(30);
-    assert_eq!(among_many.outcome, Outcome::Undecided);
+    assert_eq!(among_many.outcome, Fulfilment::Undecided);
     let words = "for 30 expectations together";
     assert!(among_many.message.contains(words), "{}", among_many.message);
 }

@@ -7,7 +7,7 @@ use wasmbench_report::status::Conclusion;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::expectations::Outcome as Expected;
+use wasmbench_results::expectations::Fulfilment;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
@@ -163,9 +163,9 @@ fn expectations_on_cold_starts_are_decided_at_the_fewest_pods_at_once() {
     };
     // 1.50x with one pod, 1.45x with four.
     let listening = decided("coldStartListening", "1.48");
-    assert_eq!(listening.outcome, Expected::NotMet, "{listening:?}");
+    assert_eq!(listening.outcome, Fulfilment::NotMet, "{listening:?}");
     let answer = decided("coldStartAnswer", "1.6");
-    assert_eq!(answer.outcome, Expected::Met, "{answer:?}");
+    assert_eq!(answer.outcome, Fulfilment::Met, "{answer:?}");
     assert!(answer.message.contains("cold start to first answer"));
 }
 
@@ -224,5 +224,5 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     .unwrap();
     let summary = summarize(&RunInput::new(&run, 7), &all);
     assert_eq!(hares_ratio(&summary, Metric::ColdStartAnswer), None);
-    assert_eq!(summary.expectations[0].outcome, Expected::Undecided);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
 }

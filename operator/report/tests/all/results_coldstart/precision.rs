@@ -4,7 +4,7 @@ use serde_json::json;
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 use wasmbench_core::wire::record::{Cell, Point, TrialId};
-use wasmbench_results::precision::{Outcome, Precision};
+use wasmbench_results::precision::{Ending, Precision};
 use wasmbench_results::{RunInput, summarize};
 
 use crate::results_support::cold_starts::{record, run};
@@ -57,19 +57,19 @@ fn span(busy_milliseconds: u64) -> NodeSpan {
 fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_cold_starts() {
     for variant in ["hare", "tortoise"] {
         let found = precision(8, variant, 5);
-        assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
+        assert_eq!(found.outcome, Ending::GoingOn, "{found:?}");
         let words = format!(
             "cold start to listening of hare on greet versus tortoise (too many trials of {variant} on a noisy node)"
         );
         assert!(found.message.contains(&words), "{found:?}");
         // Five of 27 samples are fewer than one in five.
         let found = precision(9, variant, 5);
-        assert_ne!(found.outcome, Outcome::NothingToCompare, "{found:?}");
+        assert_ne!(found.outcome, Ending::NothingToCompare, "{found:?}");
         assert!(found.widest.unwrap().relative.is_some());
     }
 }
 
 #[test]
 fn cold_starts_on_a_quiet_node_end_a_run_as_soon_as_they_are_precise() {
-    assert_eq!(precision(8, "hare", 0).outcome, Outcome::PreciseEnough);
+    assert_eq!(precision(8, "hare", 0).outcome, Ending::PreciseEnough);
 }

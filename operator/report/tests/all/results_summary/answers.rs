@@ -1,7 +1,7 @@
 //! What the subjects answered, and what a wrong answer leaves of a point.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
+use wasmbench_core::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::rows::status_rows;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
@@ -20,7 +20,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
             && trial.cell.workload == "hello"
             && trial.block == 2
     };
-    let with_errors = |t, position| record(t, position, Ended::Measured, Some(fortio("errors")));
+    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
     replace(&mut records, one, with_errors);
     let summary = summarize(&run, &records);
     let cell = summary.cells.iter().find(|cell| !cell.ranked).unwrap();

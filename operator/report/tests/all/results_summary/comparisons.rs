@@ -1,12 +1,12 @@
 //! Ratios to the baseline, its twin, expectations, and where variants are compared.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome as Ended, Point};
+use wasmbench_core::wire::record::{Outcome, Point};
 use wasmbench_report::files::report_files_of;
 use wasmbench_report::rows::status_rows;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::expectations::Outcome;
+use wasmbench_results::expectations::Fulfilment;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
@@ -95,7 +95,7 @@ fn a_variant_compared_with_itself_is_exactly_one() {
                 "ok"
             };
             let fortio = slower(fortio(name), f64::from(t.block));
-            let mut record = record(t, position, Ended::Measured, Some(fortio));
+            let mut record = record(t, position, Outcome::Measured, Some(fortio));
             let window = record.load_mut().unwrap().timed.as_mut().unwrap();
             window.subject.as_mut().unwrap().memory_bytes = 1000;
             record
@@ -160,10 +160,10 @@ fn expectations_are_decided_and_listed_in_the_report() {
     ]))
     .unwrap();
     let summary = summarize(&run, &all_measured(&run));
-    let outcomes: Vec<Outcome> = summary.expectations.iter().map(|d| d.outcome).collect();
+    let outcomes: Vec<Fulfilment> = summary.expectations.iter().map(|d| d.outcome).collect();
     assert_eq!(
         outcomes,
-        [Outcome::Met, Outcome::NotMet, Outcome::Undecided]
+        [Fulfilment::Met, Fulfilment::NotMet, Fulfilment::Undecided]
     );
     let report = &report_files_of(&summary).unwrap()["report.md"];
     let line = "- **NOT MET**: memory-doubles-at-most: memory of embedded on hello must be at most \
@@ -180,7 +180,7 @@ fn a_variant_that_was_not_measured_leaves_its_expectation_undecided() {
     ]))
     .unwrap();
     let summary = summarize(&run, &[]);
-    assert_eq!(summary.expectations[0].outcome, Outcome::Undecided);
+    assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
     assert!(
         summary.expectations[0]
             .message

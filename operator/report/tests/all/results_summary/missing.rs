@@ -1,7 +1,7 @@
 //! Runs with less than everything: skipped, failed and missing trials, one block, one variant.
 
 use serde_json::json;
-use wasmbench_core::wire::record::{Outcome as Ended, Point, TrialId};
+use wasmbench_core::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::rows::status_rows;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::failures::skipped_variants;
@@ -230,7 +230,7 @@ fn too_few_requests_for_a_median_break_trust_and_for_a_p90_are_noted() {
             json!([{"Start": 0.0001, "End": 0.00011, "Percent": 100, "Count": count}]);
         few["ErrorsDurationHistogram"] = json!({"Count": 0, "Data": null});
         replace(&mut records, warm, |t, position| {
-            record(t, position, Ended::Measured, Some(few.clone()))
+            record(t, position, Outcome::Measured, Some(few.clone()))
         });
         summarize(&run, &records)
     };

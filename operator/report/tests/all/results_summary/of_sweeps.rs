@@ -4,7 +4,7 @@ use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::TrialId;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::precision::{Outcome, Precision};
+use wasmbench_results::precision::{Ending, Precision};
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use super::support::doubt;
@@ -95,14 +95,14 @@ fn with_neighbour(blocks: u32, variant: &str) -> Precision {
 fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_density() {
     for variant in ["embedded", "native"] {
         let found = with_neighbour(8, variant);
-        assert_eq!(found.outcome, Outcome::GoingOn, "{found:?}");
+        assert_eq!(found.outcome, Ending::GoingOn, "{found:?}");
         let words = format!(
             "memory per instance of embedded on hello versus native (too many trials of {variant} on a noisy node)"
         );
         assert!(found.message.contains(&words), "{found:?}");
         // Two of ten may be noisy.
         let found = with_neighbour(10, variant);
-        assert_ne!(found.outcome, Outcome::NothingToCompare, "{found:?}");
+        assert_ne!(found.outcome, Ending::NothingToCompare, "{found:?}");
         assert!(found.widest.unwrap().relative.is_some());
     }
 }
