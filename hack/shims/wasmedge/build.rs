@@ -1,7 +1,7 @@
 //! Links WasmEdge's library: where it is now, and where it will be on a node.
 //!
 //! The library and what it links, the C library included, lie in a folder of their own on a node, whose
-//! distribution may lack it or have another version. So the shim names its loader and where that looks.
+//! distribution may have none of it or another version. So the shim names its loader and where that looks.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
