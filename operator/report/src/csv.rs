@@ -78,6 +78,7 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .right("adjusted_p_value", |one| one.adjusted_p_value.to_string())
         .right("noise_floor", |one| shown(one.noise_floor))
         .left("verdict", |one| <&str>::from(one.verdict))
+        .right("at_least", |one| shown(one.at_least))
         .csv()
 }
 

@@ -13,7 +13,8 @@ use crate::comparison::{Comparison, Estimate, NoiseFloor, factor};
 use crate::curve::knee;
 use crate::judge::{Thresholds, judge};
 use crate::measure::Metric;
-use crate::statistics::{LogInterval, false_discovery, paired_ratios};
+use crate::statistics::ratio::of_findings;
+use crate::statistics::{LEVEL, LogInterval, false_discovery, paired_ratios};
 
 /// What was compared in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,14 +40,15 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         .partition(|found| found.variant == TWIN);
     let p_values = found.iter().map(|found| found.interval.p_value);
     let adjusted = false_discovery::adjusted(&p_values.collect::<Vec<f64>>());
-    let minimum_effect = minimum_effect(spec);
+    let findings = adjusted.iter().filter(|p_value| **p_value <= LEVEL).count();
+    let (minimum_effect, all) = (minimum_effect(spec), found.len());
     let judged = found.iter().zip(adjusted).map(|(found, adjusted_p)| {
         let twin = twins.iter().find(|twin| twin.is_of(found));
         let thresholds = Thresholds {
             minimum_effect,
             noise_floor: twin.and_then(|twin| twin.interval.farthest()),
         };
-        found.judged(adjusted_p, thresholds)
+        found.judged(adjusted_p, thresholds, (findings, all))
     });
     Comparisons {
         with_baseline: judged.collect(),
@@ -104,7 +106,14 @@ impl Ratio<'_> {
         }
     }
 
-    fn judged(&self, adjusted_p: f64, thresholds: Thresholds) -> Comparison {
+    /// `among` is how many comparisons of the run are findings, and how many there are.
+    fn judged(
+        &self,
+        adjusted_p: f64,
+        thresholds: Thresholds,
+        among: (usize, usize),
+    ) -> Comparison {
+        let verdict = judge(self.metric, &self.interval, adjusted_p, thresholds);
         Comparison {
             variant: self.variant.to_owned(),
             workload: self.workload.to_owned(),
@@ -114,8 +123,18 @@ impl Ratio<'_> {
             p_value: round_significant(self.interval.p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
             noise_floor: thresholds.noise_floor.map(factor),
-            verdict: judge(self.metric, &self.interval, adjusted_p, thresholds),
+            verdict,
+            at_least: self.near_end(among).filter(|_| verdict.is_difference()),
         }
+    }
+}
+
+impl Ratio<'_> {
+    /// The end of the interval that is nearer to 1, corrected for having been found, as a factor above 1.
+    fn near_end(&self, (findings, all): (usize, usize)) -> Option<f64> {
+        let blocks = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);
+        let half_width = of_findings(self.interval.half_width?, blocks, findings, all);
+        Some(factor((self.interval.estimate.abs() - half_width).max(0.0)))
     }
 }
 

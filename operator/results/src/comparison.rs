@@ -92,6 +92,10 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
+    /// Of a difference, the least that it may be, as a factor above 1: the near end of the interval that is corrected for
+    /// having been found among all comparisons of the run (Benjamini and Yekutieli).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
 }
 
 impl Comparison {
@@ -117,6 +121,22 @@ impl Comparison {
     /// The ratio in words, with interval and verdict.
     pub fn words(&self) -> String {
         self.estimate.words(self.verdict.words())
+    }
+
+    /// The verdict with the near end of a difference: `at least 44 % slower`.
+    pub fn verdict_words(&self) -> String {
+        let verdict = self.verdict.words();
+        let Some(factor) = self.at_least else {
+            return verdict.to_owned();
+        };
+        let least = if factor >= 2.0 {
+            units::ratio(factor)
+        } else if self.estimate.ratio < 1.0 {
+            units::excess(2.0 - 1.0 / factor)
+        } else {
+            units::excess(factor)
+        };
+        format!("at least {least} {verdict}")
     }
 }
 

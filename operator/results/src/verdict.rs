@@ -14,6 +14,9 @@ use crate::summary::Summary;
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 200;
 
+/// What the line of a run begins with that is not trustworthy.
+const UNTRUSTED: &str = "untrusted: ";
+
 /// The line: the most telling ratios first, then what fits, then how much more there is.
 pub fn verdict(summary: &Summary) -> String {
     let mut statements = comparisons(summary);
@@ -27,7 +30,12 @@ pub fn verdict(summary: &Summary) -> String {
         .iter()
         .map(|skipped| format!("{} not measured ({})", skipped.variant, skipped.reason))
         .collect();
-    fit(&statements, &skipped)
+    // What looks like any other result must not be taken for one.
+    let mark = match summary.trustworthy {
+        Some(false) => UNTRUSTED,
+        Some(true) | None => "",
+    };
+    mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
 }
 
 /// What the line may report, the most telling first.
@@ -96,7 +104,7 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
         comparison.what(),
         comparison.workload,
         interval.as_deref().unwrap_or("1 block"),
-        comparison.verdict.words()
+        comparison.verdict_words()
     )
 }
 
@@ -113,7 +121,7 @@ fn short(comparison: &Comparison) -> String {
         | Point::OpenLoop { .. }
         | Point::Density => String::new(),
     };
-    let verdict = comparison.verdict.words();
+    let verdict = comparison.verdict_words();
     format!("{variant}: {ratio} on {workload}{pods}, {verdict}")
 }
 
@@ -211,7 +219,7 @@ fn nothing(summary: &Summary) -> String {
 }
 
 /// As many statements as fit, then the variants that were not measured, then how many are left.
-fn fit(statements: &[String], skipped: &[String]) -> String {
+fn fit(statements: &[String], skipped: &[String], room: usize) -> String {
     let all: Vec<&String> = statements
         .iter()
         .take(1)
@@ -228,6 +236,6 @@ fn fit(statements: &[String], skipped: &[String]) -> String {
     };
     let fitting = (1..=all.len())
         .rev()
-        .find(|shown| line(*shown).len() <= MAX_VERDICT_CHARS);
-    cut(&line(fitting.unwrap_or(1)), MAX_VERDICT_CHARS)
+        .find(|shown| line(*shown).len() <= room);
+    cut(&line(fitting.unwrap_or(1)), room)
 }

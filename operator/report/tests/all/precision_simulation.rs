@@ -58,6 +58,7 @@ fn comparison(ratios: &[f64]) -> Comparison {
         adjusted_p_value: found.p_value,
         noise_floor: None,
         verdict: Verdict::Inconclusive,
+        at_least: None,
     }
 }
 

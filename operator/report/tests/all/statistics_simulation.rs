@@ -342,3 +342,42 @@ fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
     });
     assert!(wrong <= 0.05, "{wrong}");
 }
+
+/// Runs in which `one` is a twentieth slower: as much as the smallest effect that matters.
+fn at_the_minimum_effect() -> SyntheticRun {
+    SyntheticRun {
+        blocks: 10,
+        noise: Noise::Normal(0.02),
+        slower: [1.05, 1.0],
+        twin: false,
+        connections: vec![10, 50],
+    }
+}
+
+#[test]
+fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
+    let found = share(&at_the_minimum_effect(), 500, |comparisons| {
+        comparisons.iter().any(|c| {
+            c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
+        })
+    });
+    self::found("5 % found in 10 blocks at 2 % noise", found, "at least 95 %");
+    assert!(found >= 0.95, "{found}");
+}
+
+#[test]
+fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
+    let run = at_the_minimum_effect();
+    let mut chance = Chance::new(29);
+    let runs = (0..500).flat_map(|_| run.comparisons(&mut chance));
+    let claims: Vec<bool> = runs
+        .filter_map(|c| {
+            let truth = if c.variant == "one" { 1.05 } else { 1.0 };
+            Some(c.at_least? <= truth)
+        })
+        .collect();
+    assert!(claims.len() > 1000, "{}", claims.len());
+    let held = claims.iter().filter(|held| **held).count() as f64 / claims.len() as f64;
+    self::found("near ends that the truth lies beyond", held, "at least 95 %");
+    assert!(held >= 0.95, "{held}");
+}

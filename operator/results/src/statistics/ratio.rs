@@ -88,10 +88,22 @@ pub fn blocks_to_decide(half_width: f64, blocks: u32, effect: f64, most: u32) ->
 /// The half-width with which so many intervals hold their truths together in 95 of 100 runs, of one that holds it
 /// alone (Bonferroni).
 pub fn simultaneous(half_width: f64, blocks: u32, intervals: usize) -> f64 {
+    at_level(half_width, blocks, LEVEL / intervals.max(1) as f64)
+}
+
+/// The half-width of an interval that reached as far at [`LEVEL`], where so many of `all` comparisons are findings
+/// (Benjamini and Yekutieli, 2005): of the intervals of findings 95 of 100 hold their truth, as those at [`LEVEL`] would
+/// not, which were looked at because they lie far out.
+pub fn of_findings(half_width: f64, blocks: u32, findings: usize, all: usize) -> f64 {
+    at_level(half_width, blocks, LEVEL * findings as f64 / all.max(1) as f64)
+}
+
+/// The half-width at `level` of an interval with as many blocks that has this one at [`LEVEL`].
+fn at_level(half_width: f64, blocks: u32, level: f64) -> f64 {
     if blocks < 2 {
         return half_width;
     }
-    half_width * reach(blocks, LEVEL / intervals.max(1) as f64) / reach(blocks, LEVEL)
+    half_width * reach(blocks, level) / reach(blocks, LEVEL)
 }
 
 /// The share of equals that may stay undecided.
