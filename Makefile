@@ -20,8 +20,8 @@ test: ## Everything: lint, unit, property, golden, mock API server, docs, real c
 
 lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo fmt --all --check
-	cargo fmt --all --check --manifest-path hack/shims/Cargo.toml
-	cargo fmt --all --check --manifest-path hack/runtimes/Cargo.toml
+	cargo fmt --all --check --manifest-path gateways/shims/Cargo.toml
+	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
 	@hack/lint-shell

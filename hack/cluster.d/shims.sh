@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The Wasm shims on the nodes, as an administrator installs them: a program on containerd's PATH, the libraries that it
 # brings, and a RuntimeClass. containerd knows the runtimes' names from the start (kind.sh), or learns them here.
-# Comes in: a cluster, hack/shims. Goes out: pods can ask for these RuntimeClasses.
+# Comes in: a cluster, hack/shim. Goes out: pods can ask for these RuntimeClasses.
 
 shim_names=(wasmtime wasmedge)
 # Besides, a runtime without a shim: what becomes of its pods is tested.
@@ -13,7 +13,7 @@ add_shims() {
   use_cluster
   for node in $(nodes); do add_runtimes "$node"; done
   for name in "${shim_names[@]}"; do
-    program=$("$hack/shims/build" --path "$name")
+    program=$("$hack/shim" --path "$name")
     for node in $(nodes); do
       [ ! -d "${program%/*}/lib" ] || copy_to_node "${program%/*}/lib" "$node" "/usr/local/lib/containerd-shim-$name"
       copy_to_node "$program" "$node" "/usr/local/bin/containerd-shim-$name-v1"
@@ -58,9 +58,9 @@ add_runtimes() { # NODE
 build_shims() {
   local name
   for name in "${shim_names[@]}"; do
-    [ -e "$("$hack/shims/build" --path "$name")" ] ||
+    [ -e "$("$hack/shim" --path "$name")" ] ||
       step "Build the shim of $name (the first time 10 minutes)" build_shim "$name"
   done
 }
 
-build_shim() { "$hack/shims/build" "$1" >/dev/null; }
+build_shim() { "$hack/shim" "$1" >/dev/null; }

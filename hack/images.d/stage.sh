@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The build contexts: static binaries and what lies beside them in the image.
-# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime, hack/runtimes. Goes out: one folder per image.
+# Comes in: the workspace, hack/wasm, hack/tool, hack/runtime. Goes out: one folder per image.
 
 declare -A package_of=(
   [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
@@ -17,7 +17,7 @@ declare -A entry_of=(
   [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
   [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
 )
-# What hack/runtime or hack/runtimes calls the runtime whose program is in the image, and the guests that it runs.
+# What hack/runtime calls the runtime whose program is in the image, and the guests that it runs.
 declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
   [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
@@ -57,14 +57,7 @@ get_guest() { guests[$1]=$("$hack/wasm" build "$1"); }
 
 get_fortio() { fortio=$("$hack/tool" fortio); }
 
-# Of a program that others made, or of one of ours over their library.
-get_runtime() { # NAME
-  if [ -d "$hack/runtimes/$1" ]; then
-    runtimes[$1]=$("$hack/runtimes/build" "$1")
-  else
-    runtimes[$1]=$("$hack/runtime" "$1")
-  fi
-}
+get_runtime() { runtimes[$1]=$("$hack/runtime" "$1"); }
 
 # The build context of one image.
 stage_one() { # NAME
