@@ -13,6 +13,8 @@ use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 use wasmbench_report::table::{Align, Table};
+use wasmbench_results::compare::planned;
+use wasmbench_results::statistics::ratio::{blocks_to_find, smallest_found};
 use wasmbench_results::words;
 
 use crate::args::PlanArgs;
@@ -50,6 +52,7 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
     let valid = admit(run, &config())?;
     let mut text = format!("{}: {}\n", run.name_any(), size(&valid));
     text.push_str(&compared(&valid));
+    text.push_str(&power(&valid));
     let known_seed = valid.spec.seed.is_some() || run.uid().is_some();
     if known_seed {
         let _ = writeln!(text, "\nSeed of the order: {}", valid.seed);
@@ -127,6 +130,52 @@ fn compared(valid: &ValidatedRun) -> String {
         let _ = writeln!(text, "{sweep}");
     }
     text
+}
+
+/// Scatters of equal trials for which it is told what the run finds: a quiet machine, a usual one, a small virtual one.
+const SCATTERS: [f64; 3] = [0.02, 0.04, 0.08];
+/// Differences for which it is told what they take.
+const EFFECTS: [f64; 3] = [0.10, 0.05, 0.03];
+/// The largest `spec.blocks`.
+const MOST_BLOCKS: u32 = 50;
+
+/// What the run can find, and what more would take; empty where nothing is compared.
+fn power(valid: &ValidatedRun) -> String {
+    let among = planned(&valid.spec);
+    if among == 0 {
+        return String::new();
+    }
+    let own = valid.spec.fewest_blocks();
+    let trials = valid.planned(own).iter();
+    let seconds: u64 = trials.map(|trial| expected_trial_seconds(valid, trial)).sum();
+    // A ratio has the scatter of two trials.
+    let noise = |scatter: f64| scatter * f64::sqrt(2.0);
+    let needs = |scatter: f64, effect: f64| {
+        let Some(blocks) = blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS) else {
+            return format!("more than {MOST_BLOCKS}");
+        };
+        let time = units::duration(seconds * u64::from(blocks) / u64::from(own.max(1)));
+        format!("{blocks} blocks, {time}")
+    };
+    let mut header = vec![
+        ("Scatter".to_owned(), Align::Right),
+        (format!("Found with {own} blocks"), Align::Right),
+    ];
+    header.extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
+    let header: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
+    let mut table = Table::new(&header);
+    for scatter in SCATTERS {
+        let found = smallest_found(noise(scatter), own, among);
+        let found = found.map_or_else(|| "-".to_owned(), |log| units::excess(log.exp()));
+        let mut row = vec![units::percent(scatter), found];
+        row.extend(EFFECTS.map(|effect| needs(scatter, effect)));
+        table.row(&row);
+    }
+    format!(
+        "\nThe smallest difference that it finds in 80 of 100 cases among {among} comparisons, where equal trials scatter \
+         like this (the report tells by how much they did), and what others take\n{}",
+        table.plain()
+    )
 }
 
 fn order(valid: &ValidatedRun) -> String {

@@ -79,6 +79,7 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .right("noise_floor", |one| shown(one.noise_floor))
         .left("verdict", |one| <&str>::from(one.verdict))
         .right("at_least", |one| shown(one.at_least))
+        .right("smallest_found", |one| shown(one.smallest_found))
         .csv()
 }
 

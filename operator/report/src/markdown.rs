@@ -170,6 +170,9 @@ fn results(summary: &Summary) -> String {
                 ratios.markdown()
             );
         }
+        if let Some(found) = tables::smallest_found(summary, &workload.name) {
+            let _ = write!(text, "\n{found}\n");
+        }
         let floor = tables::noise_floor(summary, &workload.name);
         if !floor.is_empty() {
             let baseline = escape(&summary.baseline);

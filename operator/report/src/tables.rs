@@ -96,6 +96,21 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         .table()
 }
 
+/// What a run with this scatter finds, in a sentence; `None` where nothing is compared.
+pub fn smallest_found(summary: &Summary, workload: &str) -> Option<String> {
+    let of_metric = |metric: Metric| {
+        let all = summary.comparisons.iter();
+        let here = all.filter(|c| c.workload == workload && c.metric == metric);
+        let worst = here.filter_map(|c| c.smallest_found).reduce(f64::max)?;
+        Some(format!("{} {}", metric.noun(), units::excess(worst)))
+    };
+    let found: Vec<String> = OF_LOADS.into_iter().filter_map(of_metric).collect();
+    let list = found.join(", ");
+    (!found.is_empty()).then(|| {
+        format!("The smallest differences that this run finds in 80 of 100 cases, by its own scatter: {list}.")
+    })
+}
+
 /// The baseline against its twin under one workload, one row per measure.
 pub fn noise_floor(summary: &Summary, workload: &str) -> Table {
     let floors = summary.noise_floors.iter();

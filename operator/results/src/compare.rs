@@ -13,7 +13,7 @@ use crate::comparison::{Comparison, Estimate, NoiseFloor, factor};
 use crate::curve::knee;
 use crate::judge::{Thresholds, judge};
 use crate::measure::Metric;
-use crate::statistics::ratio::of_findings;
+use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
 use crate::statistics::{LEVEL, LogInterval, false_discovery, paired_ratios};
 
 /// What was compared in a run.
@@ -54,6 +54,25 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         with_baseline: judged.collect(),
         noise_floors: twins.iter().map(Ratio::floor).collect(),
     }
+}
+
+/// How many comparisons a run of this spec has when all goes well.
+pub fn planned(spec: &BenchmarkRunSpec) -> usize {
+    let sweeps = &spec.sweeps;
+    let (loads, warm) = (sweeps.throughput.is_some(), sweeps.warm_latency.is_some());
+    let resources = if loads || warm { 2 } else { 0 };
+    let rates = sweeps.open_loop.as_ref().map_or(0, |sweep| sweep.percents().len());
+    let starts = sweeps.cold_start.as_ref().map_or(0, |sweep| sweep.concurrency.len());
+    let of_pair = usize::from(loads)
+        + usize::from(warm)
+        + resources
+        + 2 * rates
+        + 2 * starts
+        + usize::from(sweeps.density.is_some());
+    let baseline = spec.baseline_name();
+    let competes = |name: &str| name != baseline && name != TWIN;
+    let variants = spec.variants.iter().filter(|variant| competes(&variant.name));
+    variants.count() * spec.workloads.len() * of_pair
 }
 
 /// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
@@ -125,11 +144,18 @@ impl Ratio<'_> {
             noise_floor: thresholds.noise_floor.map(factor),
             verdict,
             at_least: self.near_end(among).filter(|_| verdict.is_difference()),
+            smallest_found: self.smallest_found(among.1),
         }
     }
 }
 
 impl Ratio<'_> {
+    fn smallest_found(&self, among: usize) -> Option<f64> {
+        let blocks = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);
+        let noise = noise_of(self.interval.half_width?, blocks)?;
+        smallest_found(noise, blocks, among).map(factor)
+    }
+
     /// The end of the interval that is nearer to 1, corrected for having been found, as a factor above 1.
     fn near_end(&self, (findings, all): (usize, usize)) -> Option<f64> {
         let blocks = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);

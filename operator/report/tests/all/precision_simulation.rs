@@ -59,6 +59,7 @@ fn comparison(ratios: &[f64]) -> Comparison {
         noise_floor: None,
         verdict: Verdict::Inconclusive,
         at_least: None,
+        smallest_found: None,
     }
 }
 

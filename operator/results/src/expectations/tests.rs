@@ -39,6 +39,7 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
         noise_floor: None,
         verdict: Verdict::Inconclusive,
         at_least: None,
+        smallest_found: None,
     }
 }
 
