@@ -180,7 +180,7 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
     let is_spoilt = all().all(|point| point.invalid.is_some());
     let verdict = status.verdict.as_deref().unwrap_or_default();
     assert!(
-        is_spoilt || verdict.contains("create to listening"),
+        is_spoilt || verdict.contains("cold start to listening"),
         "{verdict}"
     );
 }
