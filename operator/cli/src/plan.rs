@@ -147,12 +147,15 @@ fn power(valid: &ValidatedRun) -> String {
     }
     let own = valid.spec.fewest_blocks();
     let trials = valid.planned(own).iter();
-    let seconds: u64 = trials.map(|trial| expected_trial_seconds(valid, trial)).sum();
+    let seconds: u64 = trials
+        .map(|trial| expected_trial_seconds(valid, trial))
+        .sum();
     // A ratio has the scatter of two trials.
     let noise = |scatter: f64| scatter * f64::sqrt(2.0);
     let needs = |scatter: f64, effect: f64| {
-        let Some(blocks) = blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS) else {
-            return format!("more than {MOST_BLOCKS}");
+        let Some(blocks) = blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS)
+        else {
+            return format!("more than {MOST_BLOCKS} blocks");
         };
         let time = units::duration(seconds * u64::from(blocks) / u64::from(own.max(1)));
         format!("{blocks} blocks, {time}")
@@ -161,7 +164,8 @@ fn power(valid: &ValidatedRun) -> String {
         ("Scatter".to_owned(), Align::Right),
         (format!("Found with {own} blocks"), Align::Right),
     ];
-    header.extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
+    header
+        .extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
     let header: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
     let mut table = Table::new(&header);
     for scatter in SCATTERS {
@@ -172,8 +176,7 @@ fn power(valid: &ValidatedRun) -> String {
         table.row(&row);
     }
     format!(
-        "\nThe smallest difference that it finds in 80 of 100 cases among {among} comparisons, where equal trials scatter \
-         like this (the report tells by how much they did), and what others take\n{}",
+        "\nWhat it finds in 80 of 100 cases, of {among} comparisons, where equal trials scatter by so much\n{}",
         table.plain()
     )
 }

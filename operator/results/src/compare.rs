@@ -61,8 +61,14 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     let sweeps = &spec.sweeps;
     let (loads, warm) = (sweeps.throughput.is_some(), sweeps.warm_latency.is_some());
     let resources = if loads || warm { 2 } else { 0 };
-    let rates = sweeps.open_loop.as_ref().map_or(0, |sweep| sweep.percents().len());
-    let starts = sweeps.cold_start.as_ref().map_or(0, |sweep| sweep.concurrency.len());
+    let rates = sweeps
+        .open_loop
+        .as_ref()
+        .map_or(0, |sweep| sweep.percents().len());
+    let starts = sweeps
+        .cold_start
+        .as_ref()
+        .map_or(0, |sweep| sweep.concurrency.len());
     let of_pair = usize::from(loads)
         + usize::from(warm)
         + resources
@@ -71,7 +77,10 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
         + usize::from(sweeps.density.is_some());
     let baseline = spec.baseline_name();
     let competes = |name: &str| name != baseline && name != TWIN;
-    let variants = spec.variants.iter().filter(|variant| competes(&variant.name));
+    let variants = spec
+        .variants
+        .iter()
+        .filter(|variant| competes(&variant.name));
     variants.count() * spec.workloads.len() * of_pair
 }
 
@@ -126,12 +135,7 @@ impl Ratio<'_> {
     }
 
     /// `among` is how many comparisons of the run are findings, and how many there are.
-    fn judged(
-        &self,
-        adjusted_p: f64,
-        thresholds: Thresholds,
-        among: (usize, usize),
-    ) -> Comparison {
+    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, among: (usize, usize)) -> Comparison {
         let verdict = judge(self.metric, &self.interval, adjusted_p, thresholds);
         Comparison {
             variant: self.variant.to_owned(),

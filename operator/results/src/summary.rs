@@ -36,7 +36,7 @@ pub struct Summary {
     pub seed: i64,
     /// The variant that the others are compared with.
     pub baseline: String,
-    /// The result in one line, at most 200 characters.
+    /// The result in one line, at most 220 characters.
     pub verdict: String,
     /// Whether nothing speaks against the numbers; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,7 +12,7 @@ use crate::open_loop;
 use crate::summary::Summary;
 
 /// Longest verdict, in characters.
-pub const MAX_VERDICT_CHARS: usize = 200;
+pub const MAX_VERDICT_CHARS: usize = 220;
 
 /// What the line of a run begins with that is not trustworthy.
 const UNTRUSTED: &str = "untrusted: ";

@@ -286,7 +286,8 @@ fn shares<const N: usize>(
 }
 
 #[test]
-fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
+fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
+    // As many as their intervals miss the truth, which are looked at again and again.
     let [_, drift, outliers, heavy] = every_noise(0.06);
     for noise in [
         Noise::Normal(0.03),
@@ -302,9 +303,9 @@ fn at_most_one_precise_run_of_equals_in_twenty_finds_a_difference() {
         found(
             &format!("precise runs of equals with a difference, {noise:?}, {blocks} blocks"),
             share,
-            "at most 5 %",
+            "at most 7 %",
         );
-        assert!(share <= 0.05, "{noise:?}: {share}");
+        assert!(share <= 0.07, "{noise:?}: {share}");
     }
 }
 

