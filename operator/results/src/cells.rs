@@ -4,118 +4,67 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
-use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
+use crate::ceiling::Ceilings;
 use crate::cell::CellSummary;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
+use crate::grid::Recorded;
 use crate::measure::Sweep;
 use crate::observation::Observation;
 use crate::statistics::Spread;
 use crate::trial::{Metrics, Trial, TrialState, carries};
+use crate::variant_validity::VariantValidity;
 use crate::{ceiling, open_loop, tail};
 
-/// Sweep and connections of every point of the run that is a load: the warm one first, then by
-/// connections, then by rate.
-fn points(spec: &BenchmarkRunSpec) -> Vec<(Point, Sweep, u32)> {
-    let warm = spec.sweeps.warm_latency.iter();
-    let warm = warm.map(|w| (Point::WarmLatency, Sweep::WarmLatency, w.connections));
-    let mut connections: Vec<u32> = spec
-        .sweeps
-        .throughput
-        .iter()
-        .flat_map(|t| t.connections.clone())
-        .collect();
-    connections.sort_unstable();
-    connections.dedup();
-    let loaded = connections.into_iter().map(|connections| {
-        let point = Point::Throughput { connections };
-        (point, Sweep::Throughput, connections)
-    });
-    let open = spec.sweeps.open_loop.iter().flat_map(|sweep| {
-        let point = |percent_of_peak| Point::OpenLoop { percent_of_peak };
-        let percents = sweep.percents().into_iter();
-        percents.map(move |percent| (point(percent), Sweep::OpenLoop, sweep.connections))
-    });
-    warm.chain(loaded).chain(open).collect()
+/// The generator's ceilings under the workloads of a run.
+pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
+    let seen = observations.iter();
+    ceiling::ceilings(seen.filter_map(|(trial, seen)| Some((trial, seen.generator_ceiling?))))
 }
 
-/// Variants that ran in another mode than they claim, and how their first such trial showed it.
-pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
-
-/// One trial in a wrong mode is enough: the others had the same pod.
-pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
-    let wrong = observations.iter().filter_map(|(trial, seen)| {
-        let contradiction = seen.engine_contradiction.as_deref()?;
-        Some((trial.cell.variant.as_str(), contradiction))
-    });
-    let mut found = WrongEngines::new();
-    for (variant, contradiction) in wrong {
-        found.entry(variant).or_insert(contradiction);
-    }
-    found
-}
-
-/// Every cell of the run: by workload, then variant, then point, in the order of the spec.
-pub fn cells(
+/// The cell of a load; `None` for a point of another sweep.
+pub fn cell(
     spec: &BenchmarkRunSpec,
-    observations: &BTreeMap<TrialId, Observation>,
-    mismatched: &BTreeSet<(String, String)>,
-    engines: &WrongEngines<'_>,
-) -> Vec<CellSummary> {
-    let ceilings = ceiling::ceilings(
-        observations
-            .iter()
-            .filter_map(|(trial, seen)| Some((trial, seen.generator_ceiling?))),
-    );
-    let mut cells = vec![];
-    for workload in &spec.workloads {
-        for variant in &spec.variants {
-            let answers = mismatched.contains(&(variant.name.clone(), workload.name.clone()));
-            let engine = engines.contains_key(variant.name.as_str());
-            let wrong = answers
-                .then_some(Reason::ResponseMismatch)
-                .or(engine.then_some(Reason::EngineModeMismatch));
-            for (point, sweep, connections) in points(spec) {
-                if not_applicable::reason(variant, workload, point).is_some() {
-                    continue;
-                }
-                let (variant, workload) = (variant.name.clone(), workload.name.clone());
-                let cell = Cell {
-                    variant,
-                    workload,
-                    point,
-                };
-                let trials = trials_of(&cell, spec.blocks, observations, wrong);
-                let ceiling = ceilings.get(&(cell.workload.as_str(), connections));
-                let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
-                let at = (sweep, connections);
-                let summary = summarise(cell, at, spec.blocks, trials, wrong);
-                cells.push(CellSummary {
-                    generator_ceiling_rps: ceiling,
-                    ..summary
-                });
-            }
-        }
-    }
-    cells
-}
-
-fn trials_of(
-    cell: &Cell,
-    blocks: u32,
-    observations: &BTreeMap<TrialId, Observation>,
-    wrong: Option<Reason>,
-) -> Vec<Trial> {
-    let trial = |block| {
-        let seen = observations.get(&TrialId {
-            cell: cell.clone(),
-            block,
-        })?;
-        Some(trial_of(seen, block, wrong))
+    recorded: &Recorded<'_>,
+    against: VariantValidity<'_>,
+    ceilings: &Ceilings<'_>,
+) -> Option<CellSummary> {
+    let Cell {
+        variant,
+        workload,
+        point,
+    } = &recorded.cell;
+    let sweeps = &spec.sweeps;
+    let (sweep, connections) = match point {
+        Point::WarmLatency => (Sweep::WarmLatency, sweeps.warm_latency?.connections),
+        Point::Throughput { connections } => (Sweep::Throughput, *connections),
+        Point::OpenLoop { .. } => (Sweep::OpenLoop, sweeps.open_loop.as_ref()?.connections),
+        Point::ColdStart { .. } | Point::Density => return None,
     };
-    (1..=blocks).filter_map(trial).collect()
+    let wrong = against.of_every_trial(variant, workload);
+    let trials = recorded.trials.iter();
+    let trials: Vec<Trial> = trials
+        .map(|(block, seen)| trial_of(seen, *block, wrong))
+        .collect();
+    let is_valid = |block| {
+        let mut trials = trials.iter();
+        trials.any(|trial| trial.block == block && trial.state == TrialState::Valid)
+    };
+    let counts = recorded.counts(is_valid);
+    let ceiling = ceilings.get(&(workload.as_str(), connections));
+    let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
+    Some(CellSummary {
+        generator_ceiling_rps: ceiling,
+        ..summarise(
+            recorded.cell.clone(),
+            (sweep, connections),
+            counts,
+            trials,
+            wrong,
+        )
+    })
 }
 
 /// What was observed as a trial of its cell.
@@ -153,11 +102,10 @@ fn invalid(reason: Reason) -> (TrialState, Option<String>) {
 fn summarise(
     cell: Cell,
     (sweep, connections): (Sweep, u32),
-    planned: u32,
+    counts: TrialCounts,
     trials: Vec<Trial>,
     wrong: Option<Reason>,
 ) -> CellSummary {
-    let counts = count(&trials, planned);
     // A point without a valid trial is never ranked; what was measured is shown all the same.
     let shown = if counts.valid > 0 {
         TrialState::Valid
@@ -229,25 +177,6 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))
     })
-}
-
-fn count(trials: &[Trial], planned: u32) -> TrialCounts {
-    let mut counts = TrialCounts {
-        planned,
-        missing: planned,
-        ..TrialCounts::default()
-    };
-    for trial in trials {
-        counts.missing -= 1;
-        counts.repeated += u32::from(trial.metrics.discarded.is_some());
-        match trial.state {
-            TrialState::Valid => counts.valid += 1,
-            TrialState::Invalid => counts.invalid += 1,
-            TrialState::Failed => counts.failed += 1,
-            TrialState::Skipped => counts.skipped += 1,
-        }
-    }
-    counts
 }
 
 /// One bad trial makes its whole point invalid: the blocks that worked would otherwise stand for

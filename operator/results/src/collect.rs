@@ -13,15 +13,18 @@ use wasmbench_core::wire::record::{Record, TrialId};
 use wasmbench_core::wire::request::NoiseRule;
 
 use crate::all_cells::Cells;
+use crate::cell::CellSummary;
+use crate::coldstart::ColdStartCell;
 use crate::counts::TrialCounts;
+use crate::density::DensityCell;
 use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
 use crate::period::Period;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
-use crate::variant_validity::VariantValidity;
+use crate::variant_validity::{VariantValidity, wrong_engines};
 use crate::{
-    answers, cells, coldstart, compare, density, expectations, failures, invalid, precision,
+    answers, cells, coldstart, compare, density, expectations, failures, grid, invalid, precision,
     quality, sandbox, shim_use, verdict, words,
 };
 
@@ -169,7 +172,7 @@ impl Collector {
             .iter()
             .map(|m| (m.variant.clone(), m.workload.clone()))
             .collect();
-        let engines = cells::wrong_engines(observations);
+        let engines = wrong_engines(observations);
         let environment = environment::environment(run.seed, measured, observations, facts);
         let against = VariantValidity {
             answers: &wrong,
@@ -237,12 +240,19 @@ impl Collector {
 
     /// What the observations of all sweeps come to, with the reasons against it.
     fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
-        let seen = &self.observations;
-        let mut loads = cells::cells(spec, seen, against.answers, against.engines);
+        let ceilings = cells::ceilings(&self.observations);
+        let recorded = grid::recorded(spec, &self.observations);
+        let loads = recorded.iter();
+        let loads = loads.filter_map(|one| cells::cell(spec, one, against, &ceilings));
+        let mut loads: Vec<CellSummary> = loads.collect();
         invalid::mark(&mut loads, against.drift);
-        let mut cold_starts = coldstart::cells(spec, seen, against.answers);
+        let cold_starts = recorded.iter();
+        let cold_starts = cold_starts.filter_map(|one| coldstart::cell(spec, one, against));
+        let mut cold_starts: Vec<ColdStartCell> = cold_starts.collect();
         coldstart::mark(&mut cold_starts, against, compare::minimum_effect(spec));
-        let mut density = density::cells(spec, seen, against);
+        let density = recorded.iter();
+        let density = density.filter_map(|one| density::cell(spec, one, against));
+        let mut density: Vec<DensityCell> = density.collect();
         density::mark(&mut density, against);
         Cells {
             loads,

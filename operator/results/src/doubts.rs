@@ -19,12 +19,12 @@ use crate::all_cells::Cells;
 use crate::answers::Mismatch;
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::cells::WrongEngines;
 use crate::comparison::Comparison;
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
 use crate::open_loop;
 use crate::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
+use crate::variant_validity::WrongEngines;
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
-//! [`summary::Summary`], by way of [`cells`], [`by_block`] with [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
+//! [`summary::Summary`], by way of [`grid`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
 //! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
 //! [`environment`], [`period`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
 //!
@@ -13,7 +13,6 @@ pub mod all_cells;
 pub mod answers;
 pub mod any_cell;
 pub mod bodies;
-pub mod by_block;
 pub mod ceiling;
 pub mod cell;
 pub mod cells;
@@ -32,6 +31,7 @@ pub mod environment;
 pub mod expectations;
 pub mod failures;
 pub mod fortio;
+pub mod grid;
 pub mod histogram;
 pub mod invalid;
 pub mod judge;

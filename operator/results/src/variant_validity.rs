@@ -1,13 +1,30 @@
 //! What speaks against a variant whatever was measured of it, and so against its cold starts and its
 //! density too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use wasmbench_core::wire::record::TrialId;
 use wasmbench_core::wire::request::NoiseRule;
 
-use crate::cells::WrongEngines;
 use crate::doubt::Reason;
 use crate::environment::Drift;
+use crate::observation::Observation;
+
+/// Variants that ran in another mode than they claim, and how their first such trial showed it.
+pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
+
+/// One trial in a wrong mode is enough: the others had the same pod.
+pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
+    let wrong = observations.iter().filter_map(|(trial, seen)| {
+        let contradiction = seen.engine_contradiction.as_deref()?;
+        Some((trial.cell.variant.as_str(), contradiction))
+    });
+    let mut found = WrongEngines::new();
+    for (variant, contradiction) in wrong {
+        found.entry(variant).or_insert(contradiction);
+    }
+    found
+}
 
 /// What the whole run knows against its variants.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +40,26 @@ pub struct VariantValidity<'a> {
 }
 
 impl VariantValidity<'_> {
+    /// Why no trial of `variant` under `workload` counts, where there is a reason.
+    pub fn of_every_trial(self, variant: &str, workload: &str) -> Option<Reason> {
+        let wrong = [Reason::ResponseMismatch, Reason::EngineModeMismatch];
+        let mut reasons = self.reasons(variant, workload);
+        reasons.find(|reason| wrong.contains(reason))
+    }
+
+    /// Whether `variant` gave wrong answers under `workload`.
+    pub fn has_wrong_answers(self, variant: &str, workload: &str) -> bool {
+        self.answers
+            .contains(&(variant.to_owned(), workload.to_owned()))
+    }
+
     /// Why what was measured of `variant` under `workload` is no part of comparisons.
     pub fn reasons(self, variant: &str, workload: &str) -> impl Iterator<Item = Reason> {
-        let answers = (variant.to_owned(), workload.to_owned());
         let found = [
-            (Reason::ResponseMismatch, self.answers.contains(&answers)),
+            (
+                Reason::ResponseMismatch,
+                self.has_wrong_answers(variant, workload),
+            ),
             (
                 Reason::EngineModeMismatch,
                 self.engines.contains_key(variant),

@@ -1,80 +1,63 @@
 //! Trials to cells: medians over blocks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::cold_start::ColdStartClass;
-use wasmbench_core::variants::{engine, not_applicable};
+use wasmbench_core::variants::engine;
 use wasmbench_core::wire::cold_start::ColdStep;
-use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_core::wire::record::{Cell, Point};
 
-use crate::by_block::{counts, measured, round};
 use crate::coldstart::noise::{self, NodeUse};
 use crate::coldstart::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::counts::TrialCounts;
+use crate::grid::{Recorded, round};
 use crate::observation::Observation;
 use crate::statistics::{Spread, median};
 use crate::trial::carries;
+use crate::variant_validity::VariantValidity;
 
 /// Trials of a cell, by block.
 type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 
-/// Every cell of the sweep: by workload, then variant, then pods at once, in the order of the spec.
-/// Variants that gave wrong answers (`mismatched`, with their workload) have no valid trials.
-pub fn cells(
+/// The cell of a point of cold starts; `None` for a point of another sweep. Variants that gave wrong answers have no
+/// valid trials.
+pub fn cell(
     spec: &BenchmarkRunSpec,
-    observations: &BTreeMap<TrialId, Observation>,
-    mismatched: &BTreeSet<(String, String)>,
-) -> Vec<ColdStartCell> {
-    let sweep = spec.sweeps.cold_start.as_ref();
-    let mut points: Vec<u32> = sweep
-        .map(|sweep| sweep.concurrency.clone())
-        .unwrap_or_default();
-    points.sort_unstable();
-    let samples = sweep.map_or(0, |sweep| sweep.samples);
-    let is_pulled = sweep.is_some_and(|sweep| sweep.class == ColdStartClass::NodeCold);
-    let mut found = vec![];
-    for workload in &spec.workloads {
-        for variant in &spec.variants {
-            for &concurrency in &points {
-                let point = Point::ColdStart { concurrency };
-                if not_applicable::reason(variant, workload, point).is_some() {
-                    continue;
-                }
-                let cell = Cell {
-                    variant: variant.name.clone(),
-                    workload: workload.name.clone(),
-                    point,
-                };
-                let wrong = mismatched.contains(&(cell.variant.clone(), cell.workload.clone()));
-                let all = measured(&cell, spec.blocks, observations, Observation::cold_start);
-                let all: Blocks<'_> = all.collect();
-                let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= samples;
-                let valid = all.iter().filter(|(_, trial)| is_valid(trial));
-                let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
-                let counts = counts(&cell, spec.blocks, observations, &valid);
-                // What was measured is shown all the same.
-                let shown = if valid.is_empty() { &all } else { &valid };
-                let lost = all.values().filter(|trial| trial.lost_its_class(samples));
-                let told: u32 = shown.values().map(|trial| told(trial)).sum();
-                let samples: u32 = shown.values().map(|trial| trial.samples).sum();
-                // What is pulled anew is compiled anew.
-                let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(variant);
-                found.push(ColdStartCell {
-                    compile_cache_unknown: if may_be_compiled {
-                        samples.saturating_sub(told)
-                    } else {
-                        0
-                    },
-                    wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
-                    wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
-                    ..summarise(cell, concurrency, counts, shown)
-                });
-            }
-        }
-    }
-    found
+    recorded: &Recorded<'_>,
+    against: VariantValidity<'_>,
+) -> Option<ColdStartCell> {
+    let Point::ColdStart { concurrency } = recorded.cell.point else {
+        return None;
+    };
+    let sweep = spec.sweeps.cold_start.as_ref()?;
+    let cell = recorded.cell.clone();
+    let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
+    let all: Blocks<'_> = recorded.measured(Observation::cold_start);
+    let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= sweep.samples;
+    let valid = all.iter().filter(|(_, trial)| is_valid(trial));
+    let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+    let counts = recorded.counts(|block| valid.contains_key(&block));
+    // What was measured is shown all the same.
+    let shown = if valid.is_empty() { &all } else { &valid };
+    let lost = all.values();
+    let lost = lost.filter(|trial| trial.lost_its_class(sweep.samples));
+    let told: u32 = shown.values().map(|trial| told(trial)).sum();
+    let samples: u32 = shown.values().map(|trial| trial.samples).sum();
+    // What is pulled anew is compiled anew.
+    let is_pulled = sweep.class == ColdStartClass::NodeCold;
+    let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(recorded.variant);
+    Some(ColdStartCell {
+        compile_cache_unknown: if may_be_compiled {
+            samples.saturating_sub(told)
+        } else {
+            0
+        },
+        wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
+        wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
+        ..summarise(cell, concurrency, counts, shown)
+    })
 }
 
 /// Samples of which it is known whether a compiled form of the image was kept.

@@ -24,7 +24,7 @@ use crate::doubt::Reason;
 use crate::measure::Metric;
 use crate::statistics::Spread;
 
-pub use cells::cells;
+pub use cells::cell;
 pub use floor::{HarnessFloor, floors};
 pub use trial::{ColdTrial, bodies, of_document};
 pub use validity::{doubts, mark};

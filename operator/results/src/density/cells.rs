@@ -1,66 +1,51 @@
 //! Climbs to cells: medians over blocks, and ratios of slopes within them.
 
-use std::collections::BTreeMap;
-
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::variants::not_applicable;
-use wasmbench_core::wire::record::{Cell, Point, TrialId};
+use wasmbench_core::wire::record::{Cell, Point};
 
-use crate::by_block::{counts, measured, round};
 use crate::counts::TrialCounts;
 use crate::density::blocks::{Blocks, by_instances};
 use crate::density::disturbed_steps::spoilt;
 use crate::density::trial::Reached;
 use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
+use crate::grid::{Recorded, round};
 use crate::observation::Observation;
 use crate::statistics::Spread;
 use crate::variant_validity::VariantValidity;
 
-/// Every cell of the sweep: by workload, then variant, in the order of the spec. Variants that gave
-/// wrong answers have no valid trials. Nor are climbs with a step on a noisy node valid, where noise excludes.
-pub fn cells(
+/// The cell of density; `None` for a point of another sweep. Variants that gave wrong answers have no valid trials. Nor
+/// are climbs with a step on a noisy node valid, where noise excludes.
+pub fn cell(
     spec: &BenchmarkRunSpec,
-    observations: &BTreeMap<TrialId, Observation>,
+    recorded: &Recorded<'_>,
     against: VariantValidity<'_>,
-) -> Vec<DensityCell> {
-    let Some(sweep) = &spec.sweeps.density else {
-        return vec![];
-    };
-    let planned = sweep.ladder().last().copied().unwrap_or_default();
-    let mut found = vec![];
-    for workload in &spec.workloads {
-        for variant in &spec.variants {
-            if not_applicable::reason(variant, workload, Point::Density).is_some() {
-                continue;
-            }
-            let cell = Cell {
-                variant: variant.name.clone(),
-                workload: workload.name.clone(),
-                point: Point::Density,
-            };
-            let answers = (cell.variant.clone(), cell.workload.clone());
-            let wrong = against.answers.contains(&answers);
-            let all = measured(&cell, spec.blocks, observations, Observation::density);
-            let all: Blocks<'_> = all.collect();
-            let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
-            let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));
-            let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
-            let counts = counts(&cell, spec.blocks, observations, &valid);
-            let noisy = all.values().filter(|trial| trial.is_noisy()).count();
-            // What was measured is shown all the same.
-            let shown = if valid.is_empty() { &all } else { &valid };
-            found.push(DensityCell {
-                noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
-                noise_not_judged: all
-                    .values()
-                    .flat_map(|trial| &trial.steps)
-                    .any(|step| step.noise.others.is_none()),
-                spoilt: spoilt(&all),
-                ..summarise(cell, counts, shown, planned)
-            });
-        }
+) -> Option<DensityCell> {
+    if recorded.cell.point != Point::Density {
+        return None;
     }
-    found
+    let ladder = spec.sweeps.density.as_ref()?.ladder();
+    let cell = recorded.cell.clone();
+    let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
+    let all: Blocks<'_> = recorded.measured(Observation::density);
+    let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
+    let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));
+    let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
+    let counts = recorded.counts(|block| valid.contains_key(&block));
+    let noisy = all.values().filter(|trial| trial.is_noisy()).count();
+    // What was measured is shown all the same.
+    let shown = if valid.is_empty() { &all } else { &valid };
+    let mut steps = all.values().flat_map(|trial| &trial.steps);
+    Some(DensityCell {
+        noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
+        noise_not_judged: steps.any(|step| step.noise.others.is_none()),
+        spoilt: spoilt(&all),
+        ..summarise(
+            cell,
+            counts,
+            shown,
+            ladder.last().copied().unwrap_or_default(),
+        )
+    })
 }
 
 fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {

@@ -24,7 +24,7 @@ use crate::doubt::Reason;
 use crate::measure::Metric;
 use crate::statistics::Spread;
 
-pub use cells::cells;
+pub use cells::cell;
 pub use trial::{DensityTrial, bodies, of_document};
 pub use validity::{doubts, mark};
 pub use words::{ended, sweep};

@@ -1,0 +1,84 @@
+//! The cells of a run with what was recorded of each: the same for all sweeps.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::Variant;
+use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::validate::cells_of;
+use wasmbench_core::wire::record::{Cell, Outcome, TrialId};
+
+use crate::counts::TrialCounts;
+use crate::observation::Observation;
+
+/// A cell with its trials.
+pub struct Recorded<'a> {
+    /// Which cell.
+    pub cell: Cell,
+    /// Its variant.
+    pub variant: &'a Variant,
+    /// What was recorded, by block.
+    pub trials: Vec<(u32, &'a Observation)>,
+    /// Blocks that the spec asks for.
+    planned: u32,
+}
+
+/// Every cell of the run: by workload, then variant, then point, in the order of the spec.
+pub fn recorded<'a>(
+    spec: &'a BenchmarkRunSpec,
+    observations: &'a BTreeMap<TrialId, Observation>,
+) -> Vec<Recorded<'a>> {
+    let workload = |cell: &Cell| spec.workloads.iter().position(|w| w.name == cell.workload);
+    let variant = |cell: &Cell| spec.variants.iter().position(|v| v.name == cell.variant);
+    let mut cells = cells_of(spec);
+    cells.sort_by_key(|cell| (workload(cell), variant(cell), cell.point));
+    cells.dedup();
+    let recorded = |cell: Cell| {
+        let trial = |block| {
+            let cell = cell.clone();
+            Some((block, observations.get(&TrialId { cell, block })?))
+        };
+        Some(Recorded {
+            variant: spec.variants.get(variant(&cell)?)?,
+            trials: (1..=spec.blocks).filter_map(trial).collect(),
+            planned: spec.blocks,
+            cell,
+        })
+    };
+    cells.into_iter().filter_map(recorded).collect()
+}
+
+impl<'a> Recorded<'a> {
+    /// The measured trials by block, as far as they have the `numbers` that are asked for.
+    pub fn measured<T>(&self, numbers: fn(&Observation) -> Option<&T>) -> BTreeMap<u32, &'a T> {
+        let measured = self.trials.iter().filter(|(_, seen)| seen.is_measured());
+        let found = measured.filter_map(|(block, seen)| Some((*block, numbers(seen)?)));
+        found.collect()
+    }
+
+    /// How the trials ended. Those that were measured in a block that is not valid are invalid.
+    pub fn counts(&self, is_valid: impl Fn(u32) -> bool) -> TrialCounts {
+        let mut counts = TrialCounts {
+            planned: self.planned,
+            missing: self.planned,
+            ..TrialCounts::default()
+        };
+        for (block, seen) in &self.trials {
+            counts.missing -= 1;
+            let was_repeated = seen.load().is_some_and(|load| load.discarded.is_some());
+            counts.repeated += u32::from(was_repeated);
+            match &seen.ended {
+                Outcome::Measured if is_valid(*block) => counts.valid += 1,
+                Outcome::Measured => counts.invalid += 1,
+                Outcome::Failed { .. } => counts.failed += 1,
+                Outcome::Skipped { .. } => counts.skipped += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// A number as a summary has it.
+pub fn round(value: f64) -> f64 {
+    round_significant(value, SUMMARY_DIGITS)
+}
