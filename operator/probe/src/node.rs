@@ -10,7 +10,7 @@ use std::time::Instant;
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
 
-use crate::meter::USER_HZ_NANOSECONDS;
+use crate::meter::{USER_HZ_NANOSECONDS, stalled};
 
 /// A function that a kernel has if it times interrupts by themselves (`CONFIG_IRQ_TIME_ACCOUNTING`). Then no task is
 /// charged for them; otherwise the one is that they interrupt.
@@ -37,7 +37,7 @@ pub fn cpu(proc: &Path) -> Option<NodeCpu> {
     let times = times(proc)?;
     let waited = |file: &str| {
         let pressure = fs::read_to_string(proc.join(file)).ok()?;
-        pressure_nanoseconds(&pressure)
+        stalled(&pressure)
     };
     Some(NodeCpu {
         pressure_nanoseconds: waited("pressure/cpu"),
@@ -100,14 +100,6 @@ pub fn used(start: NodeCpu, end: NodeCpu) -> NodeCpu {
 
 fn since(start: Option<u64>, end: Option<u64>) -> Option<u64> {
     Some(end?.saturating_sub(start?))
-}
-
-/// The total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, which counts
-/// microseconds.
-fn pressure_nanoseconds(pressure: &str) -> Option<u64> {
-    let some = pressure.lines().find(|line| line.starts_with("some "))?;
-    let total = some.split(' ').find_map(|word| word.strip_prefix("total="));
-    total?.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 /// The first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal ...`. The
@@ -210,10 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn pressure_is_the_total_of_the_line_for_some_tasks() {
-        let text = "some avg10=1.00 avg60=0.50 avg300=0.10 total=6701165\nfull avg10=0 total=7\n";
-        assert_eq!(pressure_nanoseconds(text), Some(6_701_165_000));
-        assert_eq!(pressure_nanoseconds("full avg10=0.00 total=7\n"), None);
+    fn waiting_is_what_came_between_two_moments() {
         let at = |pressure_nanoseconds| NodeCpu {
             pressure_nanoseconds,
             ..NodeCpu::default()
@@ -227,7 +216,6 @@ mod tests {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(cpu)?( -?[0-9]{0,20}){0,12}\n?.{0,20}") {
             let _ = parse(&text, true);
-            let _ = pressure_nanoseconds(&text);
         }
     }
 }

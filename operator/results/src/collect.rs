@@ -245,7 +245,7 @@ impl Collector {
         let loads = recorded.iter();
         let loads = loads.filter_map(|one| cells::cell(spec, one, against, &ceilings));
         let mut loads: Vec<CellSummary> = loads.collect();
-        invalid::mark(&mut loads, against.drift);
+        invalid::mark(&mut loads, against);
         let cold_starts = recorded.iter();
         let cold_starts = cold_starts.filter_map(|one| coldstart::cell(spec, one, against));
         let mut cold_starts: Vec<ColdStartCell> = cold_starts.collect();

@@ -3,11 +3,12 @@
 
 use wasmbench_core::units::NOTHING;
 
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubt::Reason;
 use crate::doubts::saturation;
-use crate::environment::Drift;
 use crate::trial::Trial;
+use crate::variant_validity::VariantValidity;
 
 /// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
 /// trial is left out does not depend on what it measured, so that the others stand for it; but a
@@ -15,14 +16,13 @@ use crate::trial::Trial;
 pub const TRIALS_PER_NOISY_ONE: u32 = 5;
 
 /// Adds to each point the reasons that follow from its trials together, or from the whole run.
-pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
+pub fn mark(cells: &mut [CellSummary], against: VariantValidity<'_>) {
     for cell in cells {
-        let found = [
+        let of_trials = cell.invalid_because.iter().map(|reason| (*reason, true));
+        let throttled = cell.throttled_periods.is_some_and(|periods| periods > 0);
+        let own = [
             (Reason::TooFewSamples, has_too_few_samples(cell)),
-            (
-                Reason::Throttled,
-                cell.throttled_periods.is_some_and(|periods| periods > 0),
-            ),
+            (Reason::Throttled, throttled),
             (Reason::NodeNoisy, is_noisy(cell)),
             (
                 Reason::LoadGeneratorSaturated,
@@ -32,13 +32,9 @@ pub fn mark(cells: &mut [CellSummary], drift: &[Drift]) {
                 Reason::RateNotAchieved,
                 cell.open_loop.is_some_and(|found| found.lost_the_rate()),
             ),
-            (Reason::EnvironmentDrifted, has_drifted(cell, drift)),
         ];
-        let found = found.into_iter().filter(|(_, is_so)| *is_so);
-        cell.invalid_because.extend(found.map(|(reason, _)| reason));
-        cell.invalid_because.sort_unstable();
-        cell.invalid_because.dedup();
-        cell.ranked = cell.ranked && cell.invalid_because.is_empty();
+        cell.invalid_because = against.all_against(cell, of_trials.chain(own));
+        cell.ranked = cell.is_ranked();
         cell.p999_microseconds = cell.p999_microseconds.filter(|_| cell.ranked);
     }
 }
@@ -74,9 +70,4 @@ pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
 /// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.
 fn has_too_few_samples(cell: &CellSummary) -> bool {
     cell.counts.valid > 0 && !cell.carries(2)
-}
-
-fn has_drifted(cell: &CellSummary, drift: &[Drift]) -> bool {
-    let is_measured = cell.counts.valid + cell.counts.invalid > 0;
-    is_measured && drift.iter().any(|drift| drift.concerns(&cell.variant))
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wasmbench_core::wire::record::TrialId;
 use wasmbench_core::wire::request::NoiseRule;
 
+use crate::any_cell::AnyCell;
 use crate::doubt::Reason;
 use crate::environment::Drift;
 use crate::observation::Observation;
@@ -71,5 +72,19 @@ impl VariantValidity<'_> {
         ];
         let found = found.into_iter().filter(|(_, is_so)| *is_so);
         found.map(|(reason, _)| reason)
+    }
+
+    /// All that speaks against `cell`: those of its `own` reasons that hold, and what the run knows against its variant,
+    /// as far as anything was measured.
+    pub fn all_against(
+        self,
+        cell: &dyn AnyCell,
+        own: impl IntoIterator<Item = (Reason, bool)>,
+    ) -> Vec<Reason> {
+        let own = own.into_iter().filter(|(_, is_so)| *is_so);
+        let of_run = self.reasons(cell.variant(), cell.workload());
+        let of_run = of_run.filter(|_| cell.is_measured());
+        let all: BTreeSet<Reason> = own.map(|(reason, _)| reason).chain(of_run).collect();
+        all.into_iter().collect()
     }
 }

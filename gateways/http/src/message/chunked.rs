@@ -1,5 +1,6 @@
 //! The chunked transfer coding (RFC 9112, 7.1): sizes, data, trailers. Extensions and trailers are
-//! read and dropped.
+//! read and dropped. Own code, because `httparse` reads a size from a whole line: here a piece may end anywhere, and
+//! nothing is kept but a state.
 
 /// Longest line of a chunk size with its extensions, and longest trailer section.
 const MAX_LINE_BYTES: usize = 256;

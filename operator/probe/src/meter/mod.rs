@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use layout::USER_HZ_NANOSECONDS;
 use layout::{Layout, Throttling};
+pub use parse::stalled;
 pub use processes::Threads;
 use shim::Shims;
 use wasmbench_core::wire::document::{Meter, Outside, Pause, Pressure, Processes};

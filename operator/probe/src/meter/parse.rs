@@ -1,4 +1,7 @@
-//! The texts of cgroup files to numbers. Pure; what is not there is `None`.
+//! The texts of cgroup and `/proc` files to numbers. Pure; what is not there is `None`.
+//!
+//! Own code, because crates for `/proc` know no cgroups, and give nothing of a file that lacks a single field: kernels in
+//! sandboxes (gVisor) and old ones lack some, and the others are still true.
 
 /// A file that holds one number. `max`, which stands for no limit, is none.
 pub fn number(text: &str) -> Option<u64> {

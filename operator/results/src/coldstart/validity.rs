@@ -1,7 +1,5 @@
 //! Which points of cold starts are invalid, and what speaks against the numbers.
 
-use std::collections::BTreeSet;
-
 use wasmbench_core::units;
 
 use crate::any_cell::AnyCell;
@@ -22,9 +20,7 @@ const SHARE_OF_EFFECT: f64 = 0.25;
 /// Adds to each point the reasons why it is no part of comparisons. `minimum_effect` is a logarithm.
 pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, minimum_effect: f64) {
     for cell in cells {
-        let is_measured = cell.counts.valid + cell.counts.invalid > 0;
-        let of_run = against.reasons(&cell.variant, &cell.workload);
-        let found = [
+        let own = [
             (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
             (
                 Reason::NodeNoisy,
@@ -35,10 +31,7 @@ pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, minimum_e
                 is_too_coarse(cell, minimum_effect).unwrap_or_default(),
             ),
         ];
-        let found = found.into_iter().filter(|(_, is_so)| *is_so);
-        let found = found.map(|(reason, _)| reason);
-        let all: BTreeSet<Reason> = found.chain(of_run.filter(|_| is_measured)).collect();
-        cell.invalid_because = all.into_iter().collect();
+        cell.invalid_because = against.all_against(cell, own);
     }
 }
 

@@ -1,7 +1,5 @@
 //! Which cells of density are invalid, and what speaks against the numbers.
 
-use std::collections::BTreeSet;
-
 use wasmbench_core::wire::request::NoiseRule;
 
 use crate::any_cell::AnyCell;
@@ -20,7 +18,7 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     for cell in cells {
         let measured = cell.counts.valid + cell.counts.invalid;
         let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
-        let found = [
+        let own = [
             (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
             (Reason::Throttled, has_spoilt(Reason::Throttled)),
             (
@@ -28,11 +26,7 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
                 against.noise.excludes() && are_too_many(cell.noisy_trials, measured),
             ),
         ];
-        let found = found.into_iter().filter(|(_, is_so)| *is_so);
-        let found = found.map(|(reason, _)| reason);
-        let of_run = against.reasons(&cell.variant, &cell.workload);
-        let all: BTreeSet<Reason> = found.chain(of_run.filter(|_| measured > 0)).collect();
-        cell.invalid_because = all.into_iter().collect();
+        cell.invalid_because = against.all_against(cell, own);
     }
 }
 
