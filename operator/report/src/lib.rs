@@ -1,7 +1,7 @@
 //! What people see: a summary in, text out. Pure: the operator and `kubectl wasmbench report` produce identical bytes.
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
-//! [`open_loop`] (what these have more), [`rows`] and [`status`] (the status of a run), [`terminal`] (`kubectl wasmbench
+//! [`open_loop`] (what these have more), [`rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
 //! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) and [`across`] (two runs).
 
 pub mod across;
@@ -16,6 +16,7 @@ pub mod open_loop;
 pub mod rows;
 mod sheet;
 pub mod status;
+pub mod status_size;
 pub mod table;
 pub mod tables;
 pub mod terminal;

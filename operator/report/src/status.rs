@@ -20,10 +20,10 @@ use wasmbench_results::expectations::Decision;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::invalid::noisy_trials;
 use wasmbench_results::precision::Precision;
-use wasmbench_results::{Summary, Trust, status_size, trust};
+use wasmbench_results::{Summary, Trust, trust};
 
 use crate::across::Versus;
-use crate::{coldstart, density, rows};
+use crate::{coldstart, density, rows, status_size};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;

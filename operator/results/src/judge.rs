@@ -38,6 +38,14 @@ impl Verdict {
         }
     }
 
+    /// Whether it says anything: that there is a difference, or that there is none that matters.
+    pub fn is_decided(self) -> bool {
+        match self {
+            Self::Faster | Self::Slower | Self::Smaller | Self::Larger | Self::Equivalent => true,
+            Self::Inconclusive | Self::NotResolvable => false,
+        }
+    }
+
     /// The verdict as it stands in a sentence or a table.
     pub fn words(self) -> &'static str {
         match self {

@@ -45,7 +45,6 @@ pub mod quality;
 pub mod sandbox;
 pub mod shim_use;
 pub mod statistics;
-pub mod status_size;
 pub mod substrate;
 pub mod summary;
 mod tail;

@@ -51,11 +51,18 @@ const HEADLINES: [Metric; 9] = [
     Metric::MemoryPerInstance,
 ];
 
-/// The metric that the line is about: the most telling one that was compared at all. A run whose rates
-/// are those of the load generator still has its latencies. `None` without any comparison.
+/// The metric that the line is about: the most telling one of which something was decided, else the most telling one
+/// that was compared at all. A tenth more work shows in CPU per request long before the rate of a node that the load
+/// generator shares moves by more than it scatters. `None` without any comparison.
 fn headline(summary: &Summary) -> Option<Metric> {
-    let compared = |metric: &Metric| summary.comparisons.iter().any(|c| c.metric == *metric);
-    HEADLINES.into_iter().find(compared)
+    let has = |metric: &Metric, is_meant: fn(&Comparison) -> bool| {
+        let mut of_metric = summary.comparisons.iter().filter(|c| c.metric == *metric);
+        of_metric.any(is_meant)
+    };
+    let decided = |metric: &Metric| has(metric, |one| one.verdict.is_decided());
+    let compared = |metric: &Metric| has(metric, |_| true);
+    let first = || HEADLINES.into_iter().find(compared);
+    HEADLINES.into_iter().find(decided).or_else(first)
 }
 
 /// One statement per ratio of the headline metric. The first variant of a workload names metric,

@@ -259,6 +259,13 @@ fn trials_that_scatter_too_much_say_how_many_blocks_it_would_take() {
 }
 
 #[test]
+fn the_line_is_about_what_was_decided_and_not_about_a_rate_that_scatters() {
+    let summary = scattered(&run(), "embedded", [0.6, 1.0, 0.6, 1.0, 0.6]);
+    let line = "embedded: 1.92x native's CPU per request on hello (";
+    assert!(summary.verdict.starts_with(line), "{}", summary.verdict);
+}
+
+#[test]
 fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_noted() {
     let summary = with_window(|record| {
         let is_warm = record.trial.cell.point == Point::WarmLatency;

@@ -3,9 +3,10 @@
 
 use serde::Serialize;
 use wasmbench_api::status::{Omitted, SummaryRow};
+use wasmbench_results::measure::Metric;
 
-/// Metrics of which a verdict is asked for first.
-const HEADLINES: [&str; 2] = ["throughputRps", "warmP50"];
+/// What a verdict is asked for first.
+const HEADLINES: [Metric; 2] = [Metric::ThroughputRps, Metric::WarmP50];
 
 /// Length of `value` as JSON.
 pub fn json_bytes(value: &impl Serialize) -> usize {
@@ -30,7 +31,7 @@ pub fn fitted(
     if json_bytes(&rows) > bytes {
         let ratios = rows.iter_mut().map(|row| {
             let all = row.versus_baseline.len();
-            let headline = |metric: &str| HEADLINES.contains(&metric);
+            let headline = |metric: &str| HEADLINES.iter().any(|one| <&str>::from(one) == metric);
             row.versus_baseline.retain(|ratio| headline(&ratio.metric));
             all - row.versus_baseline.len()
         });
