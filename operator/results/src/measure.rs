@@ -137,7 +137,7 @@ impl Metric {
             },
             Self::CpuPerRequest => Measure {
                 noun: "CPU per request",
-                title: "CPU/request",
+                title: "CPU/req",
                 ..TIME
             },
             Self::Memory => Measure {
