@@ -162,7 +162,7 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
             Some(marked(p99, cell.p99_carried))
         })
         .right("p99.9", |cell| cell.p999_microseconds.map(units::micros))
-        .right("CPU/request", |cell| {
+        .right("CPU/req", |cell| {
             median(cell.cpu_microseconds_per_request, units::micros)
         })
         .right("Memory", |cell| median(cell.memory_bytes, units::bytes))
@@ -250,9 +250,7 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
             let times = trial.metrics.open_loop?;
             Some(units::micros(times.p99_microseconds))
         })
-        .right("CPU/request", |(_, trial)| {
-            trial.metrics.cpu.map(units::micros)
-        })
+        .right("CPU/req", |(_, trial)| trial.metrics.cpu.map(units::micros))
         .right("Memory", |(_, trial)| {
             trial.metrics.memory.map(|bytes| units::bytes(bytes as f64))
         })
