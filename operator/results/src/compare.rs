@@ -47,6 +47,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         let thresholds = Thresholds {
             minimum_effect,
             noise_floor: twin.and_then(|twin| twin.interval.farthest()),
+            is_gate: false,
         };
         found.judged(adjusted_p, thresholds, (findings, all))
     });

@@ -67,6 +67,8 @@ pub struct Thresholds {
     pub minimum_effect: f64,
     /// The largest difference that baseline and twin may have; `None` when no twin was measured.
     pub noise_floor: Option<f64>,
+    /// Whether an estimate below the minimum effect decides nothing: a gate must not close for what does not matter.
+    pub is_gate: bool,
 }
 
 /// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the minimum effect, and
@@ -83,6 +85,7 @@ pub fn judge(
     let Thresholds {
         minimum_effect,
         noise_floor,
+        is_gate,
     } = thresholds;
     let distance = interval.estimate.abs();
     let drowned = |size: f64| noise_floor.is_some_and(|floor| size <= floor);
@@ -94,7 +97,7 @@ pub fn judge(
             Verdict::Equivalent
         };
     }
-    if adjusted_p > LEVEL {
+    if adjusted_p > LEVEL || (is_gate && distance < minimum_effect) {
         return Verdict::Inconclusive;
     }
     if drowned(distance) {
@@ -122,6 +125,7 @@ mod tests {
     const NO_TWIN: Thresholds = Thresholds {
         minimum_effect: 0.05,
         noise_floor: None,
+        is_gate: false,
     };
 
     fn interval(estimate: f64, half_width: f64) -> LogInterval {
@@ -173,6 +177,13 @@ mod tests {
     #[test]
     fn a_certain_difference_that_may_matter_has_a_direction() {
         assert_eq!(verdict(0.04, 0.02), Verdict::Faster);
+        let gate = Thresholds {
+            is_gate: true,
+            ..NO_TWIN
+        };
+        let found = interval(0.04, 0.02);
+        let of_gate = judge(Metric::ThroughputRps, &found, found.p_value, gate);
+        assert_eq!(of_gate, Verdict::Inconclusive);
     }
 
     #[test]

@@ -104,6 +104,7 @@ pub fn ratios(
     let thresholds = Thresholds {
         minimum_effect,
         noise_floor: None,
+        is_gate: true,
     };
     let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
     let lost = before

@@ -105,6 +105,7 @@ fn is_equivalent(ratios: &[f64]) -> bool {
     let thresholds = Thresholds {
         minimum_effect: 1.05_f64.ln(),
         noise_floor: None,
+        is_gate: false,
     };
     let found = LogInterval::of(ratios).expect("ratios");
     let verdict = judge(Metric::WarmP50, &found, found.p_value, thresholds);
@@ -241,6 +242,7 @@ impl Pairs {
         let adjusted = false_discovery::adjusted(&p_values);
         let thresholds = |metric| Thresholds {
             minimum_effect: 1.05_f64.ln(),
+            is_gate: false,
             noise_floor: match floor {
                 Floor::Measured => self.noise_floor(metric, blocks),
                 Floor::None => None,
