@@ -94,6 +94,17 @@ impl Unit {
     }
 }
 
+/// A measure of which less is better, and which a single request may carry.
+const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure {
+    Measure {
+        noun,
+        title,
+        unit,
+        better: Better::Less,
+        one_in: None,
+    }
+}
+
 impl From<ExpectedMetric> for Metric {
     fn from(expected: ExpectedMetric) -> Self {
         match expected {
@@ -111,66 +122,34 @@ impl From<ExpectedMetric> for Metric {
 impl Metric {
     /// What there is to know of it.
     pub const fn measure(self) -> Measure {
-        const TIME: Measure = Measure {
-            noun: "",
-            title: "",
-            unit: Unit::Microseconds,
-            better: Better::Less,
-            one_in: None,
-        };
-        const SIZE: Measure = Measure {
-            unit: Unit::Bytes,
-            ..TIME
-        };
         match self {
             Self::ThroughputRps => Measure {
-                noun: "throughput",
-                title: "Throughput",
-                unit: Unit::PerSecond,
                 better: Better::More,
-                one_in: None,
+                ..measure("throughput", "Throughput", Unit::PerSecond)
             },
-            Self::WarmP50 => Measure {
-                noun: "warm p50 latency",
-                title: "Warm p50",
-                ..TIME
-            },
-            Self::CpuPerRequest => Measure {
-                noun: "CPU per request",
-                title: "CPU/req",
-                ..TIME
-            },
-            Self::Memory => Measure {
-                noun: "memory",
-                title: "Memory",
-                ..SIZE
-            },
-            Self::ColdStartListening => Measure {
-                noun: "cold start to listening",
-                title: "Listening",
-                ..TIME
-            },
-            Self::ColdStartAnswer => Measure {
-                noun: "cold start to first answer",
-                title: "Answer",
-                ..TIME
-            },
-            Self::OpenLoopP50 => Measure {
-                noun: "p50 from the schedule",
-                title: "p50 from schedule",
-                ..TIME
-            },
+            Self::WarmP50 => measure("warm p50 latency", "Warm p50", Unit::Microseconds),
+            Self::CpuPerRequest => measure("CPU per request", "CPU/req", Unit::Microseconds),
+            Self::Memory => measure("memory", "Memory", Unit::Bytes),
+            Self::ColdStartListening => {
+                measure("cold start to listening", "Listening", Unit::Microseconds)
+            }
+            Self::ColdStartAnswer => {
+                measure("cold start to first answer", "Answer", Unit::Microseconds)
+            }
+            Self::OpenLoopP50 => measure(
+                "p50 from the schedule",
+                "p50 from schedule",
+                Unit::Microseconds,
+            ),
             Self::OpenLoopP99 => Measure {
-                noun: "p99 from the schedule",
-                title: "p99 from schedule",
                 one_in: Some(100),
-                ..TIME
+                ..measure(
+                    "p99 from the schedule",
+                    "p99 from schedule",
+                    Unit::Microseconds,
+                )
             },
-            Self::MemoryPerInstance => Measure {
-                noun: "memory per instance",
-                title: "Per instance",
-                ..SIZE
-            },
+            Self::MemoryPerInstance => measure("memory per instance", "Per instance", Unit::Bytes),
         }
     }
 
