@@ -149,6 +149,10 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         .right("Valid", |cell| valid(cell.counts))
         .right("Requests/s", |cell| median(cell.rps, units::rate))
         .right("Interval", |cell| interval(cell, cell.rps, units::rate))
+        .right("Per core", |cell| {
+            let cpu = cell.cpu_microseconds_per_request?.median;
+            (cpu > 0.0).then(|| units::rate(1e6 / cpu))
+        })
         .right("p50", |cell| median(cell.p50_microseconds, units::micros))
         .right("Interval", |cell| {
             interval(cell, cell.p50_microseconds, units::micros)
