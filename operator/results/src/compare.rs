@@ -40,8 +40,11 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         .partition(|found| found.variant == TWIN);
     let p_values = found.iter().map(|found| found.interval.p_value);
     let adjusted = false_discovery::adjusted(&p_values.collect::<Vec<f64>>());
-    let findings = adjusted.iter().filter(|p_value| **p_value <= LEVEL).count();
-    let (minimum_effect, all) = (minimum_effect(spec), found.len());
+    let family = Family {
+        findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
+        all: found.len(),
+    };
+    let minimum_effect = minimum_effect(spec);
     let judged = found.iter().zip(adjusted).map(|(found, adjusted_p)| {
         let twin = twins.iter().find(|twin| twin.is_of(found));
         let thresholds = Thresholds {
@@ -49,7 +52,7 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
             noise_floor: twin.and_then(|twin| twin.interval.farthest()),
             is_gate: false,
         };
-        found.judged(adjusted_p, thresholds, (findings, all))
+        found.judged(adjusted_p, thresholds, family)
     });
     Comparisons {
         with_baseline: judged.collect(),
@@ -107,6 +110,14 @@ impl Series<'_> {
     }
 }
 
+/// The comparisons of a run, which are looked at together.
+#[derive(Clone, Copy)]
+struct Family {
+    /// Those whose adjusted p-value says that there is a difference.
+    findings: usize,
+    all: usize,
+}
+
 /// A ratio that has no verdict yet.
 struct Ratio<'a> {
     variant: &'a str,
@@ -135,8 +146,7 @@ impl Ratio<'_> {
         }
     }
 
-    /// `among` is how many comparisons of the run are findings, and how many there are.
-    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, among: (usize, usize)) -> Comparison {
+    fn judged(&self, adjusted_p: f64, thresholds: Thresholds, family: Family) -> Comparison {
         let verdict = judge(self.metric, &self.interval, adjusted_p, thresholds);
         Comparison {
             variant: self.variant.to_owned(),
@@ -148,24 +158,24 @@ impl Ratio<'_> {
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
             noise_floor: thresholds.noise_floor.map(factor),
             verdict,
-            at_least: self.near_end(among).filter(|_| verdict.is_difference()),
-            smallest_found: self.smallest_found(among.1),
+            at_least: self.near_end(family).filter(|_| verdict.is_difference()),
+            smallest_found: self.smallest_found(family),
         }
-    }
-}
-
-impl Ratio<'_> {
-    fn smallest_found(&self, among: usize) -> Option<f64> {
-        let blocks = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);
-        let noise = noise_of(self.interval.half_width?, blocks)?;
-        smallest_found(noise, blocks, among).map(factor)
     }
 
     /// The end of the interval that is nearer to 1, corrected for having been found, as a factor above 1.
-    fn near_end(&self, (findings, all): (usize, usize)) -> Option<f64> {
-        let blocks = u32::try_from(self.per_block.len()).unwrap_or(u32::MAX);
-        let half_width = of_findings(self.interval.half_width?, blocks, findings, all);
+    fn near_end(&self, Family { findings, all }: Family) -> Option<f64> {
+        let half_width = of_findings(self.interval.half_width?, self.blocks(), findings, all);
         Some(factor((self.interval.estimate.abs() - half_width).max(0.0)))
+    }
+
+    fn smallest_found(&self, family: Family) -> Option<f64> {
+        let noise = noise_of(self.interval.half_width?, self.blocks())?;
+        smallest_found(noise, self.blocks(), family.all).map(factor)
+    }
+
+    fn blocks(&self) -> u32 {
+        u32::try_from(self.per_block.len()).unwrap_or(u32::MAX)
     }
 }
 

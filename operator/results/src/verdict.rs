@@ -51,18 +51,20 @@ const HEADLINES: [Metric; 9] = [
     Metric::MemoryPerInstance,
 ];
 
-/// The metric that the line is about: the most telling one of which something was decided, else the most telling one
-/// that was compared at all. A tenth more work shows in CPU per request long before the rate of a node that the load
-/// generator shares moves by more than it scatters. `None` without any comparison.
+/// The metric that the line is about: the one of which the largest part was decided, and of those the most telling one.
+/// A tenth more work shows in CPU per request long before the rate of a node that the load generator shares moves by
+/// more than it scatters. `None` without any comparison.
 fn headline(summary: &Summary) -> Option<Metric> {
-    let has = |metric: &Metric, is_meant: fn(&Comparison) -> bool| {
-        let mut of_metric = summary.comparisons.iter().filter(|c| c.metric == *metric);
-        of_metric.any(is_meant)
+    let decided = |metric: Metric| {
+        let of_metric = summary.comparisons.iter().filter(|c| c.metric == metric);
+        let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
+            (all + 1, decided + u32::from(one.verdict.is_decided()))
+        });
+        (all > 0).then(|| (metric, f64::from(decided) / f64::from(all)))
     };
-    let decided = |metric: &Metric| has(metric, |one| one.verdict.is_decided());
-    let compared = |metric: &Metric| has(metric, |_| true);
-    let first = || HEADLINES.into_iter().find(compared);
-    HEADLINES.into_iter().find(decided).or_else(first)
+    let shares = HEADLINES.into_iter().filter_map(decided);
+    let most = shares.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    most.map(|(metric, _)| metric)
 }
 
 /// One statement per ratio of the headline metric. The first variant of a workload names metric,
