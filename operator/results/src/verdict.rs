@@ -7,7 +7,7 @@ use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
 use crate::failures::skipped_variants;
-use crate::measure::{Metric, Sweep};
+use crate::measure::{Metric, Sweep, Unit};
 use crate::open_loop;
 use crate::summary::Summary;
 
@@ -51,19 +51,20 @@ const HEADLINES: [Metric; 9] = [
     Metric::MemoryPerInstance,
 ];
 
-/// The metric that the line is about: the one of which the largest part was decided, and of those the most telling one.
-/// A tenth more work shows in CPU per request long before the rate of a node that the load generator shares moves by
-/// more than it scatters. `None` without any comparison.
+/// The metric that the line is about: a speed if any was decided, the one of which the largest part was, and of those
+/// the most telling one. A tenth more work shows in CPU per request long before the rate of a node that the load
+/// generator shares moves by more than it scatters. `None` without any comparison.
 fn headline(summary: &Summary) -> Option<Metric> {
     let decided = |metric: Metric| {
         let of_metric = summary.comparisons.iter().filter(|c| c.metric == metric);
         let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
             (all + 1, decided + u32::from(one.verdict.is_decided()))
         });
-        (all > 0).then(|| (metric, f64::from(decided) / f64::from(all)))
+        let is_speed = metric.measure().unit != Unit::Bytes && decided > 0;
+        (all > 0).then(|| (metric, (is_speed, f64::from(decided) / f64::from(all))))
     };
-    let shares = HEADLINES.into_iter().filter_map(decided);
-    let most = shares.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    let compared = HEADLINES.into_iter().filter_map(decided);
+    let most = compared.reduce(|best, one| if one.1 > best.1 { one } else { best });
     most.map(|(metric, _)| metric)
 }
 
