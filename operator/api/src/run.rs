@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::share::share_of;
 pub use expectation::{ExpectedMetric, RatioExpectation};
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
-pub use precision::{FEWEST_PRECISE_BLOCKS, Precision};
+pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
@@ -131,7 +131,7 @@ pub struct BenchmarkRunSpec {
     /// Repetitions of every cell, each in a freshly shuffled order and with a fresh pod. The
     /// spread over blocks is what the run knows about its own noise; fewer than 5 say little.
     #[serde(default = "default_blocks")]
-    #[schemars(range(min = 1, max = 50))]
+    #[schemars(range(min = 1, max = MOST_BLOCKS))]
     pub blocks: u32,
 
     /// Goes on after `blocks` blocks (8 at least) until the ratios to the baseline are known precisely enough.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use kube::ResourceExt;
 use serde_json::Value;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::admit::admit;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
@@ -136,8 +137,6 @@ fn compared(valid: &ValidatedRun) -> String {
 const SCATTERS: [f64; 3] = [0.02, 0.04, 0.08];
 /// Differences for which it is told what they take.
 const EFFECTS: [f64; 3] = [0.10, 0.05, 0.03];
-/// The largest `spec.blocks`.
-const MOST_BLOCKS: u32 = 50;
 
 /// What the run can find, and what more would take; empty where nothing is compared.
 fn power(valid: &ValidatedRun) -> String {
@@ -161,7 +160,7 @@ fn power(valid: &ValidatedRun) -> String {
         format!("{blocks} blocks, {time}")
     };
     let mut header = vec![
-        ("Scatter".to_owned(), Align::Right),
+        ("Trials scatter by".to_owned(), Align::Right),
         (format!("Found with {own} blocks"), Align::Right),
     ];
     header
@@ -176,7 +175,7 @@ fn power(valid: &ValidatedRun) -> String {
         table.row(&row);
     }
     format!(
-        "\nWhat it finds in 80 of 100 cases, of {among} comparisons, where equal trials scatter by so much\n{}",
+        "\nThe smallest difference found in about 80 of 100 runs, and what other differences take ({among} comparisons)\n{}",
         table.plain()
     )
 }

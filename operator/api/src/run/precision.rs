@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::share::share_of;
 use crate::validation;
 
+/// The most blocks of a run.
+pub const MOST_BLOCKS: u32 = 50;
 /// The fewest blocks of a run that has to be precise: narrow intervals of fewer blocks are luck.
 pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 
@@ -24,7 +26,7 @@ pub struct Precision {
 
     /// The most blocks that may be spent on it.
     #[serde(default = "default_max_blocks")]
-    #[schemars(range(min = 8, max = 50))]
+    #[schemars(range(min = 8, max = MOST_BLOCKS))]
     pub max_blocks: u32,
 }
 

@@ -1,5 +1,6 @@
 //! Comparisons that more blocks would decide, and medians of a single variant that they would narrow.
 
+use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::units;
 
 use crate::any_cell::AnyCell as _;
@@ -10,9 +11,6 @@ use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
 use crate::measure::Sweep;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
-
-/// The largest `spec.blocks`.
-const MOST_BLOCKS: u32 = 50;
 
 /// Comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
 /// decide, and numbers that claim nothing cannot be believed too much.
