@@ -1,11 +1,11 @@
 //! Digits that numbers keep.
 
 /// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
-pub const SUMMARY_DIGITS: usize = 5;
+const SUMMARY_DIGITS: usize = 5;
 
 /// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
 /// shared by requests, so that more digits would be invented.
-pub const TIME_DIGITS: usize = 4;
+const TIME_DIGITS: usize = 4;
 
 /// Digits of p-values: the third says nothing any more.
 pub const P_DIGITS: usize = 2;
@@ -19,6 +19,16 @@ pub fn round_significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1))
         .parse()
         .unwrap_or(value)
+}
+
+/// A number as a summary keeps it.
+pub fn round_number(value: f64) -> f64 {
+    round_significant(value, SUMMARY_DIGITS)
+}
+
+/// A latency or a CPU time as a summary keeps it.
+pub fn round_time(value: f64) -> f64 {
+    round_significant(value, TIME_DIGITS)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::{Point, TrialId};
 
@@ -32,7 +32,7 @@ pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
     } else {
         measured.rps
     };
-    Some(round_significant(raised, SUMMARY_DIGITS))
+    Some(round_number(raised))
 }
 
 /// The highest of each workload and number of connections, whichever variant's trials measured it:

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
 use crate::ceiling::Ceilings;
@@ -115,7 +115,7 @@ fn summarise(
     let spread = |of: fn(&Metrics) -> Option<f64>| {
         let shown = trials.iter().filter(|trial| trial.state == shown);
         Spread::of(shown.filter_map(|trial| of(&trial.metrics)))
-            .map(|spread| spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
+            .map(|spread| spread.map(round_number))
     };
     let percent_of_peak = match cell.point {
         Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),

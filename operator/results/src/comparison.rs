@@ -1,7 +1,7 @@
 //! A variant as a multiple of the baseline, and the baseline as a multiple of itself.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
@@ -36,7 +36,7 @@ impl Estimate {
             low: interval.low().map(factor),
             high: interval.high().map(factor),
             blocks: u32::try_from(ratios.len()).unwrap_or(u32::MAX),
-            per_block: ratios.iter().copied().map(round).collect(),
+            per_block: ratios.iter().copied().map(round_number).collect(),
         }
     }
 
@@ -60,11 +60,7 @@ impl Estimate {
 
 /// A logarithm as a factor, in the digits of a summary.
 pub fn factor(logarithm: f64) -> f64 {
-    round(libm::exp(logarithm))
-}
-
-fn round(value: f64) -> f64 {
-    round_significant(value, SUMMARY_DIGITS)
+    round_number(libm::exp(logarithm))
 }
 
 /// A measure of a variant as a multiple of the baseline's.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::Variant;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
 use wasmbench_core::validate::cells_of;
 use wasmbench_core::wire::record::{Cell, Outcome, TrialId};
 
@@ -76,9 +75,4 @@ impl<'a> Recorded<'a> {
         }
         counts
     }
-}
-
-/// A number as a summary has it.
-pub fn round(value: f64) -> f64 {
-    round_significant(value, SUMMARY_DIGITS)
 }

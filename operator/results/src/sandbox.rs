@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 
 use crate::cell::CellSummary;
 use crate::pod_use::SandboxUse;
@@ -53,7 +53,7 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxS
                 .collect();
             let range = |of: fn(&SandboxUse) -> Option<f64>| {
                 let range = Range::of(used.iter().filter_map(of))?;
-                Some(range.map(|value| round_significant(value, SUMMARY_DIGITS)))
+                Some(range.map(round_number))
             };
             SandboxSummary {
                 variant: variant.to_owned(),

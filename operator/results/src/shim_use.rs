@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 
 use crate::cell::CellSummary;
 use crate::pod_use::ShimUse;
@@ -40,7 +40,7 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
                 .collect();
             let range = |of: fn(&ShimUse) -> f64| {
                 let range = Range::of(used.iter().map(of))?;
-                Some(range.map(|value| round_significant(value, SUMMARY_DIGITS)))
+                Some(range.map(round_number))
             };
             Some(ShimSummary {
                 variant: variant.to_owned(),

@@ -1,7 +1,7 @@
 //! The far tail of a point. A p99.9 needs more requests than most trials have, and all of them together carry it:
 //! their histograms are merged. It describes; comparisons go by trials, which are independent.
 
-use wasmbench_core::rounding::{TIME_DIGITS, round_significant};
+use wasmbench_core::rounding::round_time;
 
 use crate::histogram::{Histogram, Merged};
 use crate::trial::{Trial, TrialState, carries};
@@ -15,5 +15,5 @@ pub fn p999(trials: &[Trial]) -> Option<f64> {
     let value = all
         .percentile(0.999)
         .filter(|_| carries(all.count(), 1000))?;
-    Some(round_significant(value, TIME_DIGITS))
+    Some(round_time(value))
 }

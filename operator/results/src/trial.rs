@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_core::noise::{self, Noise};
-use wasmbench_core::rounding::{SUMMARY_DIGITS, TIME_DIGITS, round_significant};
+use wasmbench_core::rounding::{round_number, round_time};
 use wasmbench_core::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
 use wasmbench_core::wire::open_loop::Peak;
 
@@ -151,7 +151,7 @@ pub struct Discarded {
 impl Discarded {
     fn of(window: DiscardedWindow, cpus: Option<u32>) -> Self {
         Self {
-            rps: Some(round_significant(window.rps, SUMMARY_DIGITS)),
+            rps: Some(round_number(window.rps)),
             noise: Noise {
                 others: window.others_cpu_share,
                 stolen: window.steal_share,
@@ -186,8 +186,6 @@ pub fn metrics(
         return Ok(None);
     };
     let load = fortio::parse(&window.fortio, expected_status)?;
-    let round = |value: f64| round_significant(value, SUMMARY_DIGITS);
-    let round_time = |value: f64| round_significant(value, TIME_DIGITS);
     let exact = window.open_loop.map(|window| window.service);
     let latency = |share: f64| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
@@ -205,7 +203,7 @@ pub fn metrics(
     Ok(Some(Metrics {
         requests: load.succeeded,
         errors: load.failed + peak.failed.unwrap_or_default(),
-        rps: any_success.then(|| round(load.succeeded as f64 / load.seconds)),
+        rps: any_success.then(|| round_number(load.succeeded as f64 / load.seconds)),
         p50: exact
             .map_or_else(
                 || latency(0.50),
@@ -242,7 +240,7 @@ pub fn metrics(
             .and_then(|cpus| {
                 generator_cpu_share(window, &peak, generator_cpus(document, window, cpus))
             })
-            .map(round),
+            .map(round_number),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
         memory_wait_share: noise.memory_waits,

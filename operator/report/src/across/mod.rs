@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use versus::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 use wasmbench_results::compare::minimum_effect;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
@@ -231,7 +231,7 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
         before: before.iter().map(|run| run.summary.run.clone()).collect(),
         after: after.summary.run.clone(),
         forced: forbidden && forced,
-        minimum_effect: round_significant(libm::exp(effect), SUMMARY_DIGITS),
+        minimum_effect: round_number(libm::exp(effect)),
         differences,
         ratios,
         only_in_one,

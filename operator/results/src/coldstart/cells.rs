@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::cold_start::ColdStartClass;
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::variants::engine;
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::{Cell, Point};
@@ -12,7 +13,7 @@ use wasmbench_core::wire::record::{Cell, Point};
 use crate::coldstart::noise::{self, NodeUse};
 use crate::coldstart::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::counts::TrialCounts;
-use crate::grid::{Recorded, round};
+use crate::grid::Recorded;
 use crate::observation::Observation;
 use crate::statistics::{Spread, median};
 use crate::trial::carries;
@@ -93,10 +94,10 @@ fn summarise(
         wrong_class_trials: 0,
         wrong_class_samples: 0,
         unverified_samples: blocks.values().map(|trial| trial.unverified_samples).sum(),
-        answer_uncertainty_microseconds: median(uncertainties).map(round),
+        answer_uncertainty_microseconds: median(uncertainties).map(round_number),
         noisy_samples,
         judged_samples,
-        clock_shift_microseconds: round(shifts.fold(0.0, f64::max)),
+        clock_shift_microseconds: round_number(shifts.fold(0.0, f64::max)),
         pods: blocks.values().map(|trial| trial.pods).sum(),
         first_attempt_answers: blocks
             .values()
@@ -106,7 +107,7 @@ fn summarise(
         create_to_answer: time(ColdStep::FirstCorrectAnswer, blocks),
         makespan_microseconds: Spread::of(makespans)
             .filter(|_| concurrency > 1)
-            .map(|spread| spread.map(round)),
+            .map(|spread| spread.map(round_number)),
         steps: ColdStep::iter()
             .filter_map(|step| step_time(step, blocks))
             .collect(),
@@ -128,8 +129,8 @@ fn time(step: ColdStep, blocks: &Blocks<'_>) -> Option<ColdTime> {
     let mut all: Vec<f64> = all.flatten().copied().collect();
     all.sort_by(f64::total_cmp);
     Some(ColdTime {
-        p50_microseconds: Spread::of(own.values().copied())?.map(round),
-        p90_microseconds: round(p90(&all)?),
+        p50_microseconds: Spread::of(own.values().copied())?.map(round_number),
+        p90_microseconds: round_number(p90(&all)?),
         p90_carried: carries(all.len() as u64, 10),
     })
 }
@@ -153,7 +154,7 @@ fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {
         .sum();
     Some(StepTime {
         step,
-        p50_microseconds: round(median(medians(step, blocks).into_values())?),
+        p50_microseconds: round_number(median(medians(step, blocks).into_values())?),
         pods: u32::try_from(pods).unwrap_or(u32::MAX),
         clock: *blocks.values().find_map(|trial| trial.clocks.get(&step))?,
     })
@@ -163,10 +164,10 @@ fn of_block(block: u32, trial: &ColdTrial) -> ColdBlock {
     let (listening, answer) = (ColdStep::Listening, ColdStep::FirstCorrectAnswer);
     ColdBlock {
         block,
-        listening: trial.median(listening).map(round),
-        answer: trial.median(answer).map(round),
-        discarded_listening: trial.discarded_median(listening).map(round),
-        discarded_answer: trial.discarded_median(answer).map(round),
+        listening: trial.median(listening).map(round_number),
+        answer: trial.median(answer).map(round_number),
+        discarded_listening: trial.discarded_median(listening).map(round_number),
+        discarded_answer: trial.discarded_median(answer).map(round_number),
     }
 }
 

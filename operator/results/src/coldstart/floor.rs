@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::{Point, TrialId};
 
@@ -54,7 +54,7 @@ fn floor(concurrency: u32, blocks: &BTreeMap<u32, Vec<&ColdTrial>>) -> HarnessFl
             median(trials.iter().filter_map(|trial| trial.floor_median(step)))
         };
         let spread = Spread::of(blocks.values().filter_map(of_block))?;
-        Some(spread.map(|value| round_significant(value, SUMMARY_DIGITS)))
+        Some(spread.map(round_number))
     };
     HarnessFloor {
         concurrency,

@@ -1,6 +1,7 @@
 //! Climbs to cells: medians over blocks, and ratios of slopes within them.
 
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::{Cell, Point};
 
 use crate::counts::TrialCounts;
@@ -8,7 +9,7 @@ use crate::density::blocks::{Blocks, by_instances};
 use crate::density::disturbed_steps::spoilt;
 use crate::density::trial::Reached;
 use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
-use crate::grid::{Recorded, round};
+use crate::grid::Recorded;
 use crate::observation::Observation;
 use crate::statistics::Spread;
 use crate::variant_validity::VariantValidity;
@@ -50,7 +51,8 @@ pub fn cell(
 
 fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32) -> DensityCell {
     let slopes = |of: fn(&DensityTrial) -> Option<f64>| {
-        Spread::of(blocks.values().filter_map(|trial| of(trial))).map(|spread| spread.map(round))
+        Spread::of(blocks.values().filter_map(|trial| of(trial)))
+            .map(|spread| spread.map(round_number))
     };
     DensityCell {
         variant: cell.variant,
@@ -69,7 +71,7 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
             .map(|(block, trial)| DensityBlock {
                 block: *block,
                 instances: trial.reached(),
-                bytes_per_instance: trial.slope().map(round),
+                bytes_per_instance: trial.slope().map(round_number),
             })
             .collect(),
     }
@@ -78,7 +80,8 @@ fn summarise(cell: Cell, counts: TrialCounts, blocks: &Blocks<'_>, planned: u32)
 fn steps(blocks: &Blocks<'_>) -> Vec<DensityStepSummary> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
         let spread = |of: fn(&Reached) -> Option<f64>| {
-            Spread::of(steps.iter().filter_map(|step| of(step))).map(|spread| spread.map(round))
+            Spread::of(steps.iter().filter_map(|step| of(step)))
+                .map(|spread| spread.map(round_number))
         };
         Some(DensityStepSummary {
             instances,

@@ -9,7 +9,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 use trial::OpenLoopTrial;
 use wasmbench_core::open_loop::LEAST_ACHIEVED;
-use wasmbench_core::rounding::{SUMMARY_DIGITS, round_significant};
+use wasmbench_core::rounding::round_number;
 
 use crate::statistics::Spread;
 use crate::trial::{Trial, TrialState};
@@ -63,7 +63,7 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
     let trials: Vec<OpenLoopTrial> = trials.filter_map(|trial| trial.metrics.open_loop).collect();
     let spread = |of: fn(&OpenLoopTrial) -> f64| {
         let found = Spread::of(trials.iter().map(of))?;
-        Some(found.map(|value| round_significant(value, SUMMARY_DIGITS)))
+        Some(found.map(round_number))
     };
     let p999: Option<Vec<f64>> = trials.iter().map(|trial| trial.p999_microseconds).collect();
     let kept = trials.iter().map(|trial| trial.achieved_share);

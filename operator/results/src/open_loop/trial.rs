@@ -1,7 +1,7 @@
 //! The numbers of one trial on a schedule.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_core::rounding::{SUMMARY_DIGITS, TIME_DIGITS, round_significant};
+use wasmbench_core::rounding::{round_number, round_time};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;
 
 /// What one trial measured from its schedule; its service times are the latencies that every load has.
@@ -33,19 +33,17 @@ pub struct OpenLoopTrial {
 
 /// The numbers of a window.
 pub fn of_window(window: &OpenLoopWindow) -> OpenLoopTrial {
-    let time = |value| round_significant(value, TIME_DIGITS);
-    let round = |value| round_significant(value, SUMMARY_DIGITS);
     let scheduled = window.from_schedule;
     OpenLoopTrial {
-        peak_rps: round(window.peak.rps),
-        requested_rps: round(window.requested_rps),
-        achieved_share: round(window.achieved_share),
-        waited_share: round(window.waited_share),
-        p50_microseconds: time(scheduled.p50_microseconds),
-        p90_microseconds: time(scheduled.p90_microseconds),
-        p99_microseconds: time(scheduled.p99_microseconds),
-        p999_microseconds: scheduled.p999_microseconds.map(time),
-        generator_p50_microseconds: time(window.generator_delay.p50_microseconds),
-        generator_p99_microseconds: time(window.generator_delay.p99_microseconds),
+        peak_rps: round_number(window.peak.rps),
+        requested_rps: round_number(window.requested_rps),
+        achieved_share: round_number(window.achieved_share),
+        waited_share: round_number(window.waited_share),
+        p50_microseconds: round_time(scheduled.p50_microseconds),
+        p90_microseconds: round_time(scheduled.p90_microseconds),
+        p99_microseconds: round_time(scheduled.p99_microseconds),
+        p999_microseconds: scheduled.p999_microseconds.map(round_time),
+        generator_p50_microseconds: round_time(window.generator_delay.p50_microseconds),
+        generator_p99_microseconds: round_time(window.generator_delay.p99_microseconds),
     }
 }

@@ -22,8 +22,6 @@ pub use range::Range;
 pub use ratio::{LogInterval, paired_ratios};
 pub use spread::{Spread, median};
 pub use wasmbench_core::rounding::P_DIGITS;
-pub use wasmbench_core::rounding::SUMMARY_DIGITS;
-pub use wasmbench_core::rounding::TIME_DIGITS;
 pub use wasmbench_core::rounding::round_significant;
 
 /// The level of all intervals, as the share of cases in which they miss the truth.

@@ -240,6 +240,9 @@ mod tests {
         let five = simultaneous(0.1, 5, 5);
         assert!((five - 0.1 * 4.604_095 / 2.776_445).abs() < 1e-6, "{five}");
         assert!((simultaneous(0.1, 5, 1) - 0.1).abs() < 1e-12);
+        // A lone finding among many is as rare as the most extreme of them; where all are findings, none was picked.
+        assert!((of_findings(0.1, 5, 1, 5) - five).abs() < 1e-12);
+        assert!((of_findings(0.1, 5, 5, 5) - 0.1).abs() < 1e-12);
     }
 
     #[test]
