@@ -12,6 +12,8 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::{PATIENCE, eventually, runs};
+use wasmbench_results::period::Period;
+use wasmbench_results::{RunInput, summarize};
 
 const SHORT: &str = r"
 blocks: 3
@@ -129,13 +131,19 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
     assert!(message.contains("number 2 in the queue"), "{message}");
     let first = runs::finished(client, namespace, "first", 90).await;
     let second = runs::finished(client, namespace, "second", 90).await;
-    let end = first.status.expect("status").completion_time;
-    let end = end.expect("ended");
-    let start = second.status.expect("status").start_time.expect("started");
+    let last_of_first = measured(client, &first).await.ended_at;
+    let first_of_second = measured(client, &second).await.started_at;
     assert!(
-        start.0 >= end.0,
-        "the second began at {start:?}, before the first ended at {end:?}"
+        first_of_second >= last_of_first,
+        "the second was measured at {first_of_second}, before the first had been at {last_of_first}"
     );
+}
+
+/// When the run was measured. Its report is written after that, while the next run has the node.
+async fn measured(client: &Client, run: &BenchmarkRun) -> Period {
+    let records = runs::records(client, run).await;
+    let summary = summarize(&RunInput::new(run, 0), &records);
+    summary.period.expect("a run with records has a period")
 }
 
 #[tokio::test]
