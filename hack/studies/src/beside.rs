@@ -11,8 +11,6 @@ use crate::published::{Point, Study, Table};
 /// Ratios that are this factor apart differ: below it, two machines do without any reason that could
 /// be named.
 pub const DIFFERS: f64 = 2.0;
-/// The baseline's second measurement, which stands for nothing.
-const TWIN: &str = "baseline-twin";
 
 /// A variant at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,7 +191,7 @@ impl<'a> Values<'a> {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
         let points = measured.iter().flat_map(|measured| &measured.points);
         let points = points.filter(|p| p.figure == table.figure && p.workload == table.workload);
-        for point in points.filter(|point| point.variant != TWIN) {
+        for point in points {
             let variant = by_variant.entry(point.variant.as_str()).or_default();
             variant.insert(point.at, &point.values);
         }

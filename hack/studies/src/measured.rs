@@ -5,9 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use wasmbench_api::run::TWIN;
 use wasmbench_results::Summary;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
+use wasmbench_results::compare::pooled;
 use wasmbench_results::measure::Sweep;
 
 use crate::figure::Figure;
@@ -145,7 +147,15 @@ fn points(summary: &Summary) -> Vec<Point> {
             .collect(),
     });
     let all = loads.chain(starts);
-    all.filter(|point| !point.values.is_empty()).collect()
+    let all = all.filter(|point| !point.values.is_empty());
+    let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
+    let of_baseline = points.iter_mut().filter(|p| p.variant == summary.baseline);
+    for point in of_baseline {
+        let place = |p: &Point| (p.figure, p.workload.clone(), p.at);
+        let twin = twins.iter().find(|twin| place(twin) == place(point));
+        point.values = pooled(&point.values, twin.map(|twin| &twin.values));
+    }
+    points
 }
 
 fn of_cell(cell: &CellSummary, figure: Figure) -> Point {

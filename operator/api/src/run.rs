@@ -165,9 +165,8 @@ pub struct BenchmarkRunSpec {
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
     pub minimum_effect: String,
 
-    /// Measures the baseline a second time, as `baseline-twin`, to learn how far two measurements
-    /// of the same thing differ on this node; differences that are no larger are called
-    /// `NotResolvable`. Costs the trials of one more variant. Default: true with 5 blocks and 2
+    /// Measures the baseline a second time, as `baseline-twin`. Its trials count as the baseline's, and where the two
+    /// differ by more than chance the run is not trustworthy. Costs the trials of one more variant. Default: true with 5 blocks and 2
     /// variants or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<bool>,
@@ -197,8 +196,7 @@ pub struct BenchmarkRunSpec {
 
     /// What must hold for the condition `Passed`, at most 32. An expectation is met when the whole 95 %
     /// interval of its ratio lies within the bounds, not met when all of it lies beyond one, and
-    /// undecided otherwise; more blocks narrow the interval. A bound that is nearer to the ratio than
-    /// the noise floor leaves it undecided, too.
+    /// undecided otherwise; more blocks narrow the interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]

@@ -178,8 +178,7 @@ fn results(summary: &Summary) -> String {
             let baseline = escape(&summary.baseline);
             let _ = write!(
                 text,
-                "\nNoise floor, {baseline} against its twin. Smaller differences are not \
-                 resolvable:\n\n{}",
+                "\nNoise floor, {baseline} against its twin, which is the same measured a second time:\n\n{}",
                 floor.markdown()
             );
         }

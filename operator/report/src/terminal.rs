@@ -267,7 +267,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
         .table()
 }
 
-/// A verdict of a status in words: `NotResolvable` as `not resolvable`.
+/// A verdict of a status in words: `NotResolvable`, of an earlier version, as `not resolvable`.
 pub(super) fn words(verdict: &str) -> String {
     let mut words = String::new();
     for (index, letter) in verdict.chars().enumerate() {

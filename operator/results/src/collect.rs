@@ -196,6 +196,7 @@ impl Collector {
             engines: &engines,
             drift: &environment.drift,
             comparisons: &compared.with_baseline,
+            noise_floors: &compared.noise_floors,
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cells.cold_starts));

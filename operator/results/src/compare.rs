@@ -45,14 +45,17 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
         all: found.len(),
     };
     let minimum_effect = minimum_effect(spec);
-    let judged = found.iter().zip(adjusted).map(|(found, adjusted_p)| {
+    let thresholds = Thresholds {
+        minimum_effect,
+        is_gate: false,
+    };
+    let judged = found.iter().zip(adjusted);
+    let judged = judged.map(|(found, adjusted_p)| {
         let twin = twins.iter().find(|twin| twin.is_of(found));
-        let thresholds = Thresholds {
-            minimum_effect,
-            noise_floor: twin.and_then(|twin| twin.interval.farthest()),
-            is_gate: false,
-        };
-        found.judged(adjusted_p, thresholds, family)
+        Comparison {
+            noise_floor: twin.and_then(|twin| twin.interval.farthest().map(factor)),
+            ..found.judged(adjusted_p, thresholds, family)
+        }
     });
     Comparisons {
         with_baseline: judged.collect(),
@@ -135,13 +138,14 @@ impl Ratio<'_> {
         (self.metric, self.workload, self.point) == (other.metric, other.workload, other.point)
     }
 
-    /// The noise floor that it shows, as the baseline's self.
+    /// What it shows as the baseline's self.
     fn floor(&self) -> NoiseFloor {
         NoiseFloor {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
             estimate: Estimate::of(&self.interval, &self.per_block),
+            p_value: round_significant(self.interval.p_value, P_DIGITS),
             factor: self.interval.farthest().map(factor),
         }
     }
@@ -156,7 +160,7 @@ impl Ratio<'_> {
             estimate: Estimate::of(&self.interval, &self.per_block),
             p_value: round_significant(self.interval.p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
-            noise_floor: thresholds.noise_floor.map(factor),
+            noise_floor: None,
             verdict,
             at_least: self.near_end(family).filter(|_| verdict.is_difference()),
             smallest_found: self.smallest_found(family),
@@ -193,6 +197,14 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
     let (bases, others): (Vec<Series<'_>>, Vec<Series<'_>>) = all
         .into_iter()
         .partition(|series| series.cell.variant() == baseline);
+    let base_of = |one: &Series<'_>| {
+        let base = bases.iter().find(|base| base.is_same_point(one))?;
+        let is_twin =
+            |other: &&Series<'_>| other.cell.variant() == TWIN && other.is_same_point(one);
+        let twin = others.iter().find(is_twin);
+        let twin = twin.filter(|_| one.cell.variant() != TWIN);
+        Some(pooled(&base.by_block, twin.map(|twin| &twin.by_block)))
+    };
     let mut found = vec![];
     for workload in &spec.workloads {
         let knee = knee(&cells.loads, baseline, &workload.name).map(AnyCell::point);
@@ -202,7 +214,7 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
                 .filter(|one| one.cell.variant() == variant.name)
                 .filter(|one| one.cell.workload() == workload.name)
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
-                .filter_map(|one| ratio(one, bases.iter().find(|base| base.is_same_point(one))?))
+                .filter_map(|one| ratio(one, &base_of(one)?))
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
             found.extend(of_both);
@@ -211,8 +223,18 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
     found
 }
 
-fn ratio<'a>(one: &Series<'a>, base: &Series<'_>) -> Option<Ratio<'a>> {
-    let per_block = paired_ratios(&one.by_block, &base.by_block);
+/// The baseline's number of each block: with the twin's it is the geometric mean of both, which scatters less. A twin
+/// is a second trial of the same thing, and what it tells about the node it tells best in the ratios.
+pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> BTreeMap<u32, f64> {
+    let of_block = |(block, own): (&u32, &f64)| {
+        let twin = twin.and_then(|twin| twin.get(block));
+        (*block, twin.map_or(*own, |twin| (own * twin).sqrt()))
+    };
+    base.iter().map(of_block).collect()
+}
+
+fn ratio<'a>(one: &Series<'a>, base: &BTreeMap<u32, f64>) -> Option<Ratio<'a>> {
+    let per_block = paired_ratios(&one.by_block, base);
     Some(Ratio {
         variant: one.cell.variant(),
         workload: one.cell.workload(),

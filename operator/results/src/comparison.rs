@@ -83,7 +83,8 @@ pub struct Comparison {
     pub p_value: f64,
     /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
     pub adjusted_p_value: f64,
-    /// The factor above 1 that the baseline's twin may differ by; absent without a twin.
+    /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It tells of the node, and
+    /// decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// What it comes to.
@@ -154,8 +155,9 @@ pub struct NoiseFloor {
     /// The twin as a multiple of the baseline.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The end of the interval that is farther from 1, as a factor above 1: smaller differences are
-    /// not resolvable.
+    /// The chance of a ratio at least this far from 1 between equals.
+    pub p_value: f64,
+    /// The end of the interval that is farther from 1, as a factor above 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }

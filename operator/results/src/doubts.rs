@@ -11,6 +11,7 @@ mod noisy;
 mod not_settled;
 pub mod saturation;
 mod start_limit;
+mod twin;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::units::cut;
@@ -19,7 +20,7 @@ use crate::all_cells::Cells;
 use crate::answers::Mismatch;
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
 use crate::open_loop;
@@ -53,6 +54,8 @@ pub struct Evidence<'a> {
     pub drift: &'a [Drift],
     /// What was compared.
     pub comparisons: &'a [Comparison],
+    /// The baseline with its twin.
+    pub noise_floors: &'a [NoiseFloor],
 }
 
 /// All doubts, the worst first.
@@ -72,6 +75,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         throttled(evidence),
         start_limit::doubt(evidence),
         noisy::doubt(evidence),
+        twin::doubt(evidence),
         noisy::noted(evidence),
         noisy::repeats(evidence),
         noisy::not_judged(evidence),

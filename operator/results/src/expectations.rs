@@ -17,11 +17,11 @@ use crate::statistics::ratio::simultaneous;
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 pub enum Fulfilment {
-    /// The whole interval lies beyond a bound, and the ratio farther from it than the noise floor.
+    /// The whole interval lies beyond a bound.
     NotMet,
-    /// A bound lies inside the interval or within the noise floor of the ratio, or there is no interval.
+    /// A bound lies inside the interval, or there is no interval.
     Undecided,
-    /// The whole interval lies within the bounds, and the ratio farther from each than the noise floor.
+    /// The whole interval lies within the bounds.
     Met,
 }
 
@@ -96,8 +96,6 @@ struct Found {
     ratio: f64,
     interval: Option<(f64, f64)>,
     blocks: u32,
-    /// The factor above 1 that the baseline's twin may differ by.
-    noise_floor: Option<f64>,
 }
 
 impl From<&Comparison> for Found {
@@ -106,7 +104,6 @@ impl From<&Comparison> for Found {
             ratio: comparison.estimate.ratio,
             interval: comparison.estimate.ends(),
             blocks: comparison.estimate.blocks,
-            noise_floor: comparison.noise_floor,
         }
     }
 }
@@ -134,7 +131,7 @@ fn decision(
     let found = found.map(|found| found.among(among));
     let outcome = found.map_or(Fulfilment::Undecided, |found| outcome(expectation, found));
     let not_compared = || "it was not compared".to_owned();
-    let seen = found.map_or_else(not_compared, |found| seen(expectation, found, among));
+    let seen = found.map_or_else(not_compared, |found| seen(found, among));
     Decision {
         name: name.clone(),
         outcome,
@@ -161,14 +158,6 @@ impl Found {
             ..self
         }
     }
-
-    /// Whether the node could have moved the ratio from `bound` to where it is: the rule of verdicts, for
-    /// which the bound is 1.
-    fn is_drowned_at(&self, bound: f64) -> bool {
-        let distance = libm::log(self.ratio / bound).abs();
-        self.noise_floor
-            .is_some_and(|floor| distance <= libm::log(floor))
-    }
 }
 
 fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
@@ -176,11 +165,8 @@ fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
         return Fulfilment::Undecided;
     };
     let (least, most) = limits(expectation);
-    let is_resolved = |bound: f64| !found.is_drowned_at(bound);
-    let is_beyond = least.is_some_and(|least| high < least && is_resolved(least))
-        || most.is_some_and(|most| low > most && is_resolved(most));
-    let is_within = least.is_none_or(|least| low >= least && is_resolved(least))
-        && most.is_none_or(|most| high <= most && is_resolved(most));
+    let is_beyond = least.is_some_and(|least| high < least) || most.is_some_and(|most| low > most);
+    let is_within = least.is_none_or(|least| low >= least) && most.is_none_or(|most| high <= most);
     match (is_beyond, is_within) {
         (true, _) => Fulfilment::NotMet,
         (false, true) => Fulfilment::Met,
@@ -205,26 +191,18 @@ fn bounds(expectation: &RatioExpectation) -> String {
     format!("{} the baseline's", bounds.join(" and "))
 }
 
-fn seen(expectation: &RatioExpectation, found: Found, among: usize) -> String {
+fn seen(found: Found, among: usize) -> String {
     let ratio = units::ratio(found.ratio);
     let Some((low, high)) = found.interval else {
         return format!("{ratio} in one block, which has no interval");
     };
     let (low, high) = (units::ratio_number(low), units::ratio_number(high));
-    let (least, most) = limits(expectation);
-    let mut bounds = least.into_iter().chain(most);
-    let drowned = bounds.any(|bound| found.is_drowned_at(bound));
-    let floor = found.noise_floor.filter(|_| drowned);
-    let floor = floor.map_or_else(String::new, |floor| {
-        let floor = units::excess(floor);
-        format!(", nearer to a bound than the noise floor of {floor}")
-    });
     let together = if among > 1 {
         format!(", for {among} expectations together")
     } else {
         String::new()
     };
-    format!("it is {ratio} ({low}-{high}{together}){floor}")
+    format!("it is {ratio} ({low}-{high}{together})")
 }
 
 #[cfg(test)]

@@ -24,9 +24,6 @@ pub enum Verdict {
     Equivalent,
     /// The data allow no statement.
     Inconclusive,
-    /// There would be a statement, but the node showed as large a difference between the baseline
-    /// and its twin.
-    NotResolvable,
 }
 
 impl Verdict {
@@ -34,7 +31,7 @@ impl Verdict {
     pub fn is_difference(self) -> bool {
         match self {
             Self::Faster | Self::Slower | Self::Smaller | Self::Larger => true,
-            Self::Equivalent | Self::Inconclusive | Self::NotResolvable => false,
+            Self::Equivalent | Self::Inconclusive => false,
         }
     }
 
@@ -42,7 +39,7 @@ impl Verdict {
     pub fn is_decided(self) -> bool {
         match self {
             Self::Faster | Self::Slower | Self::Smaller | Self::Larger | Self::Equivalent => true,
-            Self::Inconclusive | Self::NotResolvable => false,
+            Self::Inconclusive => false,
         }
     }
 
@@ -55,7 +52,6 @@ impl Verdict {
             Self::Larger => "larger",
             Self::Equivalent => "equivalent",
             Self::Inconclusive => "inconclusive",
-            Self::NotResolvable => "not resolvable",
         }
     }
 }
@@ -65,15 +61,12 @@ impl Verdict {
 pub struct Thresholds {
     /// The smallest difference that matters to the user.
     pub minimum_effect: f64,
-    /// The largest difference that baseline and twin may have; `None` when no twin was measured.
-    pub noise_floor: Option<f64>,
     /// Whether an estimate below the minimum effect decides nothing: a gate must not close for what does not matter.
     pub is_gate: bool,
 }
 
-/// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the minimum effect, and
-/// a node that resolves differences of that size. A difference needs a p-value that stands among the run's other
-/// comparisons (`adjusted_p`), and an estimate above the noise floor. It may be smaller than the minimum effect, and
+/// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the minimum effect. A
+/// difference needs a p-value that stands among the run's other comparisons (`adjusted_p`). It may be smaller than the minimum effect, and
 /// its near end says by how much it is larger than nothing: to ask in addition that the estimate reaches the minimum
 /// effect would miss half of the differences that are exactly as large, and report the others as larger than they are.
 pub fn judge(
@@ -84,24 +77,15 @@ pub fn judge(
 ) -> Verdict {
     let Thresholds {
         minimum_effect,
-        noise_floor,
         is_gate,
     } = thresholds;
     let distance = interval.estimate.abs();
-    let drowned = |size: f64| noise_floor.is_some_and(|floor| size <= floor);
     let is_small = |farthest: f64| farthest <= minimum_effect;
     if interval.farthest().is_some_and(is_small) {
-        return if drowned(minimum_effect) {
-            Verdict::NotResolvable
-        } else {
-            Verdict::Equivalent
-        };
+        return Verdict::Equivalent;
     }
     if adjusted_p > LEVEL || (is_gate && distance < minimum_effect) {
         return Verdict::Inconclusive;
-    }
-    if drowned(distance) {
-        return Verdict::NotResolvable;
     }
     direction(metric, interval.estimate > 0.0)
 }
@@ -124,7 +108,6 @@ mod tests {
 
     const NO_TWIN: Thresholds = Thresholds {
         minimum_effect: 0.05,
-        noise_floor: None,
         is_gate: false,
     };
 
@@ -193,26 +176,6 @@ mod tests {
             judge(Metric::WarmP50, &found, 0.06, NO_TWIN),
             Verdict::Inconclusive
         );
-    }
-
-    #[test]
-    fn a_difference_as_large_as_the_twins_is_not_resolvable() {
-        let twin = |floor| Thresholds {
-            noise_floor: Some(floor),
-            ..NO_TWIN
-        };
-        let of = |estimate, half, floor| {
-            judge(
-                Metric::WarmP50,
-                &interval(estimate, half),
-                0.01,
-                twin(floor),
-            )
-        };
-        assert_eq!(of(0.2, 0.1, 0.25), Verdict::NotResolvable);
-        assert_eq!(of(0.2, 0.1, 0.15), Verdict::Slower);
-        assert_eq!(of(0.01, 0.01, 0.06), Verdict::NotResolvable);
-        assert_eq!(of(0.01, 0.01, 0.03), Verdict::Equivalent);
     }
 
     #[test]

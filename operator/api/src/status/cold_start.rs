@@ -79,7 +79,7 @@ pub struct ColdStartRatio {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
-    /// `Faster`, `Slower`, `Equivalent`, `Inconclusive` or `NotResolvable`, with the meanings of
+    /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`, with the meanings of
     /// `summary[].versusBaseline[].verdict`.
     #[serde(default)]
     #[schemars(length(max = 32))]

@@ -44,7 +44,7 @@ pub struct DensityStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
-    /// `Smaller`, `Larger`, `Equivalent`, `Inconclusive` or `NotResolvable`.
+    /// `Smaller`, `Larger`, `Equivalent` or `Inconclusive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,

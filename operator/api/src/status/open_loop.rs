@@ -59,7 +59,7 @@ pub struct OpenLoopPoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 
-    /// `Faster`, `Slower`, `Equivalent`, `Inconclusive` or `NotResolvable`.
+    /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,

@@ -155,8 +155,7 @@ pub struct Ratio {
     pub noise_floor: Option<f64>,
 
     /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
-    /// (whole interval within `minimumEffect`), `Inconclusive` (the data do not say) or
-    /// `NotResolvable` (the node shows as large a difference between the baseline and its twin).
+    /// (whole interval within `minimumEffect`) or `Inconclusive` (the data do not say).
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub verdict: String,

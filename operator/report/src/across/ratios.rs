@@ -103,7 +103,6 @@ pub fn ratios(
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
     let thresholds = Thresholds {
         minimum_effect,
-        noise_floor: None,
         is_gate: true,
     };
     let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));

@@ -112,7 +112,7 @@ fn head(summary: &Summary) -> String {
     html + &compared(summary)
 }
 
-/// The pattern of what is not resolvable.
+/// The pattern of what the baseline differs from its twin by.
 const HATCH: &str = "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs><pattern \
                      id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
                      patternTransform=\"rotate(45)\"><path class=\"hatching\" d=\"M0 \

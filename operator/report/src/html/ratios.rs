@@ -50,7 +50,7 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
         None => String::new(),
     };
     let floor = if groups.iter().any(|group| group.noise_floor.is_some()) {
-        "Hatched: differences that the baseline has with its own twin are not resolvable. "
+        "Hatched: how far the baseline may differ from its own twin. "
     } else {
         ""
     };

@@ -241,7 +241,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
 }
 
 #[test]
-fn with_a_noise_floor_hardly_any_run_of_equals_finds_a_difference() {
+fn with_a_twin_in_the_baseline_at_most_one_run_of_equals_in_twenty_differs() {
     let run = SyntheticRun {
         blocks: 10,
         noise: Noise::Normal(0.10),
@@ -250,7 +250,7 @@ fn with_a_noise_floor_hardly_any_run_of_equals_finds_a_difference() {
         connections: vec![10, 50, 100, 200],
     };
     let found = share(&run, 500, any_difference);
-    assert!(found <= 0.02, "{found}");
+    assert!(found <= 0.05, "{found}");
 }
 
 const PLANTED: [Metric; 3] = [
@@ -282,7 +282,7 @@ fn planted(noise: Noise, twin: bool) -> [f64; 3] {
 }
 
 #[test]
-fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
+fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
     let [normal, drift, outliers, heavy] = every_noise(0.03);
     for (noise, least) in [
         (normal, 0.95),
@@ -301,12 +301,14 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_above_the_noise_floor() {
 }
 
 #[test]
-fn without_a_twin_a_slowdown_is_found_more_often_among_outliers() {
-    let outliers = every_noise(0.03)[2];
-    for (metric, found) in PLANTED.into_iter().zip(planted(outliers, false)) {
-        let name = format!("the same without a twin, {outliers:?}, {metric:?}");
-        self::found(&name, found, "at least 90 %");
-        assert!(found >= 0.90, "{metric:?}: {found}");
+fn a_twin_in_the_baseline_finds_more_than_a_baseline_alone() {
+    let noise = Noise::Normal(0.05);
+    let both = planted(noise, false).into_iter().zip(planted(noise, true));
+    for (metric, (alone, with_twin)) in PLANTED.into_iter().zip(both) {
+        let name = format!("10 % found in 10 blocks at 5 % noise with a twin, {metric:?}");
+        let expected = format!("more than {:.0} %", alone * 100.0);
+        self::found(&name, with_twin, &expected);
+        assert!(with_twin > alone, "{metric:?}: {with_twin} and {alone}");
     }
 }
 

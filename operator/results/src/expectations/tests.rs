@@ -60,40 +60,6 @@ fn both_bounds_must_hold() {
 }
 
 #[test]
-fn a_bound_that_the_node_cannot_tell_from_the_ratio_decides_nothing() {
-    let under_floor = |bounds: &Value| {
-        let comparison = Comparison {
-            estimate: Estimate {
-                ratio: 1.05,
-                ..found(Some((1.03, 1.07))).estimate
-            },
-            noise_floor: Some(1.1),
-            ..found(None)
-        };
-        decided(bounds, comparison)
-    };
-    let least = under_floor(&json!({"atLeast": "1.02"}));
-    assert_eq!(least.outcome, Fulfilment::Undecided, "{least:?}");
-    let words = "it is 1.05x (1.03-1.07), nearer to a bound than the noise floor of 10 %";
-    assert!(least.message.ends_with(words), "{least:?}");
-    for (bounds, expected) in [
-        // Not resolvable from 1 either, as the verdict says.
-        (json!({"atLeast": "1"}), Fulfilment::Undecided),
-        (json!({"atMost": "1.02"}), Fulfilment::Undecided),
-        (json!({"atMost": "1.15"}), Fulfilment::Undecided),
-        (json!({"atMost": "1.16"}), Fulfilment::Met),
-        (
-            json!({"atLeast": "0.9", "atMost": "1.02"}),
-            Fulfilment::Undecided,
-        ),
-        (json!({"atMost": "0.95"}), Fulfilment::NotMet),
-        (json!({"atLeast": "1.16"}), Fulfilment::NotMet),
-    ] {
-        assert_eq!(under_floor(&bounds).outcome, expected, "{bounds}");
-    }
-}
-
-#[test]
 fn without_an_interval_or_a_comparison_nothing_is_decided() {
     assert_eq!(
         outcome_of(&json!({"atMost": "9"}), None),

@@ -141,10 +141,16 @@ fn the_twin_is_the_noise_floor_and_never_a_competitor() {
 }
 
 #[test]
-fn a_difference_below_the_noise_floor_is_not_resolvable() {
+fn a_baseline_that_differs_from_itself_is_not_trusted() {
     let summary = with_twin(2.5);
-    assert_eq!(verdict_on(&summary, "hello"), Verdict::NotResolvable);
-    assert_eq!(verdict_on(&summary, "compute"), Verdict::NotResolvable);
+    let doubt = doubt(&summary, Reason::NodeNoisy);
+    let words = "the baseline differs from itself, measured a second time";
+    assert!(
+        doubt.breaks_trust && doubt.message.contains(words),
+        "{doubt:?}"
+    );
+    assert_eq!(summary.trustworthy, Some(false));
+    assert_eq!(with_twin(1.0).trustworthy, Some(true));
 }
 
 #[test]
