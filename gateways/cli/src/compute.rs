@@ -1,6 +1,7 @@
 //! How fast the runtime computes, as a multiple of the time that the same work takes in native code. The
 //! runtime is called as for an answer, for much work and for none: the difference is the work. It is CPU time that
-//! counts: on a busy node the start of a process takes a second by the clock, or half of one.
+//! counts, on both sides: on a busy node the start of a process takes a second by the clock, or half of one, and native
+//! code that others keep off the CPU would make an interpreter look compiled.
 
 use crate::front::Front;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -41,9 +42,10 @@ pub fn ratio(front: &Front) -> Result<f64, String> {
     for round in 1..=MOST_ROUNDS {
         work = work.min(timed(front, STEPS)?);
         start = start.min(timed(front, 1)?);
-        let began = Instant::now();
+        let before = cpu_time(UsageWho::RUSAGE_THREAD)?;
         black_box(native(black_box(STEPS)));
-        in_native_code = in_native_code.min(began.elapsed());
+        let took = cpu_time(UsageWho::RUSAGE_THREAD)?.saturating_sub(before);
+        in_native_code = in_native_code.min(took);
         // On a busy node the start may vary by more than the work takes: then it is 0, which no interpreter is.
         let in_runtime = work.saturating_sub(start).as_secs_f64();
         ratio = in_runtime / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE);
@@ -57,9 +59,10 @@ pub fn ratio(front: &Front) -> Result<f64, String> {
 
 fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
     let arguments = front.runtime.invoke(&front.compute_module, FUNCTION, steps);
-    let before = used_by_children()?;
+    // Nobody else is served meanwhile, so that there are no other children.
+    let before = cpu_time(UsageWho::RUSAGE_CHILDREN)?;
     let said = output(&front.program, &arguments)?;
-    let took = used_by_children()?.saturating_sub(before);
+    let took = cpu_time(UsageWho::RUSAGE_CHILDREN)?.saturating_sub(before);
     // Some print the number as signed.
     let answer: i64 = said
         .trim()
@@ -72,9 +75,9 @@ fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
     }
 }
 
-/// CPU time of all children that were waited for. Nobody else is served meanwhile, so that there are no others.
-fn used_by_children() -> Result<Duration, String> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
+/// CPU time of this thread, or of all children that were waited for.
+fn cpu_time(whose: UsageWho) -> Result<Duration, String> {
+    let usage = getrusage(whose).map_err(|error| error.to_string())?;
     let time = usage.user_time() + usage.system_time();
     let microseconds = u64::try_from(time.num_microseconds()).unwrap_or_default();
     Ok(Duration::from_micros(microseconds))

@@ -2,9 +2,12 @@
 //! wasmbench, should somebody get hold of a token.
 
 use k8s_openapi::api::rbac::v1::RoleBinding;
-use kube::api::PostParams;
+use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, Config};
 use serde_json::json;
+use wasmbench_api::BenchmarkRun;
+
+use crate::{PATIENCE, eventually};
 
 /// Who the tenant is.
 const TENANT: &str = "mallory";
@@ -31,7 +34,14 @@ pub async fn tenant(admin: &Client, namespace: &str) -> Client {
     api.create(&PostParams::default(), &binding.expect("a binding"))
         .await
         .expect("the tenant may edit");
-    client_as(TENANT).await
+    let tenant = client_as(TENANT).await;
+    // The API server learns of the binding a moment later.
+    let runs: Api<BenchmarkRun> = Api::namespaced(tenant.clone(), namespace);
+    eventually(PATIENCE, "the tenant may edit", || async {
+        runs.list(&ListParams::default().limit(1)).await.ok()
+    })
+    .await;
+    tenant
 }
 
 /// The operator, or the account of its cold starts, as the API server knows it.
