@@ -110,10 +110,16 @@ pub async fn finished_on_quiet_node(
     }
 }
 
-/// Whether a point of the run is invalid because the node was not the run's alone. That a trial was measured once
-/// more for this reason is only noted, and makes no point invalid.
+/// Whether the run is not to be trusted because the node was not its alone. That a trial was measured once more for
+/// this reason is only noted.
 pub fn is_noisy(run: &BenchmarkRun) -> bool {
-    invalid_because(run).any(|reasons| reasons.contains("NodeNoisy"))
+    let trust = condition(run, conditions::TRUSTWORTHY);
+    trust.is_some_and(|trust| {
+        trust
+            .message
+            .lines()
+            .any(|line| line.starts_with("NodeNoisy"))
+    })
 }
 
 /// Whether points of the run are invalid, and all of them for what a busy machine does to them.

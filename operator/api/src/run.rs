@@ -6,6 +6,7 @@
 )]
 
 mod expectation;
+mod metric;
 mod placement;
 mod precision;
 mod resources;
@@ -17,7 +18,8 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 pub use crate::share::share_of;
-pub use expectation::{ExpectedMetric, RatioExpectation};
+pub use expectation::RatioExpectation;
+pub use metric::Metric;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
@@ -118,6 +120,7 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE).field_path(".variants"),
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
+    validation = Rule::new(validation::PRIMARY_RULE).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
@@ -134,7 +137,7 @@ pub struct BenchmarkRunSpec {
     #[schemars(range(min = 1, max = MOST_BLOCKS))]
     pub blocks: u32,
 
-    /// Goes on after `blocks` blocks (8 at least) until the ratios to the baseline are known precisely enough.
+    /// Goes on after `blocks` blocks (8 at least) until the primary measures are known precisely enough.
     /// Default: the run ends after `blocks` blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
@@ -157,9 +160,20 @@ pub struct BenchmarkRunSpec {
     #[x_kube(validation = Rule::new(validation::BASELINE_RUN_RULE).message(validation::BASELINE_RUN_MESSAGE))]
     pub baseline_run_name: Option<String>,
 
+    /// What the run is to decide. Verdicts on these measures are corrected for one another alone, the one line is about
+    /// them, and `precision` waits for them. All others are measured too, and are secondary: corrected among
+    /// themselves. Name few, because each costs the others power. Of starts those with the fewest pods at once
+    /// count, of open loops those at the highest rate. Default: one of each sweep, which are `cpuPerRequest` of
+    /// throughput (`throughputRps` where no CPU time can be read), `warmP50`, `coldStartListening`
+    /// (`coldStartAnswer` where no log line tells), `openLoopP99` and `memoryPerInstance`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 9))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub primary_measures: Vec<Metric>,
+
     /// The smallest difference that matters, in percent from `0.1%` to `50%`. A variant is called
-    /// faster or slower only when its ratio to the baseline is at least this far from 1, and
-    /// equivalent when the whole interval of the ratio is nearer. `5%` reaches from 1/1.05 to 1.05.
+    /// equivalent when the whole interval of its ratio to the baseline is nearer to 1, and `precision` aims at
+    /// half of it. `5%` reaches from 1/1.05 to 1.05.
     #[serde(default = "default_minimum_effect")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
@@ -245,7 +259,7 @@ impl BenchmarkRunSpec {
 }
 
 fn default_blocks() -> u32 {
-    5
+    10
 }
 fn default_minimum_effect() -> String {
     "5%".to_owned()

@@ -77,6 +77,8 @@ pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     (!has(self.baselineRunName) || self.baselineRunName == oldSelf.baselineRunName) && \
     has(self.expectations) == has(oldSelf.expectations) && \
     (!has(self.expectations) || self.expectations == oldSelf.expectations) && \
+    has(self.primaryMeasures) == has(oldSelf.primaryMeasures) && \
+    (!has(self.primaryMeasures) || self.primaryMeasures == oldSelf.primaryMeasures) && \
     has(self.noiseFloor) == has(oldSelf.noiseFloor) && \
     (!has(self.noiseFloor) || self.noiseFloor == oldSelf.noiseFloor) && \
     has(self.placement) == has(oldSelf.placement) && \
@@ -106,11 +108,23 @@ pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectat
     (!(e.metric in ['cpuPerRequest', 'memory']) || has(self.sweeps.throughput) || \
      has(self.sweeps.warmLatency)) && \
     (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
-    (e.metric != 'openLoopP99' || has(self.sweeps.openLoop)))";
+    (!e.metric.startsWith('openLoop') || has(self.sweeps.openLoop)) && \
+    (e.metric != 'memoryPerInstance' || has(self.sweeps.density)))";
 pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
     one on warmP50 sweeps.warmLatency, one on cpuPerRequest or memory either of the two, one on \
-    coldStartListening or coldStartAnswer sweeps.coldStart, and one on openLoopP99 sweeps.openLoop: \
-    add the sweep or remove the expectation";
+    coldStartListening or coldStartAnswer sweeps.coldStart, one on openLoopP50 or openLoopP99 sweeps.openLoop, \
+    and one on memoryPerInstance sweeps.density: add the sweep or remove the expectation";
+pub const PRIMARY_RULE: &str = "!has(self.primaryMeasures) || self.primaryMeasures.all(m, \
+    (m != 'throughputRps' || has(self.sweeps.throughput)) && \
+    (m != 'warmP50' || has(self.sweeps.warmLatency)) && \
+    (!(m in ['cpuPerRequest', 'memory']) || has(self.sweeps.throughput) || has(self.sweeps.warmLatency)) && \
+    (!m.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
+    (!m.startsWith('openLoop') || has(self.sweeps.openLoop)) && \
+    (m != 'memoryPerInstance' || has(self.sweeps.density)))";
+pub const PRIMARY_MESSAGE: &str = "what is to be decided has to be measured: throughputRps needs sweeps.throughput, warmP50 \
+    sweeps.warmLatency, cpuPerRequest and memory either of the two, coldStartListening and coldStartAnswer \
+    sweeps.coldStart, openLoopP50 and openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep \
+    or remove the measure";
 pub const EXPECTED_BLOCKS_RULE: &str = "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
 pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an expectation is decided \
     from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";

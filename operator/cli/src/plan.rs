@@ -14,7 +14,7 @@ use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 use wasmbench_report::table::{Align, Table};
-use wasmbench_results::compare::planned;
+use wasmbench_results::primary::planned;
 use wasmbench_results::statistics::ratio::{blocks_to_find, smallest_found};
 use wasmbench_results::words;
 

@@ -2,6 +2,7 @@
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::open_loop::OpenLoop;
+use wasmbench_api::run::Metric;
 
 use crate::wire::record::Point;
 
@@ -22,4 +23,19 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .chain(open.map(|percent_of_peak| Point::OpenLoop { percent_of_peak }))
         .chain(spec.sweeps.density.iter().map(|_| Point::Density))
         .collect()
+}
+
+/// What a trial at this point measures, that of which a run decides most first.
+///
+/// The subject's CPU and not its rate, because the load generator has most of the CPUs that they share: a rate moves by
+/// a fraction of what the subject costs, and scatters more. A log line and not the first answer, which
+/// waits for the cluster to publish an address.
+pub const fn measured_at(point: Point) -> &'static [Metric] {
+    match point {
+        Point::Throughput { .. } => &[Metric::CpuPerRequest, Metric::ThroughputRps, Metric::Memory],
+        Point::WarmLatency => &[Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+        Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
+        Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],
+        Point::Density => &[Metric::MemoryPerInstance],
+    }
 }

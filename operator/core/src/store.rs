@@ -257,7 +257,6 @@ mod tests {
 
     use super::*;
     use crate::wire::record::RECORD_SCHEMA;
-    use crate::wire::request::NoiseRule;
 
     fn trial(connections: u32, block: u32) -> TrialId {
         trial_at(Point::Throughput { connections }, block)
@@ -294,7 +293,6 @@ mod tests {
             },
             operator_version: "0.1.0".into(),
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
-            noise: NoiseRule::Exclude,
             subject: None,
             evidence: None,
         }

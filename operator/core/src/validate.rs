@@ -5,6 +5,7 @@
 mod cold_start;
 mod density;
 mod expectations;
+mod metrics;
 mod names;
 mod objects;
 mod open_loop;
@@ -105,6 +106,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     names::check_baseline_run(run)?;
     let variants = variants::resolve(spec, config)?;
     let baseline = baseline_of(spec)?;
+    metrics::check_primary(spec, config)?;
     expectations::check(spec, &baseline, config)?;
     let uid = run.metadata.uid.clone().unwrap_or_default();
     let seed = spec.seed.unwrap_or_else(|| order::seed_of(&uid));

@@ -7,6 +7,7 @@ use wasmbench_results::cell::CellSummary;
 use wasmbench_results::cells::extremes;
 use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::density::DensityCell;
+use wasmbench_results::doubt::Reason;
 use wasmbench_results::open_loop::OpenLoopSummary;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
@@ -70,6 +71,7 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .left("measure", |one| <&str>::from(one.metric))
         .left("sweep", |one| sweep(one.point))
         .right("at", |one| shown(at(one.point)))
+        .right("primary", |one| one.primary.to_string())
         .right("ratio", |one| one.estimate.ratio.to_string())
         .right("low", |one| shown(one.estimate.low))
         .right("high", |one| shown(one.estimate.high))
@@ -78,9 +80,15 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .right("adjusted_p_value", |one| one.adjusted_p_value.to_string())
         .right("noise_floor", |one| shown(one.noise_floor))
         .left("verdict", |one| <&str>::from(one.verdict))
+        .left("untrusted", |one| joined(&one.untrusted))
         .right("at_least", |one| shown(one.at_least))
         .right("smallest_found", |one| shown(one.smallest_found))
         .csv()
+}
+
+fn joined(reasons: &[Reason]) -> String {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    reasons.join(" ")
 }
 
 type Cells<'a> = Sheet<'a, Row<'a>>;
@@ -96,9 +104,7 @@ fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
         })
         .left("ranked", |row| row.cell().is_ranked().to_string())
         .left("invalid_because", |row| {
-            let reasons = row.cell().invalid_because().iter();
-            let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
-            reasons.join(" ")
+            joined(row.cell().invalid_because())
         })
         .right("trials_planned", |row| row.cell().counts().planned)
         .right("trials_valid", |row| row.cell().counts().valid)

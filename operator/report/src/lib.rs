@@ -14,6 +14,7 @@ pub mod json;
 pub mod markdown;
 pub mod open_loop;
 pub mod rows;
+mod sentences;
 mod sheet;
 pub mod status;
 pub mod status_size;

@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{substrate, words};
+use wasmbench_results::{quality, substrate, words};
 
+use crate::sentences::sentences;
 use crate::sheet::Sheet;
 use crate::table::{ascii, escape, lines};
 use crate::{coldstart, density, open_loop, tables};
@@ -59,10 +60,12 @@ fn head(summary: &Summary) -> String {
         Some(false) => "**no**, see Doubts",
     };
     format!(
-        "# {}/{}\n\n**{}**\n\nTrustworthy: {trust}. {}\n{}{}{}",
+        "# {}/{}\n\n**{}**\n{}\nTrustworthy: {trust}. {}{}\n{}{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
+        lines("- ", sentences(summary).into_iter().map(|one| escape(&one))),
+        quality::tally(summary).map_or_else(String::new, |tally| format!("{tally} ")),
         words::trials(summary.trials),
         lines(
             "\nMeasured from ",
@@ -170,7 +173,7 @@ fn results(summary: &Summary) -> String {
                 ratios.markdown()
             );
         }
-        if let Some(found) = tables::smallest_found(summary, &workload.name) {
+        if let Some(found) = tables::primary(summary, &workload.name) {
             let _ = write!(text, "\n{found}\n");
         }
         let floor = tables::noise_floor(summary, &workload.name);

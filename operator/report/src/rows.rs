@@ -120,6 +120,7 @@ fn ratio(comparison: &Comparison) -> Ratio {
         high: comparison.estimate.high,
         noise_floor: comparison.noise_floor,
         verdict: <&str>::from(comparison.verdict).to_owned(),
+        untrusted: invalid(&comparison.untrusted),
         blocks: comparison.estimate.blocks,
     }
 }

@@ -18,7 +18,6 @@ use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::failures::skipped_variants;
-use wasmbench_results::invalid::noisy_trials;
 use wasmbench_results::precision::Precision;
 use wasmbench_results::{Summary, Trust, trust};
 
@@ -78,7 +77,7 @@ impl Conclusion {
             expectations: summary.expectations.clone(),
             precision: summary.precision.as_ref().map(reached),
             fingerprint: summary.environment.fingerprint.clone(),
-            measured: measured(summary),
+            measured: summary.trials.valid as usize,
             records,
             versus: None,
         }
@@ -90,13 +89,6 @@ impl Conclusion {
         self.versus = versus.map(Versus::status);
         self
     }
-}
-
-/// Trials with a measurement. One that a noisy node spoilt was measured: whether to believe it is the
-/// question of another condition.
-fn measured(summary: &Summary) -> usize {
-    let noisy = summary.cells.iter().flat_map(noisy_trials).count();
-    summary.trials.valid as usize + noisy
 }
 
 fn reached(precision: &Precision) -> ReachedPrecision {

@@ -7,7 +7,9 @@ use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
 use wasmbench_api::status::{PointSummary, SummaryRow};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus};
 use wasmbench_core::units::{self, cut, judged_ratio, marked};
-use wasmbench_results::measure::Metric;
+use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::trial;
 
 use crate::sheet::Sheet;
@@ -115,19 +117,23 @@ fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
     text
 }
 
-fn warm_requests(spec: &BenchmarkRunSpec) -> u64 {
-    spec.sweeps
-        .warm_latency
-        .map_or(0, |warm| u64::from(warm.requests))
+/// Requests of a warm trial, as far as the status knows: those that were asked for, or as many as its rate gives in the
+/// shortest and the longest window.
+fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
+    let in_seconds = |seconds| requests_in(seconds, point);
+    let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
+    let default = || in_seconds(MOST_SECONDS).min(DEFAULT_REQUESTS.into());
+    let asked = asked.map_or_else(default, u64::from);
+    asked.max(in_seconds(LEAST_SECONDS))
 }
 
 /// Requests of a trial at `point`, as far as the status knows: its rate for the planned time.
 fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
-    let seconds = spec
-        .sweeps
-        .throughput
-        .as_ref()
-        .map_or(0, |sweep| sweep.duration_seconds);
+    let throughput = spec.sweeps.throughput.as_ref();
+    requests_in(throughput.map_or(0, |sweep| sweep.duration_seconds), point)
+}
+
+fn requests_in(seconds: u32, point: Option<&PointSummary>) -> u64 {
     let requests = point.map_or(0.0, |point| point.rps * f64::from(seconds));
     #[expect(
         clippy::cast_possible_truncation,
@@ -149,7 +155,9 @@ fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Tab
     Sheet::of(rows)
         .left("VARIANT", |row| with_mark(&row.variant, baseline))
         .right("WARM P50", |row| p50(warm(row)))
-        .right("WARM P99", |row| p99(warm(row), warm_requests(spec)))
+        .right("WARM P99", |row| {
+            p99(warm(row), warm_requests(spec, row.warm_latency.as_ref()))
+        })
         .right("PEAK REQ/S", |row| {
             row.throughput.as_ref()?.peak_rps.map(units::rate)
         })
@@ -225,7 +233,10 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     let ratio = move |row: &SummaryRow, metric: Metric| {
         let mut all = row.versus_baseline.iter();
         let found = all.find(|ratio| ratio.metric == id(metric))?;
-        let verdict = words(&found.verdict);
+        let mut verdict = words(&found.verdict);
+        if found.untrusted.is_some() {
+            verdict.push_str(", untrusted");
+        }
         Some(judged_ratio(
             found.ratio,
             found.low.zip(found.high),
@@ -267,8 +278,12 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
         .table()
 }
 
-/// A verdict of a status in words: `NotResolvable`, of an earlier version, as `not resolvable`.
+/// A verdict of a status in words; one that is unknown, of another version, by its name: `NotResolvable` as `not
+/// resolvable`.
 pub(super) fn words(verdict: &str) -> String {
+    if let Ok(verdict) = verdict.parse::<Verdict>() {
+        return verdict.words().to_owned();
+    }
     let mut words = String::new();
     for (index, letter) in verdict.chars().enumerate() {
         if letter.is_ascii_uppercase() && index > 0 {

@@ -30,6 +30,20 @@ pub trait AnyCell {
     /// the cluster's and not the variant's, is not among them.
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)>;
 
+    /// Whether the node was noisy in more of what was measured than a comparison bears.
+    fn is_noisy(&self) -> bool;
+
+    /// Whether nobody knows if the node was noisy, although it could be known.
+    fn is_noise_unknown(&self) -> bool {
+        false
+    }
+
+    /// Whether some of its trials gave no measurement and others did: those that are missing may be the slow ones.
+    fn is_partly_measured(&self) -> bool {
+        let counts = self.counts();
+        counts.valid > 0 && counts.failed + counts.skipped > 0
+    }
+
     /// Whether it takes part in comparisons: it has a valid trial and no reason against it.
     fn is_ranked(&self) -> bool {
         self.counts().valid > 0 && self.invalid_because().is_empty()

@@ -9,10 +9,12 @@ use wasmbench_core::wire::record::Point;
 use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
-use crate::measure::{Metric, Sweep};
+use crate::measure::{Measured as _, Metric, Sweep};
+use crate::noisy::are_too_many;
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
 use crate::trial::{Trial, TrialState, carries};
+use wasmbench_core::points::measured_at;
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
 /// that has no other: the median with its interval. A block has one trial. Percentiles are never averaged: a spread of
@@ -104,6 +106,13 @@ impl CellSummary {
             .is_some_and(|requests| carries(requests, one_in))
     }
 
+    /// The trials that count and during which the node was noisy.
+    pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
+        let valid = self.trials.iter();
+        let valid = valid.filter(|trial| trial.state == TrialState::Valid);
+        valid.filter(|trial| trial.metrics.noise().is_over_limit())
+    }
+
     /// Whether every valid trial has the 100 requests that a p90 needs.
     pub fn p90_carried(&self) -> bool {
         self.carries(10)
@@ -139,12 +148,20 @@ impl AnyCell for CellSummary {
         &self.invalid_because
     }
 
+    fn is_noisy(&self) -> bool {
+        let noisy = u32::try_from(self.noisy_trials().count()).unwrap_or(u32::MAX);
+        are_too_many(noisy, self.counts.valid)
+    }
+
+    fn is_noise_unknown(&self) -> bool {
+        let mut valid = self.trials.iter();
+        valid.any(|trial| {
+            trial.state == TrialState::Valid && trial.metrics.others_cpu_share.is_none()
+        })
+    }
+
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
-        let metrics: &[Metric] = match self.sweep {
-            Sweep::WarmLatency => &[Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
-            Sweep::Throughput => &[Metric::ThroughputRps, Metric::CpuPerRequest, Metric::Memory],
-            Sweep::OpenLoop => &[Metric::OpenLoopP50, Metric::OpenLoopP99],
-        };
+        let metrics = measured_at(self.point());
         let is_carried = |metric: &&Metric| {
             let one_in = metric.measure().one_in;
             one_in.is_none_or(|one_in| self.carries(one_in))

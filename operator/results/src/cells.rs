@@ -75,11 +75,9 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
         Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
         Outcome::Measured => {
             let errors = (metrics.errors > 0).then_some(Reason::ErrorsInLoad);
-            let noise = seen.noise.excludes() && metrics.noise().is_over_limit();
-            let noise = noise.then_some(Reason::NodeNoisy);
             let coarse = metrics.clock_too_coarse;
             let coarse = coarse.then_some(Reason::ClockTooCoarse);
-            let first = wrong.or(errors).or(coarse).or(noise);
+            let first = wrong.or(errors).or(coarse);
             first.map_or((TrialState::Valid, None), invalid)
         }
     };
@@ -93,8 +91,7 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
 }
 
 /// Any failed request makes a trial invalid: requests that fail cost less or more than the ones
-/// that succeed, and nobody knows which ones are missing from the latency. So does a node that
-/// stayed noisy: the trial measured its neighbours too.
+/// that succeed, and nobody knows which ones are missing from the latency.
 fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }

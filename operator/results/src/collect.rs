@@ -10,7 +10,6 @@ use wasmbench_core::twin;
 use wasmbench_core::variants::{engine, not_applicable};
 use wasmbench_core::wire::document::LoadDocument;
 use wasmbench_core::wire::record::{Record, TrialId};
-use wasmbench_core::wire::request::NoiseRule;
 
 use crate::all_cells::Cells;
 use crate::cell::CellSummary;
@@ -80,8 +79,6 @@ pub struct Collector {
     keys: BTreeSet<String>,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
-    /// Of the whole run, should the operator have been told otherwise halfway.
-    noise: NoiseRule,
 }
 
 impl Collector {
@@ -100,7 +97,6 @@ impl Collector {
             },
             observations: BTreeMap::new(),
             facts: vec![],
-            noise: NoiseRule::default(),
         }
     }
 
@@ -127,7 +123,6 @@ impl Collector {
         if is_later || *block > self.run.spec.most_blocks() {
             return;
         }
-        self.noise = self.noise.max(record.noise);
         let status = workload.expect.status;
         let facts = self.index_of(Facts::of(record));
         let mut observation = observe(record, status, facts);
@@ -158,7 +153,6 @@ impl Collector {
             observations,
             facts,
             keys: _,
-            noise,
         } = self;
         let baseline = run.baseline().to_owned();
         let blocks = precision::blocks(measured, observations);
@@ -178,16 +172,13 @@ impl Collector {
             answers: &wrong,
             engines: &engines,
             drift: &environment.drift,
-            noise: *noise,
         };
         let cells = self.cells(measured, against);
         let compared = compare::comparisons(measured, &baseline, &cells);
         let precision = precision::reached(measured, &baseline, observations, |spec| {
             let cells = self.cells(spec, against);
             let compared = compare::comparisons(spec, &baseline, &cells).with_baseline;
-            let mut widths = precision::widths(&compared);
-            widths.extend(precision::noisy(&cells, &baseline, &compared));
-            widths
+            precision::widths(&compared)
         });
         let evidence = Evidence {
             spec: asked,
@@ -200,7 +191,8 @@ impl Collector {
         };
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cells.cold_starts));
-        doubts.extend(density::doubts(&cells.density, *noise));
+        doubts.extend(density::doubts(&cells.density));
+        quality::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts()));
         let (failures, failures_not_listed) = failures::failures(measured, observations);

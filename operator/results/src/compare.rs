@@ -11,8 +11,11 @@ use crate::all_cells::Cells;
 use crate::any_cell::AnyCell;
 use crate::comparison::{Comparison, Estimate, NoiseFloor, factor};
 use crate::curve::knee;
+use crate::doubt::Reason;
+use crate::doubts::FEWEST_BLOCKS;
 use crate::judge::{Thresholds, judge};
 use crate::measure::Metric;
+use crate::primary::{self, Place};
 use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
 use crate::statistics::{LEVEL, LogInterval, false_discovery, paired_ratios};
 
@@ -38,57 +41,70 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
         .into_iter()
         .partition(|found| found.variant == TWIN);
-    let p_values = found.iter().map(|found| found.interval.p_value);
-    let adjusted = false_discovery::adjusted(&p_values.collect::<Vec<f64>>());
-    let family = Family {
-        findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
-        all: found.len(),
-    };
-    let minimum_effect = minimum_effect(spec);
-    let thresholds = Thresholds {
-        minimum_effect,
-        is_gate: false,
-    };
-    let judged = found.iter().zip(adjusted);
-    let judged = judged.map(|(found, adjusted_p)| {
-        let twin = twins.iter().find(|twin| twin.is_of(found));
-        Comparison {
-            noise_floor: twin.and_then(|twin| twin.interval.farthest().map(factor)),
-            ..found.judged(adjusted_p, thresholds, family)
+    let primary = primary::of(spec, found.iter().map(Ratio::place));
+    let judged = judged(spec, &found, |one| primary.contains(&one.place()));
+    let floors = floors(&twins);
+    let beside_floor = |mut comparison: Comparison| {
+        let floor = floors.iter().find(|floor| floor.is_beside(&comparison));
+        comparison.noise_floor = floor.and_then(|floor| floor.factor);
+        if floor.is_some_and(|floor| floor.differs) {
+            comparison.untrusted.push(Reason::NodeNoisy);
+            comparison.untrusted.dedup();
         }
-    });
+        comparison
+    };
     Comparisons {
-        with_baseline: judged.collect(),
-        noise_floors: twins.iter().map(Ratio::floor).collect(),
+        with_baseline: judged.into_iter().map(beside_floor).collect(),
+        noise_floors: floors,
     }
 }
 
-/// How many comparisons a run of this spec has when all goes well.
-pub fn planned(spec: &BenchmarkRunSpec) -> usize {
-    let sweeps = &spec.sweeps;
-    let (loads, warm) = (sweeps.throughput.is_some(), sweeps.warm_latency.is_some());
-    let resources = if loads || warm { 2 } else { 0 };
-    let rates = sweeps
-        .open_loop
-        .as_ref()
-        .map_or(0, |sweep| sweep.percents().len());
-    let starts = sweeps
-        .cold_start
-        .as_ref()
-        .map_or(0, |sweep| sweep.concurrency.len());
-    let of_pair = usize::from(loads)
-        + usize::from(warm)
-        + resources
-        + 2 * rates
-        + 2 * starts
-        + usize::from(sweeps.density.is_some());
-    let baseline = spec.baseline_name();
-    let competes = |name: &str| name != baseline && name != TWIN;
-    let variants = spec
-        .variants
-        .iter()
-        .filter(|variant| competes(&variant.name));
-    variants.count() * spec.workloads.len() * of_pair
+/// The twin is the baseline: a difference is a false one in so many runs of a thousand, however many numbers are looked at.
+const TWIN_LEVEL: f64 = 0.01;
+
+/// What the twins show.
+fn floors(twins: &[Ratio<'_>]) -> Vec<NoiseFloor> {
+    let p_values: Vec<f64> = twins.iter().map(|twin| twin.interval.p_value).collect();
+    let adjusted = false_discovery::adjusted(&p_values);
+    let floor = |(twin, p_value): (&Ratio<'_>, f64)| twin.floor(p_value <= TWIN_LEVEL);
+    twins.iter().zip(adjusted).map(floor).collect()
+}
+
+/// Primary and secondary ratios are a family each, so that the ones cost the others no power.
+fn judged<'a>(
+    spec: &BenchmarkRunSpec,
+    found: &[Ratio<'a>],
+    is_primary: impl Fn(&Ratio<'a>) -> bool,
+) -> Vec<Comparison> {
+    let thresholds = Thresholds {
+        minimum_effect: minimum_effect(spec),
+        is_gate: false,
+    };
+    let (primary, secondary): (Vec<usize>, Vec<usize>) =
+        (0..found.len()).partition(|index| is_primary(&found[*index]));
+    let mut all: BTreeMap<usize, Comparison> = BTreeMap::new();
+    for (members, primary) in [(primary, true), (secondary, false)] {
+        let p_values: Vec<f64> = members
+            .iter()
+            .map(|one| found[*one].interval.p_value)
+            .collect();
+        let adjusted = false_discovery::adjusted(&p_values);
+        let family = Family {
+            findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
+            all: members.len(),
+        };
+        for (one, adjusted_p) in members.into_iter().zip(adjusted) {
+            let comparison = found[one].judged(adjusted_p, thresholds, family);
+            all.insert(
+                one,
+                Comparison {
+                    primary,
+                    ..comparison
+                },
+            );
+        }
+    }
+    all.into_values().collect()
 }
 
 /// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
@@ -131,21 +147,24 @@ struct Ratio<'a> {
     per_block: Vec<f64>,
     /// What they come to.
     interval: LogInterval,
+    /// What speaks against it.
+    untrusted: Vec<Reason>,
 }
 
 impl Ratio<'_> {
-    fn is_of(&self, other: &Self) -> bool {
-        (self.metric, self.workload, self.point) == (other.metric, other.workload, other.point)
+    fn place(&self) -> Place<'_> {
+        (self.variant, self.workload, self.point, self.metric)
     }
 
     /// What it shows as the baseline's self.
-    fn floor(&self) -> NoiseFloor {
+    fn floor(&self, differs: bool) -> NoiseFloor {
         NoiseFloor {
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
             estimate: Estimate::of(&self.interval, &self.per_block),
             p_value: round_significant(self.interval.p_value, P_DIGITS),
+            differs,
             factor: self.interval.farthest().map(factor),
         }
     }
@@ -160,8 +179,10 @@ impl Ratio<'_> {
             estimate: Estimate::of(&self.interval, &self.per_block),
             p_value: round_significant(self.interval.p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
+            primary: false,
             noise_floor: None,
             verdict,
+            untrusted: self.untrusted.clone(),
             at_least: self.near_end(family).filter(|_| verdict.is_difference()),
             smallest_found: self.smallest_found(family),
         }
@@ -203,7 +224,10 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
             |other: &&Series<'_>| other.cell.variant() == TWIN && other.is_same_point(one);
         let twin = others.iter().find(is_twin);
         let twin = twin.filter(|_| one.cell.variant() != TWIN);
-        Some(pooled(&base.by_block, twin.map(|twin| &twin.by_block)))
+        let both = [Some(base), twin].into_iter().flatten();
+        let cells: Vec<&dyn AnyCell> = both.map(|series| series.cell).collect();
+        let numbers = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
+        Some((numbers, cells))
     };
     let mut found = vec![];
     for workload in &spec.workloads {
@@ -214,7 +238,10 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
                 .filter(|one| one.cell.variant() == variant.name)
                 .filter(|one| one.cell.workload() == workload.name)
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
-                .filter_map(|one| ratio(one, &base_of(one)?))
+                .filter_map(|one| {
+                    let (base, cells) = base_of(one)?;
+                    ratio(one, &base, &cells)
+                })
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
             found.extend(of_both);
@@ -233,9 +260,28 @@ pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> B
     base.iter().map(of_block).collect()
 }
 
-fn ratio<'a>(one: &Series<'a>, base: &BTreeMap<u32, f64>) -> Option<Ratio<'a>> {
+fn ratio<'a>(
+    one: &Series<'a>,
+    base: &BTreeMap<u32, f64>,
+    base_cells: &[&dyn AnyCell],
+) -> Option<Ratio<'a>> {
     let per_block = paired_ratios(&one.by_block, base);
+    let cells = || base_cells.iter().copied().chain([one.cell]);
+    let against = [
+        (
+            Reason::TrialsFailed,
+            cells().any(AnyCell::is_partly_measured),
+        ),
+        (
+            Reason::TooFewBlocks,
+            per_block.len() < FEWEST_BLOCKS as usize,
+        ),
+        (Reason::NodeNoisy, cells().any(AnyCell::is_noisy)),
+        (Reason::NoiseUnknown, cells().any(AnyCell::is_noise_unknown)),
+    ];
+    let against = against.into_iter().filter(|(_, is_so)| *is_so);
     Some(Ratio {
+        untrusted: against.map(|(reason, _)| reason).collect(),
         variant: one.cell.variant(),
         workload: one.cell.workload(),
         point: one.cell.point(),

@@ -6,8 +6,9 @@ use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
 use crate::any_cell::place;
+use crate::doubt::Reason;
 use crate::judge::Verdict;
-use crate::measure::Metric;
+use crate::measure::{Measured as _, Metric};
 use crate::statistics::LogInterval;
 
 /// A ratio within blocks, with its interval, in the digits of a summary.
@@ -76,12 +77,15 @@ pub struct Comparison {
     /// The sweep and its point at which it is compared: in the throughput sweep the baseline's knee.
     #[serde(flatten)]
     pub point: Point,
+    /// Whether the run was to decide it.
+    #[serde(default)]
+    pub primary: bool,
     /// The ratio.
     #[serde(flatten)]
     pub estimate: Estimate,
     /// The chance of a ratio at least this far from 1 between equals.
     pub p_value: f64,
-    /// The same, adjusted for the number of comparisons of the run (Benjamini and Hochberg).
+    /// The same, adjusted for the number of the run's primary comparisons, or of the others (Benjamini and Hochberg).
     pub adjusted_p_value: f64,
     /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It tells of the node, and
     /// decides nothing.
@@ -89,8 +93,11 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
+    /// Why it is not to be trusted, although it stands. Empty when nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<Reason>,
     /// Of a difference, the least that it may be, as a factor above 1: the near end of the interval that is corrected for
-    /// having been found among all comparisons of the run (Benjamini and Yekutieli).
+    /// having been found among the run's primary comparisons, or the others (Benjamini and Yekutieli).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor above 1; absent with one
@@ -121,7 +128,12 @@ impl Comparison {
 
     /// The ratio in words, with interval and verdict.
     pub fn words(&self) -> String {
-        self.estimate.words(self.verdict.words())
+        let verdict = self.verdict.words();
+        if self.untrusted.is_empty() {
+            self.estimate.words(verdict)
+        } else {
+            self.estimate.words(&format!("{verdict}, untrusted"))
+        }
     }
 
     /// The verdict with the near end of a difference: `at least 44 % slower`.
@@ -157,12 +169,21 @@ pub struct NoiseFloor {
     pub estimate: Estimate,
     /// The chance of a ratio at least this far from 1 between equals.
     pub p_value: f64,
+    /// Whether the two differ by more than chance, however many numbers are looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub differs: bool,
     /// The end of the interval that is farther from 1, as a factor above 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }
 
 impl NoiseFloor {
+    /// Whether it is that of the comparison.
+    pub fn is_beside(&self, compared: &Comparison) -> bool {
+        (self.metric, &self.workload, self.point)
+            == (compared.metric, &compared.workload, compared.point)
+    }
+
     /// The ratio in words, with its interval and the floor that it shows.
     pub fn words(&self) -> String {
         let floor = self.factor.map(units::excess);

@@ -59,7 +59,43 @@ pub enum Reason {
     HighVariance,
 }
 
+/// What a doubt speaks against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Everything that was measured.
+    Run,
+    /// The comparisons that say so themselves.
+    Comparisons,
+    /// Points that take no part in comparisons, and so nothing that stands.
+    LeftOut,
+}
+
 impl Reason {
+    /// How far it reaches.
+    pub const fn reach(self) -> Reach {
+        match self {
+            Self::NodeNoisy | Self::NoiseUnknown | Self::TooFewBlocks | Self::TrialsFailed => {
+                Reach::Comparisons
+            }
+            Self::ResponseMismatch
+            | Self::EngineModeMismatch
+            | Self::CacheClassViolated
+            | Self::ErrorsInLoad
+            | Self::TooFewSamples
+            | Self::Throttled
+            | Self::LoadGeneratorSaturated
+            | Self::RateNotAchieved
+            | Self::EnvironmentDrifted
+            | Self::ClockTooCoarse => Reach::LeftOut,
+            Self::Incomplete
+            | Self::LittlesLaw
+            | Self::LoadGeneratorLate
+            | Self::DelayedAck
+            | Self::WarmupNotSettled
+            | Self::HighVariance => Reach::Run,
+        }
+    }
+
     /// The doubt that the reason of a failed or invalid trial raises about its whole point.
     pub fn of_trial(reason: &str) -> Option<Self> {
         match reason {

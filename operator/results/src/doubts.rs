@@ -32,9 +32,9 @@ use crate::variant_validity::WrongEngines;
 pub const FEWEST_BLOCKS: u32 = 5;
 /// Places that a message lists before it only counts.
 pub const MAX_PLACES: usize = 4;
-/// What to do where noise is only noted.
-pub const NOTED_REMEDY: &str = "the operator is told to note noise and to leave nothing out (noise: Note in the \
-                                chart's values): good for trying things out; to decide, measure on a quiet node with noise: Exclude";
+/// What to do about a noisy node.
+pub const NOISY_REMEDY: &str = "the numbers count and are not to be trusted: move other pods away (kubectl top pods), or choose \
+                                a quiet node, with memory to spare, by spec.placement";
 /// Differing facts or answers that are listed.
 const MAX_ITEMS: usize = 6;
 /// Longest single item in a message, in characters.
@@ -76,7 +76,6 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         start_limit::doubt(evidence),
         noisy::doubt(evidence),
         twin::doubt(evidence),
-        noisy::noted(evidence),
         noisy::repeats(evidence),
         noisy::not_judged(evidence),
         saturation::doubt(evidence),

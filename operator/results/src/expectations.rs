@@ -9,7 +9,7 @@ use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
 use crate::comparison::Comparison;
-use crate::measure::Metric;
+use crate::measure::{Measured as _, Metric};
 use crate::statistics::ratio::simultaneous;
 
 /// What became of an expectation.
@@ -54,7 +54,7 @@ pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Dec
     spec.expectations
         .iter()
         .map(|expectation| {
-            let point = point(spec, expectation.metric.into());
+            let point = point(spec, expectation.metric);
             decision((point, among), expectation, comparisons)
         })
         .collect()
@@ -121,7 +121,7 @@ fn decision(
         workload,
         ..
     } = expectation;
-    let metric = Metric::from(expectation.metric);
+    let metric = expectation.metric;
     let found = comparisons.iter().find(|c| {
         let at_point = point.is_none_or(|point| c.point == point);
         c.metric == metric && c.variant == *variant && c.workload == *workload && at_point

@@ -7,13 +7,7 @@ use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubt::Reason;
 use crate::doubts::saturation;
-use crate::trial::Trial;
 use crate::variant_validity::VariantValidity;
-
-/// Of so many measured trials of a point, one may be left out because the node was noisy. Whether a
-/// trial is left out does not depend on what it measured, so that the others stand for it; but a
-/// point that lost more would be a point of other moments than those it is compared with.
-pub const TRIALS_PER_NOISY_ONE: u32 = 5;
 
 /// Adds to each point the reasons that follow from its trials together, or from the whole run.
 pub fn mark(cells: &mut [CellSummary], against: VariantValidity<'_>) {
@@ -23,7 +17,6 @@ pub fn mark(cells: &mut [CellSummary], against: VariantValidity<'_>) {
         let own = [
             (Reason::TooFewSamples, has_too_few_samples(cell)),
             (Reason::Throttled, throttled),
-            (Reason::NodeNoisy, is_noisy(cell)),
             (
                 Reason::LoadGeneratorSaturated,
                 saturation::is_saturated(cell),
@@ -47,24 +40,6 @@ pub fn words(reasons: &[Reason]) -> String {
     } else {
         reasons.join(" ")
     }
-}
-
-/// The trials that are left out of a point because the node was noisy.
-pub fn noisy_trials(cell: &CellSummary) -> impl Iterator<Item = &Trial> {
-    let reason: &str = Reason::NodeNoisy.into();
-    let noisy = move |trial: &&Trial| trial.reason.as_deref() == Some(reason);
-    cell.trials.iter().filter(noisy)
-}
-
-fn is_noisy(cell: &CellSummary) -> bool {
-    let measured = cell.counts.valid + cell.counts.invalid;
-    let noisy = u32::try_from(noisy_trials(cell).count()).unwrap_or(u32::MAX);
-    are_too_many(noisy, measured)
-}
-
-/// Whether a point that lost so many of its `measured` trials to a noisy node is lost too.
-pub const fn are_too_many(noisy: u32, measured: u32) -> bool {
-    noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > measured
 }
 
 /// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.

@@ -3,21 +3,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Better, Measure, Metric, Unit};
+use crate::measure::{Better, Measure, Measured as _, Metric, Says};
 use crate::statistics::{LEVEL, LogInterval};
 
 /// What a comparison with the baseline comes to.
 #[derive(
-    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::IntoStaticStr,
+    strum::EnumString,
 )]
 pub enum Verdict {
-    /// Less time, less CPU or a higher rate than the baseline.
+    /// Less time or a higher rate than the baseline.
     Faster,
-    /// More time, more CPU or a lower rate than the baseline.
+    /// More time or a lower rate than the baseline.
     Slower,
-    /// Less memory than the baseline.
+    /// Less CPU or memory than the baseline.
     Smaller,
-    /// More memory than the baseline.
+    /// More CPU or memory than the baseline.
     Larger,
     /// The whole interval lies within the minimum effect: whatever difference there is does not
     /// matter.
@@ -48,8 +58,8 @@ impl Verdict {
         match self {
             Self::Faster => "faster",
             Self::Slower => "slower",
-            Self::Smaller => "smaller",
-            Self::Larger => "larger",
+            Self::Smaller => "less",
+            Self::Larger => "more",
             Self::Equivalent => "equivalent",
             Self::Inconclusive => "inconclusive",
         }
@@ -91,14 +101,12 @@ pub fn judge(
 }
 
 fn direction(metric: Metric, is_more: bool) -> Verdict {
-    let Measure { unit, better, .. } = metric.measure();
-    match (unit, is_more, better) {
-        (Unit::Bytes, true, _) => Verdict::Larger,
-        (Unit::Bytes, false, _) => Verdict::Smaller,
-        (Unit::PerSecond | Unit::Microseconds, true, Better::More)
-        | (Unit::PerSecond | Unit::Microseconds, false, Better::Less) => Verdict::Faster,
-        (Unit::PerSecond | Unit::Microseconds, true, Better::Less)
-        | (Unit::PerSecond | Unit::Microseconds, false, Better::More) => Verdict::Slower,
+    let Measure { says, better, .. } = metric.measure();
+    match (says, is_more == (better == Better::More)) {
+        (Says::HowMuch, _) if is_more => Verdict::Larger,
+        (Says::HowMuch, _) => Verdict::Smaller,
+        (Says::HowFast, true) => Verdict::Faster,
+        (Says::HowFast, false) => Verdict::Slower,
     }
 }
 
@@ -136,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn more_is_slower_for_time_and_larger_for_memory() {
+    fn more_is_slower_for_time_and_larger_for_cpu_and_memory() {
         let found = interval(0.2, 0.1);
         let of = |metric| judge(metric, &found, 0.01, NO_TWIN);
         assert_eq!(of(Metric::WarmP50), Verdict::Slower);
-        assert_eq!(of(Metric::CpuPerRequest), Verdict::Slower);
+        assert_eq!(of(Metric::CpuPerRequest), Verdict::Larger);
         assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
         assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
         assert_eq!(of(Metric::Memory), Verdict::Larger);

@@ -2,7 +2,7 @@
 //! is to know of it. What is shown and what is judged reads it here.
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::run::ExpectedMetric;
+pub use wasmbench_api::run::Metric;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
@@ -21,33 +21,6 @@ pub enum Sweep {
     OpenLoop,
 }
 
-/// What is compared.
-#[derive(
-    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
-)]
-#[serde(rename_all = "camelCase")]
-#[strum(serialize_all = "camelCase")]
-pub enum Metric {
-    /// Successful requests per second.
-    ThroughputRps,
-    /// Median latency in the warm-latency sweep.
-    WarmP50,
-    /// CPU time of the subject's pod per request.
-    CpuPerRequest,
-    /// Memory of the subject's pod under load.
-    Memory,
-    /// From the creation of a pod until its service listens.
-    ColdStartListening,
-    /// From the creation of a pod until its first correct answer.
-    ColdStartAnswer,
-    /// Median latency from the schedule at a percentage of the peak.
-    OpenLoopP50,
-    /// 99th percentile of it.
-    OpenLoopP99,
-    /// Memory of one more instance.
-    MemoryPerInstance,
-}
-
 /// What there is to know of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
@@ -59,6 +32,8 @@ pub struct Measure {
     pub unit: Unit,
     /// Which of two is the better one.
     pub better: Better,
+    /// What it says of a variant.
+    pub says: Says,
     /// Of so many requests one lies beyond it. A trial carries it when enough lie there.
     pub one_in: Option<u64>,
 }
@@ -72,6 +47,15 @@ pub enum Unit {
     Microseconds,
     /// Bytes.
     Bytes,
+}
+
+/// What a measure says of a variant: the words of its verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// How fast it is.
+    HowFast,
+    /// How much it uses.
+    HowMuch,
 }
 
 /// Which of two numbers is the better one.
@@ -101,34 +85,55 @@ const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure
         title,
         unit,
         better: Better::Less,
+        says: match unit {
+            Unit::Bytes => Says::HowMuch,
+            Unit::PerSecond | Unit::Microseconds => Says::HowFast,
+        },
         one_in: None,
     }
 }
 
-impl From<ExpectedMetric> for Metric {
-    fn from(expected: ExpectedMetric) -> Self {
-        match expected {
-            ExpectedMetric::ThroughputRps => Self::ThroughputRps,
-            ExpectedMetric::WarmP50 => Self::WarmP50,
-            ExpectedMetric::CpuPerRequest => Self::CpuPerRequest,
-            ExpectedMetric::Memory => Self::Memory,
-            ExpectedMetric::ColdStartListening => Self::ColdStartListening,
-            ExpectedMetric::ColdStartAnswer => Self::ColdStartAnswer,
-            ExpectedMetric::OpenLoopP99 => Self::OpenLoopP99,
+/// The table of measures.
+pub trait Measured: Sized + Copy {
+    /// What there is to know of it.
+    fn measure(self) -> Measure;
+
+    /// The measure as a noun for people.
+    fn noun(self) -> &'static str {
+        self.measure().noun
+    }
+
+    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number of connections
+    /// goes without saying: throughput is compared at one.
+    fn at(self, point: Point) -> String {
+        let noun = self.noun();
+        match point {
+            Point::OpenLoop { percent_of_peak } => {
+                format!("{noun} at {percent_of_peak} % of the peak")
+            }
+            Point::ColdStart { concurrency } if concurrency > 1 => {
+                format!("{noun} ({concurrency} pods at once)")
+            }
+            Point::ColdStart { .. }
+            | Point::WarmLatency
+            | Point::Throughput { .. }
+            | Point::Density => noun.to_owned(),
         }
     }
 }
 
-impl Metric {
-    /// What there is to know of it.
-    pub const fn measure(self) -> Measure {
+impl Measured for Metric {
+    fn measure(self) -> Measure {
         match self {
             Self::ThroughputRps => Measure {
                 better: Better::More,
                 ..measure("throughput", "Throughput", Unit::PerSecond)
             },
             Self::WarmP50 => measure("warm p50 latency", "Warm p50", Unit::Microseconds),
-            Self::CpuPerRequest => measure("CPU per request", "CPU/req", Unit::Microseconds),
+            Self::CpuPerRequest => Measure {
+                says: Says::HowMuch,
+                ..measure("CPU per request", "CPU/req", Unit::Microseconds)
+            },
             Self::Memory => measure("memory", "Memory", Unit::Bytes),
             Self::ColdStartListening => {
                 measure("cold start to listening", "Listening", Unit::Microseconds)
@@ -150,29 +155,6 @@ impl Metric {
                 )
             },
             Self::MemoryPerInstance => measure("memory per instance", "Per instance", Unit::Bytes),
-        }
-    }
-
-    /// The measure as a noun for people.
-    pub const fn noun(self) -> &'static str {
-        self.measure().noun
-    }
-
-    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number of connections
-    /// goes without saying: throughput is compared at one.
-    pub fn at(self, point: Point) -> String {
-        let noun = self.noun();
-        match point {
-            Point::OpenLoop { percent_of_peak } => {
-                format!("{noun} at {percent_of_peak} % of the peak")
-            }
-            Point::ColdStart { concurrency } if concurrency > 1 => {
-                format!("{noun} ({concurrency} pods at once)")
-            }
-            Point::ColdStart { .. }
-            | Point::WarmLatency
-            | Point::Throughput { .. }
-            | Point::Density => noun.to_owned(),
         }
     }
 }

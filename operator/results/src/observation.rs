@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use wasmbench_core::wire::record::{Outcome, Point, Record};
-use wasmbench_core::wire::request::NoiseRule;
 
 use crate::bodies::{Bodies, bodies};
 use crate::ceiling;
@@ -30,8 +29,6 @@ pub enum Numbers {
 /// What a summary needs of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// What becomes of it if the node was noisy.
-    pub noise: NoiseRule,
     /// Position in the run's order, counted from 0.
     pub position: u32,
     /// When its measurement began, by the node's clock.
@@ -164,7 +161,6 @@ fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) ->
         (ended, _) => ended.clone(),
     };
     Observation {
-        noise: record.noise,
         position: record.position,
         began_at: began_at(record),
         recorded_at: record.recorded_at,

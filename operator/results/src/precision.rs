@@ -6,12 +6,10 @@
 //! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of
 //! 5. Hence [`STEADY`]. `report/tests/all/precision_simulation.rs` has the proof.
 
-mod noisy;
 mod width;
 
 use std::collections::BTreeMap;
 
-pub use noisy::noisy;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
@@ -23,7 +21,6 @@ use wasmbench_core::validate::cells_of;
 use wasmbench_core::wire::record::{Outcome, TrialId};
 
 use crate::comparison::Comparison;
-use crate::measure::Metric;
 use crate::observation::Observation;
 
 /// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the truth in
@@ -64,11 +61,11 @@ pub enum Ending {
     NothingToCompare,
 }
 
-/// The widths of all ratios that have a verdict, but those of memory under load: that of small pods scatters by a
-/// quarter between blocks, so that a run would spend its whole budget on it.
+/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods scatters by a quarter
+/// between blocks, and would spend the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
-    let waited_for = compared.iter().filter(|one| one.metric != Metric::Memory);
-    waited_for.map(Width::of).collect()
+    let primary = compared.iter().filter(|one| one.primary);
+    primary.map(Width::of).collect()
 }
 
 /// Blocks of a run: those with which it begins, and those of which something is recorded.

@@ -3,8 +3,10 @@
 
 use wasmbench_core::units::cut;
 
+use crate::comparison::Comparison;
 use crate::counts::TrialCounts;
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, Reach};
+use crate::primary;
 use crate::summary::Summary;
 
 /// Longest message of a condition that the API server takes is 32,768 bytes; the rest is a margin
@@ -48,9 +50,12 @@ pub fn trust(summary: &Summary) -> Trust {
     };
     match summary.trustworthy {
         None => Trust::NoNumbers,
-        Some(true) => Trust::Yes(message(Some(
-            "Nothing speaks against the numbers.".to_owned(),
-        ))),
+        Some(true) => {
+            let nothing = "Nothing speaks against the numbers.".to_owned();
+            let lines = [Some(nothing), tally(summary)];
+            let lines: Vec<String> = lines.into_iter().flatten().collect();
+            Trust::Yes(message(Some(lines.join(" "))))
+        }
         Some(false) => {
             let mut reasons = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
             let first = reasons
@@ -66,6 +71,44 @@ pub fn trust(summary: &Summary) -> Trust {
                 message: message(None),
             }
         }
+    }
+}
+
+/// What became of the primary comparisons, in a sentence; `None` where nothing is compared.
+pub fn tally(summary: &Summary) -> Option<String> {
+    let primary = || summary.comparisons.iter().filter(|one| one.primary);
+    let count = |is_so: fn(&Comparison) -> bool| primary().filter(|one| is_so(one)).count();
+    let all = primary().count();
+    let decided = count(|one| one.verdict.is_decided());
+    let planned = summary.spec.as_ref().map_or(all, primary::planned);
+    let others = [
+        (all - decided, "undecided"),
+        (count(|one| !one.untrusted.is_empty()), "untrusted"),
+        (planned.saturating_sub(all), "left out"),
+    ];
+    let others = others.iter().filter(|(number, _)| *number > 0);
+    let others = others.map(|(number, what)| format!("{number} {what}"));
+    let parts: Vec<String> = [format!("{decided} decided")]
+        .into_iter()
+        .chain(others)
+        .collect();
+    (planned > 0).then(|| format!("Of {planned} primary comparisons {}.", parts.join(", ")))
+}
+
+/// Doubts about what the run decides break the trust in it, and the others are notes: what is left out of comparisons does
+/// not speak against those that stand. A run that compares nothing is doubted as a whole.
+pub fn weigh(doubts: &mut [Doubt], compared: &[Comparison]) {
+    let primary: Vec<&Comparison> = compared.iter().filter(|one| one.primary).collect();
+    if primary.is_empty() {
+        return;
+    }
+    let doubted = |reason| primary.iter().any(|one| one.untrusted.contains(&reason));
+    for doubt in doubts.iter_mut().filter(|doubt| doubt.breaks_trust) {
+        doubt.breaks_trust = match doubt.reason.reach() {
+            Reach::Run => true,
+            Reach::Comparisons => doubted(doubt.reason),
+            Reach::LeftOut => false,
+        };
     }
 }
 

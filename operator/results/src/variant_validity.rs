@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_core::wire::record::TrialId;
-use wasmbench_core::wire::request::NoiseRule;
 
 use crate::any_cell::AnyCell;
 use crate::doubt::Reason;
@@ -36,8 +35,6 @@ pub struct VariantValidity<'a> {
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
     pub drift: &'a [Drift],
-    /// What becomes of trials on a noisy node.
-    pub noise: NoiseRule,
 }
 
 impl VariantValidity<'_> {

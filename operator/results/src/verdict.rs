@@ -1,15 +1,14 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
 use wasmbench_core::units::{self, cut};
-use wasmbench_core::wire::record::Point;
 
 use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
 use crate::failures::skipped_variants;
-use crate::measure::{Metric, Sweep, Unit};
+use crate::measure::{Measured as _, Metric, Sweep, Unit};
 use crate::open_loop;
-use crate::summary::Summary;
+use crate::summary::{Named, Summary};
 
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 220;
@@ -26,10 +25,9 @@ pub fn verdict(summary: &Summary) -> String {
     if statements.is_empty() {
         return nothing(summary);
     }
-    let skipped: Vec<String> = skipped_variants(summary)
-        .iter()
-        .map(|skipped| format!("{} not measured ({})", skipped.variant, skipped.reason))
-        .collect();
+    let skipped = skipped_variants(summary).into_iter();
+    let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
+    let skipped: Vec<String> = skipped.chain(left_out(summary)).collect();
     // What looks like any other result must not be taken for one.
     let mark = match summary.trustworthy {
         Some(false) => UNTRUSTED,
@@ -38,13 +36,37 @@ pub fn verdict(summary: &Summary) -> String {
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
 }
 
+/// Variants that were measured and stand in no primary comparison, because something speaks against what was.
+fn left_out(summary: &Summary) -> Vec<String> {
+    let compared = |name: &str| {
+        let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+        primary.any(|one| one.variant == name)
+    };
+    let others = summary.compared.variants.iter();
+    let others = others.filter(|one| one.name != summary.baseline && !compared(&one.name));
+    let why = |variant: &Named| {
+        let mut cells = summary
+            .all_cells()
+            .filter(|cell| cell.variant() == variant.name);
+        let reason: &str = cells
+            .find_map(|cell| cell.invalid_because().first().copied())?
+            .into();
+        Some(format!("{} left out ({reason})", variant.name))
+    };
+    // Without any comparison the line says why there is none.
+    if summary.comparisons.is_empty() {
+        return vec![];
+    }
+    others.filter_map(why).collect()
+}
+
 /// What the line may report, the most telling first.
 const HEADLINES: [Metric; 9] = [
     Metric::ThroughputRps,
+    Metric::CpuPerRequest,
     Metric::WarmP50,
     Metric::OpenLoopP99,
     Metric::OpenLoopP50,
-    Metric::CpuPerRequest,
     Metric::Memory,
     Metric::ColdStartListening,
     Metric::ColdStartAnswer,
@@ -52,11 +74,10 @@ const HEADLINES: [Metric; 9] = [
 ];
 
 /// The metric that the line is about: a speed if any was decided, the one of which the largest part was, and of those
-/// the most telling one. A tenth more work shows in CPU per request long before the rate of a node that the load
-/// generator shares moves by more than it scatters. `None` without any comparison.
-fn headline(summary: &Summary) -> Option<Metric> {
+/// the most telling one. `None` without any comparison.
+fn headline(compared: &[&Comparison]) -> Option<Metric> {
     let decided = |metric: Metric| {
-        let of_metric = summary.comparisons.iter().filter(|c| c.metric == metric);
+        let of_metric = compared.iter().filter(|c| c.metric == metric);
         let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
             (all + 1, decided + u32::from(one.verdict.is_decided()))
         });
@@ -68,40 +89,25 @@ fn headline(summary: &Summary) -> Option<Metric> {
     most.map(|(metric, _)| metric)
 }
 
-/// One statement per ratio of the headline metric. The first variant of a workload names metric,
+/// One statement per primary ratio of the headline metric. The first variant of a workload names metric,
 /// baseline and spread; the others follow as bare numbers.
 fn comparisons(summary: &Summary) -> Vec<String> {
-    let Some(metric) = headline(summary) else {
+    let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
+    let Some(metric) = headline(&primary) else {
         return vec![];
     };
     let mut statements: Vec<String> = vec![];
-    let mut named = false;
-    let of_metric = || summary.comparisons.iter().filter(|c| c.metric == metric);
-    // Of several rates the highest tells most.
-    let highest = of_metric().filter_map(|c| percent_of_peak(c.point)).max();
-    let is_told = |c: &&Comparison| percent_of_peak(c.point) == highest;
     for workload in &summary.compared.workloads {
-        let of_workload = |c: &&Comparison| c.workload == workload.name;
-        for comparison in of_metric().filter(is_told).filter(of_workload) {
-            statements.push(if named {
-                short(comparison)
-            } else {
+        let of_workload = |c: &&&Comparison| c.metric == metric && c.workload == workload.name;
+        for comparison in primary.iter().filter(of_workload) {
+            statements.push(if statements.is_empty() {
                 long(summary, comparison)
+            } else {
+                short(comparison)
             });
-            named = true;
         }
     }
     statements
-}
-
-fn percent_of_peak(point: Point) -> Option<u32> {
-    match point {
-        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak),
-        Point::WarmLatency
-        | Point::Throughput { .. }
-        | Point::ColdStart { .. }
-        | Point::Density => None,
-    }
 }
 
 fn long(summary: &Summary, comparison: &Comparison) -> String {
@@ -121,18 +127,8 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
 fn short(comparison: &Comparison) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
     let ratio = units::ratio(comparison.estimate.ratio);
-    let pods = match comparison.point {
-        Point::ColdStart { concurrency } if concurrency > 1 => {
-            format!(" ({concurrency} pods at once)")
-        }
-        Point::ColdStart { .. }
-        | Point::WarmLatency
-        | Point::Throughput { .. }
-        | Point::OpenLoop { .. }
-        | Point::Density => String::new(),
-    };
     let verdict = comparison.verdict_words();
-    format!("{variant}: {ratio} on {workload}{pods}, {verdict}")
+    format!("{variant}: {ratio} on {workload}, {verdict}")
 }
 
 /// Without a comparison: what each variant does by itself.
@@ -198,6 +194,9 @@ fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> 
 }
 
 fn why_no_comparison(summary: &Summary) -> String {
+    if !summary.comparisons.is_empty() {
+        return "no primary measure is valid".to_owned();
+    }
     let baseline = &summary.baseline;
     let is_ranked = |cell: &dyn AnyCell| cell.is_ranked() && cell.variant() == baseline;
     if summary.all_cells().any(is_ranked) {

@@ -4,6 +4,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{Expectation, Preset, TWIN, Variant, Workload, share_of};
 use wasmbench_core::units::cut;
 use wasmbench_core::validate::network_of;
+use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
 
 use crate::counts::TrialCounts;
 use crate::summary::{Compared, Named};
@@ -34,9 +35,15 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
     let cold = cold.map(|sweep| coldstart::sweep(sweep, network_of(spec)));
     let dense = spec.sweeps.density.as_ref().map(density::sweep);
     let warm = spec.sweeps.warm_latency.map(|w| {
+        let least = w.requests.unwrap_or(DEFAULT_REQUESTS);
+        let most = match w.requests {
+            Some(_) => String::new(),
+            None => format!(" and {MOST_SECONDS} s at most"),
+        };
         format!(
-            "warm latency: {} requests per trial over {} connection(s), after {} discarded ones",
-            w.requests, w.connections, w.warmup_requests
+            "warm latency: {least} requests per trial, for {LEAST_SECONDS} s at least{most}, over {} connection(s), \
+             after {} discarded ones",
+            w.connections, w.warmup_requests
         )
     });
     let throughput = spec.sweeps.throughput.as_ref().map(|t| {

@@ -1,9 +1,9 @@
 //! What must hold for the condition `Passed`.
 
 use kube::KubeSchema;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::run::metric::Metric;
 use crate::validation;
 
 /// A bound on how a variant compares with the baseline, e.g. at least 0.8 of its throughput.
@@ -19,7 +19,7 @@ pub struct RatioExpectation {
     pub name: String,
 
     /// What is compared.
-    pub metric: ExpectedMetric,
+    pub metric: Metric,
 
     /// Name of the variant.
     #[schemars(length(min = 1, max = 40))]
@@ -45,30 +45,4 @@ pub struct RatioExpectation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 11), regex(pattern = r"^[0-9]{1,4}(\.[0-9]{1,6})?$"))]
     pub at_most: Option<String>,
-}
-
-/// A metric that an expectation can bound.
-#[derive(
-    Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr,
-)]
-#[serde(rename_all = "camelCase")]
-#[strum(serialize_all = "camelCase")]
-pub enum ExpectedMetric {
-    /// Successful requests per second at the baseline's knee; needs the throughput sweep.
-    ThroughputRps,
-    /// Median latency of the warm subject; needs the warm-latency sweep.
-    WarmP50,
-    /// CPU time of the subject's pod per request; needs the throughput sweep or the warm-latency sweep.
-    CpuPerRequest,
-    /// Memory of the subject's pod under load; needs the throughput sweep or the warm-latency sweep.
-    Memory,
-    /// Time from the creation of a pod until its service says that it listens; needs the cold-start
-    /// sweep, whose fewest pods at once count.
-    ColdStartListening,
-    /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep,
-    /// whose fewest pods at once count.
-    ColdStartAnswer,
-    /// 99th percentile of latency from the schedule; needs the open-loop sweep, whose highest rate
-    /// counts.
-    OpenLoopP99,
 }

@@ -41,10 +41,11 @@ pub struct Sweeps {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct WarmLatency {
-    /// Timed requests per trial.
-    #[serde(default = "default_requests")]
+    /// Timed requests per trial, and as many more as it takes for a second. Default: 1000, and where they would
+    /// take longer than 10 seconds, as many as are answered in these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 10, max = 1_000_000))]
-    pub requests: u32,
+    pub requests: Option<u32>,
 
     /// Requests before the timed ones, which are discarded.
     #[serde(default = "default_warmup_requests")]
@@ -103,10 +104,6 @@ pub enum ConnectionReuse {
     KeepAlive,
     /// A new connection for every request: the price of the handshake is part of each answer.
     PerRequest,
-}
-
-fn default_requests() -> u32 {
-    300
 }
 
 fn default_warmup_requests() -> u32 {

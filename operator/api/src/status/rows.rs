@@ -154,11 +154,16 @@ pub struct Ratio {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
-    /// `Faster` or `Slower` (rate, time, CPU), `Smaller` or `Larger` (memory), `Equivalent`
+    /// `Faster` or `Slower` (rate, time), `Smaller` or `Larger` (CPU, memory), `Equivalent`
     /// (whole interval within `minimumEffect`) or `Inconclusive` (the data do not say).
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub verdict: String,
+
+    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub untrusted: Option<String>,
 
     /// Blocks in which both were measured.
     pub blocks: u32,

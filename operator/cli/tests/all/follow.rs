@@ -114,7 +114,7 @@ fn without_a_terminal_every_change_is_a_line_and_doubts_are_an_exit_code() {
     Measuring: 0/60
     Measuring: 30/60
     bench/fast: native on hello: 12.2k requests/s
-    5 block(s), 60 of 60 trials
+    10 block(s), 60 of 60 trials
 
     Trustworthy: NO (Completed)
       one

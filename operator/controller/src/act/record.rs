@@ -207,7 +207,6 @@ fn record(
         outcome,
         operator_version: OPERATOR_VERSION.into(),
         recorded_at: context.clock.now(),
-        noise: context.config.noise,
         subject,
         evidence,
     }

@@ -176,7 +176,7 @@ fn open_loop(sweeps: &Sweeps, percent_of_peak: u32) -> (u32, Load) {
 /// A warm trial exists only when its sweep does; this keeps the builder total.
 fn default_warm() -> wasmbench_api::run::WarmLatency {
     wasmbench_api::run::WarmLatency {
-        requests: 10,
+        requests: None,
         warmup_requests: 0,
         connections: 1,
     }

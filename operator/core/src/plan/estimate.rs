@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::plan::{FLOOR_SAMPLES, has_floor};
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
+use crate::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 
 /// What a trial takes besides its load: two pods that start and go, on a small node.
 const OVERHEAD_SECONDS: u64 = 2;
@@ -49,7 +50,10 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
             u64::try_from(ladder.len()).unwrap_or_default() * STEP_SECONDS + u64::from(most)
         }),
         Point::WarmLatency => sweeps.warm_latency.map_or(0, |sweep| {
-            u64::from(sweep.requests + sweep.warmup_requests).div_ceil(WARM_REQUESTS_PER_SECOND)
+            let requests = sweep.requests.unwrap_or(DEFAULT_REQUESTS) + sweep.warmup_requests;
+            u64::from(requests)
+                .div_ceil(WARM_REQUESTS_PER_SECOND)
+                .max(LEAST_SECONDS.into())
         }),
         Point::Throughput { .. } => sweeps.throughput.as_ref().map_or(0, |sweep| {
             let calibration = if calibrates(trial) {

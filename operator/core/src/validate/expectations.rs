@@ -1,14 +1,14 @@
 //! The rules of `spec.expectations`: what they name must exist and be compared.
 
-use wasmbench_api::run::{BenchmarkRunSpec, ExpectedMetric, RatioExpectation, TWIN};
+use wasmbench_api::run::{BenchmarkRunSpec, RatioExpectation, TWIN};
 
 use crate::config::OperatorConfig;
-use crate::points::points_of;
+use crate::points::{measured_at, points_of};
+use crate::validate::metrics;
 use crate::validate::names::unique;
 use crate::validate::{Invalid, invalid};
 use crate::variants;
 use crate::wire::record::Point;
-use crate::wire::request::MeterLevel;
 
 /// Checks that every expectation is about something that the run compares, so that none is certain
 /// to be undecided when hours have passed.
@@ -81,20 +81,8 @@ fn check_metric(
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
     let refused = |message| refused(expectation, message);
-    let metric = expectation.metric;
-    let name: &str = metric.into();
-    if !points_of(spec).iter().any(|point| measures(*point, metric)) {
-        return refused(format!(
-            "the run has no sweep that measures {name}: add {} or remove the expectation",
-            sweeps_of(metric)
-        ));
-    }
-    if is_metered(metric) && config.meter == MeterLevel::None {
-        return refused(format!(
-            "{name} is not measured, because the administrator lets probes see nothing of the node: \
-             remove the expectation, or have meter.level set to cgroup in the chart"
-        ));
-    }
+    metrics::check(spec, expectation.metric, config)
+        .or_else(|why| refused(format!("{why}, or remove the expectation")))?;
     match not_applicable(spec, expectation, baseline) {
         Some(reason) => refused(format!(
             "there will be no such number, because {reason}: remove it"
@@ -122,33 +110,6 @@ fn check_bounds(expectation: &RatioExpectation) -> Result<(), Invalid> {
     }
 }
 
-/// The sweeps that measure the metric, in a sentence.
-fn sweeps_of(metric: ExpectedMetric) -> &'static str {
-    match metric {
-        ExpectedMetric::ThroughputRps => "spec.sweeps.throughput",
-        ExpectedMetric::WarmP50 => "spec.sweeps.warmLatency",
-        ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => {
-            "spec.sweeps.throughput or spec.sweeps.warmLatency"
-        }
-        ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer => {
-            "spec.sweeps.coldStart"
-        }
-        ExpectedMetric::OpenLoopP99 => "spec.sweeps.openLoop",
-    }
-}
-
-/// Whether the number is read from the node's cgroups.
-fn is_metered(metric: ExpectedMetric) -> bool {
-    match metric {
-        ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory => true,
-        ExpectedMetric::ThroughputRps
-        | ExpectedMetric::WarmP50
-        | ExpectedMetric::ColdStartListening
-        | ExpectedMetric::ColdStartAnswer
-        | ExpectedMetric::OpenLoopP99 => false,
-    }
-}
-
 /// Why neither side, or one of them, has the number.
 fn not_applicable(
     spec: &BenchmarkRunSpec,
@@ -159,7 +120,7 @@ fn not_applicable(
     let workload = workloads.find(|w| w.name == expectation.workload)?;
     let points = points_of(spec).into_iter();
     let points: Vec<Point> = points
-        .filter(|p| measures(*p, expectation.metric))
+        .filter(|p| measured_at(*p).contains(&expectation.metric))
         .collect();
     let sides = [expectation.variant.as_str(), baseline];
     sides.into_iter().find_map(|name| {
@@ -168,24 +129,4 @@ fn not_applicable(
         let reasons: Option<Vec<&str>> = points.iter().map(reason).collect();
         reasons?.into_iter().next()
     })
-}
-
-/// Whether a trial at this point may give the metric.
-fn measures(point: Point, metric: ExpectedMetric) -> bool {
-    match point {
-        Point::ColdStart { .. } => matches!(
-            metric,
-            ExpectedMetric::ColdStartListening | ExpectedMetric::ColdStartAnswer
-        ),
-        Point::WarmLatency => matches!(
-            metric,
-            ExpectedMetric::WarmP50 | ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory
-        ),
-        Point::Throughput { .. } => matches!(
-            metric,
-            ExpectedMetric::ThroughputRps | ExpectedMetric::CpuPerRequest | ExpectedMetric::Memory
-        ),
-        Point::OpenLoop { .. } => metric == ExpectedMetric::OpenLoopP99,
-        Point::Density => false,
-    }
 }

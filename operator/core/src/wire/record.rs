@@ -11,7 +11,6 @@ use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
 use crate::wire::document::LoadDocument;
 use crate::wire::evidence::Evidence;
-use crate::wire::request::NoiseRule;
 
 /// Name and version of the record's schema.
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
@@ -204,9 +203,6 @@ pub struct Record {
     pub operator_version: String,
     /// When it was stored.
     pub recorded_at: Timestamp,
-    /// What the operator was told to do about noise.
-    #[serde(default, skip_serializing_if = "NoiseRule::is_default")]
-    pub noise: NoiseRule,
     /// The pod under test, as far as there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
@@ -279,8 +275,6 @@ struct StoredRecord {
     message: Option<String>,
     operator_version: String,
     recorded_at: Timestamp,
-    #[serde(default)]
-    noise: NoiseRule,
     subject: Option<SubjectFacts>,
     document: Option<LoadDocument>,
     cold_start: Option<ColdStartDocument>,
@@ -330,7 +324,6 @@ impl TryFrom<StoredRecord> for Record {
             outcome,
             operator_version: stored.operator_version,
             recorded_at: stored.recorded_at,
-            noise: stored.noise,
             subject: stored.subject,
             evidence,
         })

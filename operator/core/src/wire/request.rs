@@ -51,6 +51,13 @@ pub struct LoadRequest {
     pub engine_path: Option<String>,
 }
 
+/// Requests of a window for which none were asked for: a p99 needs as many.
+pub const DEFAULT_REQUESTS: u32 = 1000;
+/// In a shorter window nobody can tell how noisy the node was.
+pub const LEAST_SECONDS: u32 = 1;
+/// The longest window for which no number of requests was asked for.
+pub const MOST_SECONDS: u32 = 10;
+
 /// How much load, warm-up included.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -58,8 +65,10 @@ pub enum Load {
     /// A number of requests: the warm-latency sweep.
     #[serde(rename_all = "camelCase")]
     Requests {
-        /// Timed requests.
-        requests: u32,
+        /// Timed requests, or as many more as are answered in [`LEAST_SECONDS`]. `None`: [`DEFAULT_REQUESTS`], in
+        /// [`MOST_SECONDS`] at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requests: Option<u32>,
         /// Discarded requests before them.
         warmup_requests: u32,
     },
@@ -99,17 +108,17 @@ pub enum MeterLevel {
 /// What becomes of a trial during which the node was noisy; the administrator chooses it in the chart.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoiseRule {
-    /// It is measured once more, and left out of its point if the node stays noisy.
+    /// It is measured once more, and the quieter of both windows counts.
     #[default]
-    Exclude,
-    /// It counts as it is, and the run is not to be trusted.
+    Repeat,
+    /// It counts as it is.
     Note,
 }
 
 impl NoiseRule {
-    /// Whether a noisy trial is left out.
-    pub fn excludes(self) -> bool {
-        self == Self::Exclude
+    /// Whether a noisy window is measured once more.
+    pub fn repeats(self) -> bool {
+        self == Self::Repeat
     }
 
     /// What is not written, because it is the rule without a word.

@@ -68,7 +68,7 @@ fn load(
     let target = Target::new(address, start.port, &start.path)
         .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
     let amounts = Amounts::of(Amount::Requests {
-        requests: request.requests,
+        requests: Some(request.requests),
         warmup_requests: WARMUP_REQUESTS,
     });
     let uid = pods.uid(0).unwrap_or_default();

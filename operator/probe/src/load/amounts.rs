@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wasmbench_core::wire::request::Load;
+use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, Load, MOST_SECONDS};
 
 use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
 
@@ -31,9 +31,38 @@ pub struct Amounts {
     /// warm-up are too short to tell, or are no time.
     pub settling: Vec<Amount>,
     /// The timed window.
-    pub timed: Amount,
+    pub timed: Timed,
     /// Time for all of it, both repeats of the window included.
     pub budget: Duration,
+}
+
+/// The timed window as it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timed {
+    /// For so long.
+    Time(Duration),
+    /// So many requests, and for a second at least; `None` for as many as carry a p99, for ten at most.
+    Requests(Option<u32>),
+}
+
+impl Timed {
+    /// The window of a subject that answered at this rate, in requests per second, when it was warm. Where so many requests
+    /// are no sensible time it is a time, and a subject that is slower all of a sudden does not make it longer.
+    pub fn at(self, rps: f64) -> Amount {
+        let asked = match self {
+            Self::Time(time) => return Amount::Time(time),
+            Self::Requests(asked) => asked,
+        };
+        let requests = asked.unwrap_or(DEFAULT_REQUESTS);
+        let seconds = f64::from(requests) / rps;
+        if seconds < f64::from(LEAST_SECONDS) {
+            Amount::Time(Duration::from_secs(LEAST_SECONDS.into()))
+        } else if seconds > f64::from(MOST_SECONDS) && asked.is_none() {
+            Amount::Time(Duration::from_secs(MOST_SECONDS.into()))
+        } else {
+            Amount::Requests(requests)
+        }
+    }
 }
 
 impl Amounts {
@@ -50,7 +79,7 @@ impl Amounts {
                     n => vec![Amount::Requests(n / 2), Amount::Requests(n - n / 2)],
                 },
                 settling: vec![],
-                timed: Amount::Requests(requests),
+                timed: Timed::Requests(requests),
                 budget: REQUESTS_BUDGET,
             },
             Load::Duration {
@@ -90,7 +119,7 @@ impl Amounts {
             } else {
                 vec![]
             },
-            timed: Amount::Time(timed),
+            timed: Timed::Time(timed),
             budget: longest + SLACK,
         }
     }
@@ -122,7 +151,7 @@ mod tests {
     #[test]
     fn a_warm_up_of_nothing_is_a_short_calibration() {
         let amounts = Amounts::of(Load::Requests {
-            requests: 300,
+            requests: Some(300),
             warmup_requests: 0,
         });
         assert_eq!(amounts.warmup, [Amount::Requests(50)]);
@@ -133,10 +162,29 @@ mod tests {
         assert_eq!(amounts.warmup, [Amount::Time(Duration::from_millis(300))]);
     }
 
+    #[test]
+    fn a_window_of_requests_lasts_a_second_and_ten_where_nobody_asked_for_more() {
+        let at = |asked, rps| Timed::Requests(asked).at(rps);
+        let seconds = |seconds| Amount::Time(Duration::from_secs(seconds));
+        assert_eq!(at(Some(100), 10_000.0), seconds(1), "a fast subject");
+        assert_eq!(
+            at(Some(5000), 10.0),
+            Amount::Requests(5000),
+            "a slow one, as asked"
+        );
+        assert_eq!(at(None, 10.0), seconds(10), "a slow one");
+        assert_eq!(at(None, 500.0), Amount::Requests(1000), "a p99 is carried");
+        assert_eq!(
+            at(None, f64::NAN),
+            Amount::Requests(1000),
+            "nothing is known of it"
+        );
+    }
+
     proptest! {
         #[test]
         fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
-            let amounts = Amounts::of(Load::Requests { requests: 10, warmup_requests });
+            let amounts = Amounts::of(Load::Requests { requests: Some(10), warmup_requests });
             let sum: u32 = amounts.warmup.iter().map(|part| match part {
                 Amount::Requests(requests) => *requests,
                 Amount::Time(_) => 0,

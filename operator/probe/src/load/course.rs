@@ -35,8 +35,9 @@ impl Bench<'_> {
         warm: &Warm,
     ) -> Result<(TimedWindow, Answered), ProbeFailure> {
         let (mut buckets, mut repeats, mut noisy) = (warm.buckets, 0, None);
+        let amount = amounts.timed.at(warm.warmup.rps);
         let kept = loop {
-            let window = match (self.window(amounts.timed, warm, buckets), noisy.take()) {
+            let window = match (self.window(amount, warm, buckets), noisy.take()) {
                 (Ok(mut window), first) => {
                     window.timed.repeats = repeats;
                     noisy = first;

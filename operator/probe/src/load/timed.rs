@@ -109,7 +109,7 @@ impl Bench<'_> {
     pub fn may_repeat(&self, another: &Window) -> bool {
         let needed = another.length + REQUEST_TIMEOUT;
         let left = self.deadline.saturating_duration_since(Instant::now());
-        self.noise.excludes() && left > needed
+        self.noise.repeats() && left > needed
     }
 
     /// Runs the timed window once.

@@ -105,7 +105,7 @@ fn a_window_in_which_every_request_fails_is_told() {
         (Some(1), Reason::NoSuccessfulRequest)
     );
     assert!(
-        run.message().ends_with("100 with status 500"),
+        run.message().ends_with(" with status 500"),
         "{}",
         run.message()
     );

@@ -35,18 +35,17 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert_eq!(document.answer_before.unwrap().excerpt, "hello");
     assert_eq!(document.warmup.unwrap().requests, 20);
     let timed = document.timed.unwrap();
-    assert_eq!(timed.fortio["RetCodes"], json!({"200": 100}));
+    let requests = timed.fortio["RetCodes"]["200"].as_u64().unwrap();
+    let seconds = timed.duration_nanoseconds as f64 / 1e9;
+    assert!(requests > 100 && seconds > 0.5, "{requests} in {seconds} s");
     assert_eq!(timed.subject, None, "no meter was asked for");
     assert!(timed.generator_cpu_nanoseconds.unwrap() > 0);
-    // Counted in ticks of 10 ms, of which a window this short may have none.
     assert!(timed.node.is_some());
     assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.start_unix_nanoseconds > 1_700_000_000_000_000_000);
     assert!(document.environment.facts.contains_key("kernel"));
-    // One request before, 20 to warm up, 100 timed, one after. The window is measured again if its buckets did
-    // not fit, and if this machine was noisy and slow enough for it to be judged.
-    let more = u64::from(timed.repeats) + u64::from(timed.discarded.is_some());
-    assert_eq!(server.count(), 122 + 100 * more);
+    // One request before, 20 to warm up, those that were timed and the one before them, one after.
+    assert!(server.count() >= 23 + requests);
 }
 
 #[test]
@@ -141,13 +140,13 @@ fn a_window_with_latencies_of_another_size_is_measured_once_more() {
     assert!((0.3..0.42).contains(&p50), "{p50}");
 }
 
-/// Measures 100 requests of 10 ms on a node where time is stolen at the requests (from 0) that `steals` names.
+/// Measures 100 requests of 12 ms, which take longer than a second, on a node where time is stolen at the requests (from 0) that `steals` names.
 /// Gives the number of requests, too.
 fn measured_once(steals: fn(u64) -> bool) -> (Run, u64) {
     let node = Proc::quiet();
     let robbed = Arc::clone(&node);
     let server = Server::start(move |number, _| {
-        sleep(Duration::from_millis(10));
+        sleep(Duration::from_millis(12));
         if steals(number) {
             robbed.steal();
         }
@@ -259,10 +258,8 @@ fn more_connections_than_requests_come_to_an_end() {
     request["load"] = json!({"kind": "requests", "requests": 10, "warmupRequests": 3});
     let run = probe(&request);
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
-    assert_eq!(
-        run.document.timed.unwrap().fortio["RetCodes"],
-        json!({"200": 10})
-    );
+    let answered = &run.document.timed.unwrap().fortio["RetCodes"];
+    assert!(answered["200"].as_u64() >= Some(10), "{answered}");
 }
 
 #[test]
@@ -297,7 +294,11 @@ fn help_and_version_are_printed() {
 
 #[test]
 fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
-    let server = hello();
+    // Slow enough that 100 requests over 2 connections take a second.
+    let server = Server::start(|_, _| {
+        sleep(Duration::from_millis(24));
+        answer(200, "hello")
+    });
     let mut request = request(server.address.port());
     request["connections"] = json!(2);
     let without = probe(&request);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, cut, judged_ratio};
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Measured as _;
 use wasmbench_results::summary::RunName;
 
 use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};

@@ -9,7 +9,7 @@ use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
 use wasmbench_results::invalid;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{substrate, words};
+use wasmbench_results::{quality, substrate, words};
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, sections};
+use crate::sentences::sentences;
+use crate::table::lines;
 use crate::tables;
 
 const STYLE: &str = include_str!("style.css");
@@ -98,6 +100,15 @@ fn head(summary: &Summary) -> String {
         escape(&summary.verdict),
         escape(&summary.baseline),
     );
+    let said = sentences(summary);
+    if !said.is_empty() {
+        let items = said.iter().map(|one| format!("<li>{}</li>", escape(one)));
+        let list = lines("", items);
+        let _ = write!(html, "<ul class=\"sentences\">\n{list}</ul>\n");
+    }
+    if let Some(tally) = quality::tally(summary) {
+        let _ = writeln!(html, "<p>{tally}</p>");
+    }
     if let Some(period) = &summary.period {
         let _ = writeln!(html, "<p>Measured from {}.</p>", period.words());
     }

@@ -6,7 +6,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::Estimate;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;
 
 use crate::html::Detail;
@@ -21,12 +21,14 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     let twins = summary.noise_floors.iter();
     let twins = twins.filter(|twin| twin.workload == workload);
     let points = compared.map(|one| (one.metric, one.point));
-    let points: BTreeSet<(Metric, Point)> = points
-        .chain(twins.map(|twin| (twin.metric, twin.point)))
+    let points = points.chain(twins.map(|twin| (twin.metric, twin.point)));
+    // What the run was to decide stands above the rest.
+    let points: BTreeSet<(bool, Metric, Point)> = points
+        .map(|(metric, point)| (!is_primary(summary, workload, metric, point), metric, point))
         .collect();
     let groups: Vec<Group> = points
         .into_iter()
-        .map(|(metric, point)| group(summary, workload, metric, point))
+        .map(|(_, metric, point)| group(summary, workload, metric, point))
         .collect();
     if groups.is_empty() {
         return String::new();
@@ -60,6 +62,12 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     )
 }
 
+fn is_primary(summary: &Summary, workload: &str, metric: Metric, point: Point) -> bool {
+    let here = (workload, metric, point);
+    let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+    primary.any(|c| (c.workload.as_str(), c.metric, c.point) == here)
+}
+
 fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Group {
     let here = (workload, metric, point);
     let compared = summary.comparisons.iter();
@@ -79,8 +87,13 @@ fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Gro
         ratio(&one.variant, look, &one.estimate, one.words())
     });
     let of_twin = twin.map(|twin| ratio(TWIN, Look::twin(), &twin.estimate, twin.words()));
+    let secondary = if is_primary(summary, workload, metric, point) {
+        ""
+    } else {
+        " (secondary)"
+    };
     Group {
-        name: format!("{}{}", metric.at(point), place(metric, point)),
+        name: format!("{}{}{secondary}", metric.at(point), place(metric, point)),
         noise_floor: twin.and_then(|twin| twin.factor),
         ratios: ratios.chain(of_twin).collect(),
     }

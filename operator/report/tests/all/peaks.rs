@@ -112,12 +112,19 @@ fn one_failed_request_at_the_peak_makes_the_point_invalid() {
 }
 
 #[test]
-fn trials_with_a_noisy_peak_are_left_out_and_many_void_the_point() {
+fn trials_with_a_noisy_peak_count_and_many_are_doubted() {
     for noise in [json!({"othersCpuShare": 0.4}), json!({"stealShare": 0.1})] {
         let one = with_peak(1, &noise);
-        assert_eq!((one.trials.valid, one.trials.invalid), (4, 1));
-        assert!(one.cells[0].ranked);
-        assert_eq!(invalid_because(2, &noise), [Reason::NodeNoisy]);
+        assert_eq!((one.trials.valid, one.trials.invalid), (5, 0));
+        assert_eq!(one.trustworthy, Some(true));
+        let two = with_peak(2, &noise);
+        assert!(two.cells[0].ranked);
+        assert_eq!(two.trustworthy, Some(false));
+        assert!(
+            two.doubts
+                .iter()
+                .any(|doubt| doubt.reason == Reason::NodeNoisy)
+        );
     }
 }
 

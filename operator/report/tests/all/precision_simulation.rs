@@ -53,11 +53,13 @@ fn comparison(ratios: &[f64]) -> Comparison {
         workload: "hello".into(),
         metric: Metric::WarmP50,
         point: Point::WarmLatency,
+        primary: true,
         estimate: Estimate::of(&found, ratios),
         p_value: found.p_value,
         adjusted_p_value: found.p_value,
         noise_floor: None,
         verdict: Verdict::Inconclusive,
+        untrusted: vec![],
         at_least: None,
         smallest_found: None,
     }
@@ -292,7 +294,9 @@ fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
 #[test]
 fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     let is_found = |comparisons: &[Comparison], metric| {
-        let slower = |c: &Comparison| c.variant == "one" && c.verdict == Verdict::Slower;
+        let slower = |c: &Comparison| {
+            c.variant == "one" && matches!(c.verdict, Verdict::Slower | Verdict::Larger)
+        };
         comparisons.iter().any(|c| c.metric == metric && slower(c))
     };
     let rate = |found: &[Comparison]| is_found(found, Metric::ThroughputRps);

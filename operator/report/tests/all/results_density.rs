@@ -5,9 +5,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
 use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
-use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_report::files::report_files;
-use wasmbench_report::status::Conclusion;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::density::DensityCell;
@@ -119,7 +117,7 @@ fn a_slope_is_judged_with_a_p_value_and_a_noise_floor_as_a_load_is() {
     assert!(found.adjusted_p_value < 0.01, "{found:?}");
     let files = report_files(&run, &all).unwrap();
     assert!(files["report.html"].contains("memory per instance"));
-    let row = "heavy,hello,memoryPerInstance,density,,1.9";
+    let row = "heavy,hello,memoryPerInstance,density,,true,1.9";
     let csv = &files["comparisons.csv"];
     assert!(csv.contains(row) && csv.contains(",Larger"), "{csv}");
     let row = "\nheavy,hello,density,,true,";
@@ -292,61 +290,25 @@ fn instances_that_fill_the_node_may_make_each_other_wait_for_memory() {
 }
 
 #[test]
-fn one_climb_in_five_with_a_step_on_a_noisy_node_is_left_out_and_named() {
+fn climbs_with_a_step_on_a_noisy_node_count_and_are_not_trusted_from_a_fifth_on() {
     let (summary, report) = with_third_step(&[2], noisy);
     let heavy = cell_of(&summary, "heavy");
-    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (4, 1));
-    assert_eq!(heavy.invalid_because, []);
-    assert_eq!(heavys_ratio(&summary).unwrap().estimate.blocks, 4);
-    let note = doubt(&summary, Reason::NodeNoisy);
-    assert!(!note.breaks_trust, "{note:?}");
-    let place = "heavy on hello (at 5 instances in 1 block(s), 89 % used by others)";
-    assert!(note.message.contains(place), "{note:?}");
-    let short = doubt(&summary, Reason::NoiseUnknown);
-    assert!(
-        !short.breaks_trust && short.message.contains("density of light on hello"),
-        "{short:?}"
-    );
+    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 1));
+    assert_eq!(heavys_ratio(&summary).unwrap().untrusted, []);
     let sentence = "heavy: the node was noisy at 5 instances in 1 block(s)";
     assert!(report.contains(sentence), "{report}");
-}
-
-#[test]
-fn two_climbs_in_five_with_a_noisy_step_leave_nothing_to_compare() {
-    let (summary, report) = with_third_step(&[2, 4], noisy);
-    let heavy = cell_of(&summary, "heavy");
-    assert_eq!((heavy.counts.valid, heavy.counts.invalid), (3, 2));
-    assert_eq!(heavy.invalid_because, [Reason::NodeNoisy]);
-    assert_eq!(heavys_ratio(&summary), None);
-    assert!(doubt(&summary, Reason::NodeNoisy).breaks_trust);
-    assert!(report.contains("| NodeNoisy "), "{report}");
-    // Without any valid climb, what was measured is shown all the same.
-    let (summary, _) = with_third_step(&[1, 2, 3, 4, 5], noisy);
-    let heavy = cell_of(&summary, "heavy");
-    assert_eq!((heavy.counts.valid, heavy.blocks.len()), (0, 5));
-    assert_eq!(heavys_ratio(&summary), None);
-    let rows = Conclusion::of(&summary, vec![]).rows;
-    let row = rows.iter().find(|row| row.variant == "heavy").unwrap();
-    let status = row.density.as_ref().unwrap();
-    assert_eq!((status.trials, status.ratio), (0, None));
-    assert_eq!(status.invalid.as_deref(), Some("NodeNoisy"));
-}
-
-#[test]
-fn climbs_on_a_noisy_node_count_where_noise_is_noted_and_are_not_trusted() {
-    let (run, mut records) = records();
-    let is_heavy = |trial: &TrialId| trial.cell.variant == "heavy";
-    windows(&mut records, 2, is_heavy).for_each(noisy);
-    for record in &mut records {
-        record.noise = NoiseRule::Note;
-    }
-    let summary = summarize(&run, &records);
-    let heavy = cell_of(&summary, "heavy");
-    assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 5));
-    assert!(heavys_ratio(&summary).is_some());
-    let noted = doubt(&summary, Reason::NodeNoisy);
-    assert!(noted.breaks_trust, "{noted:?}");
-    assert!(noted.message.contains("in 5 block(s)"), "{noted:?}");
+    let (summary, _) = with_third_step(&[2, 4], noisy);
+    let ratio = heavys_ratio(&summary).unwrap();
+    assert_eq!(
+        (ratio.estimate.blocks, &*ratio.untrusted),
+        (5, [Reason::NodeNoisy].as_slice())
+    );
+    let doubt = doubt(&summary, Reason::NodeNoisy);
+    let place = "heavy on hello (at 5 instances in 2 block(s), 89 % used by others)";
+    assert!(
+        doubt.breaks_trust && doubt.message.contains(place),
+        "{doubt:?}"
+    );
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn one_trial_below_98_percent_voids_its_point_and_no_other() {
     };
     let at_90 = |c: &&Comparison| c.point == highest;
     assert_eq!(summary.comparisons.iter().filter(at_90).count(), 0);
-    assert_eq!(summary.trustworthy, Some(false));
+    assert_eq!(summary.trustworthy, Some(true), "what stands is sound");
     assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
     let report = markdown::report_md(&summary, usize::MAX);
     assert!(report.contains("INVALID: RateNotAchieved"), "{report}");

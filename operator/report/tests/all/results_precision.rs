@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_core::wire::record::{Record, TrialId};
 use wasmbench_report::files::report_files_of;
 use wasmbench_results::precision::Ending;
 use wasmbench_results::{RunInput, Summary, summarize};
@@ -97,41 +97,9 @@ fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Reco
 }
 
 #[test]
-fn a_run_goes_on_while_more_blocks_would_bring_back_a_noisy_point() {
-    // The variant at the baseline's knee, or the baseline at every point that could be its knee.
-    for (variant, fewest) in [("embedded", 50), ("native", 10)] {
-        let two = |trial: &TrialId| {
-            let Point::Throughput { connections } = trial.cell.point else {
-                return false;
-            };
-            trial.block <= 2 && trial.cell.variant == variant && connections >= fewest
-        };
-        let (input, records) = precise("5%", 8);
-        let summary = summarize(&input, &noisy(records, two));
-        let precision = summary.precision.as_ref().unwrap();
-        assert_eq!(precision.outcome, Ending::GoingOn, "{precision:?}");
-        assert!(
-            precision.message.contains(&format!("trials of {variant}")),
-            "{precision:?}"
-        );
-        // Two of ten trials may be noisy, and the budget ends here.
-        let (input, records) = precise("5%", 10);
-        let summary = summarize(&input, &noisy(records, two));
-        let precision = summary.precision.as_ref().unwrap();
-        assert_eq!(precision.outcome, Ending::BudgetSpent, "{precision:?}");
-        let widest = precision.widest.as_ref().unwrap();
-        assert!(widest.relative.unwrap() < 0.05, "{precision:?}");
-    }
-}
-
-#[test]
-fn noise_beside_the_knee_costs_no_block() {
-    let beside = |trial: &TrialId| {
-        let connections = 10;
-        trial.block <= 2 && trial.cell.point == Point::Throughput { connections }
-    };
+fn noisy_trials_cost_no_block_by_themselves() {
     let (input, records) = precise("5%", 8);
-    let summary = summarize(&input, &noisy(records, beside));
+    let summary = summarize(&input, &noisy(records, |trial| trial.block <= 2));
     assert_eq!(outcome(&summary), Ending::PreciseEnough);
 }
 

@@ -200,8 +200,10 @@ fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool) ->
     count as f64 / f64::from(runs)
 }
 
+/// Whether the run says of anything that it was to decide that it differs.
 fn any_difference(comparisons: &[Comparison]) -> bool {
-    comparisons.iter().any(|c| c.verdict.is_difference())
+    let mut primary = comparisons.iter().filter(|c| c.primary);
+    primary.any(|c| c.verdict.is_difference())
 }
 
 #[test]
@@ -214,10 +216,10 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
             twin: false,
             connections: vec![10, 50, 100, 200, 400, 800],
         };
-        let found = share(&run, 1000, any_difference);
+        let found = share(&run, 2000, any_difference);
         let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
-        self::found(&name, found, "at most 5 %");
-        assert!(found <= 0.05, "{blocks} blocks, noise {noise}: {found}");
+        self::found(&name, found, "5 % at most, which 2000 runs may show as 6");
+        assert!(found <= 0.06, "{blocks} blocks, noise {noise}: {found}");
     }
 }
 
@@ -232,10 +234,10 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
                 twin: false,
                 connections: vec![10, 50, 100],
             };
-            let found = share(&run, 1000, any_difference);
+            let found = share(&run, 2000, any_difference);
             let name = format!("runs of equals with a difference, {blocks} blocks, {noise:?}");
-            self::found(&name, found, "at most 5 %");
-            assert!(found <= 0.05, "{blocks} blocks, {noise:?}: {found}");
+            self::found(&name, found, "5 % at most, which 2000 runs may show as 6");
+            assert!(found <= 0.06, "{blocks} blocks, {noise:?}: {found}");
         }
     }
 }
@@ -249,8 +251,8 @@ fn with_a_twin_in_the_baseline_at_most_one_run_of_equals_in_twenty_differs() {
         twin: true,
         connections: vec![10, 50, 100, 200],
     };
-    let found = share(&run, 500, any_difference);
-    assert!(found <= 0.05, "{found}");
+    let found = share(&run, 2000, any_difference);
+    assert!(found <= 0.06, "{found}");
 }
 
 const PLANTED: [Metric; 3] = [
@@ -258,6 +260,10 @@ const PLANTED: [Metric; 3] = [
     Metric::WarmP50,
     Metric::CpuPerRequest,
 ];
+
+fn is_worse(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Slower | Verdict::Larger)
+}
 
 /// Shares of 1000 runs of 10 blocks in which a slowdown of 10 % is found, by metric.
 fn planted(noise: Noise, twin: bool) -> [f64; 3] {
@@ -272,9 +278,8 @@ fn planted(noise: Noise, twin: bool) -> [f64; 3] {
     for _ in 0..1000 {
         let comparisons = run.comparisons(&mut chance);
         for (count, metric) in counts.iter_mut().zip(PLANTED) {
-            let is_found = |c: &Comparison| {
-                c.variant == "one" && c.metric == metric && c.verdict == Verdict::Slower
-            };
+            let is_found =
+                |c: &Comparison| c.variant == "one" && c.metric == metric && is_worse(c.verdict);
             *count += u32::from(comparisons.iter().any(is_found));
         }
     }
@@ -324,7 +329,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
     let found = share(&run, 500, |comparisons| {
         let one = comparisons.iter().filter(|c| c.variant == "one");
         let verdicts: Vec<Verdict> = one.map(|c| c.verdict).collect();
-        verdicts == [Verdict::Slower; 3]
+        verdicts.len() == 3 && verdicts.into_iter().all(is_worse)
     });
     assert!(found >= 0.99, "{found}");
 }
@@ -438,13 +443,14 @@ fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
             twin: false,
             connections: vec![10, 50],
         };
-        // Two variants, three numbers of each. A ratio has the scatter of two trials.
-        let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 6)
+        // Two variants, two primary numbers of each. A ratio has the scatter of two trials.
+        let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 4)
             .unwrap()
             .exp();
         let found = share(&run(smallest), 500, |comparisons| {
+            // Below the minimum effect it may be told from chance and be equivalent all the same.
             comparisons.iter().any(|c| {
-                c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
+                c.variant == "one" && c.metric == Metric::WarmP50 && c.adjusted_p_value <= 0.05
             })
         });
         let name = format!(
@@ -454,4 +460,66 @@ fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
         self::found(&name, found, "about 80 %");
         assert!(found >= 0.75, "{blocks} blocks: {found}");
     }
+}
+
+/// A run of the default 10 blocks in which so many variants are compared with the baseline, at 3 % noise.
+fn many_variants(truth: f64, chance: &mut Chance) -> usize {
+    let p_values = (0..20).map(|_| {
+        let ratios = chance.ratios(Noise::Normal(0.03), 10, truth.ln());
+        LogInterval::of(&ratios).expect("ratios").p_value
+    });
+    let adjusted = false_discovery::adjusted(&p_values.collect::<Vec<f64>>());
+    adjusted
+        .into_iter()
+        .filter(|p_value| *p_value <= 0.05)
+        .count()
+}
+
+#[test]
+fn of_20_variants_with_a_tenth_more_work_17_are_found_and_of_20_equals_3_at_most() {
+    let mut chance = Chance::new(37);
+    let (mut finds_most, mut few_alarms) = (0, 0);
+    for _ in 0..500 {
+        finds_most += u32::from(many_variants(1.1, &mut chance) >= 17);
+        few_alarms += u32::from(many_variants(1.0, &mut chance) <= 3);
+    }
+    for (name, runs) in [
+        ("17 of 20 variants with a tenth more work found", finds_most),
+        ("at most 3 of 20 equals called different", few_alarms),
+    ] {
+        let share = f64::from(runs) / 500.0;
+        found(name, share, "at least 95 % of runs");
+        assert!(share >= 0.95, "{name}: {share}");
+    }
+}
+
+#[test]
+fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
+    let found = |primary: &[&str]| {
+        let run = SyntheticRun {
+            blocks: 5,
+            noise: Noise::Normal(0.03),
+            slower: [1.1, 1.0],
+            twin: false,
+            connections: vec![10, 50],
+        };
+        let mut chance = Chance::new(41);
+        let is_found = |c: &Comparison| {
+            c.variant == "one" && c.metric == Metric::CpuPerRequest && is_worse(c.verdict)
+        };
+        let runs = (0..1000).filter(|_| {
+            let cells = run.measure_to_decide(primary, &mut chance);
+            cells.after(5).iter().any(is_found)
+        });
+        runs.count() as f64 / 1000.0
+    };
+    let alone = found(&["cpuPerRequest"]);
+    let all = found(&["cpuPerRequest", "throughputRps", "warmP50"]);
+    let name = "10 % found in 5 blocks at 3 % noise by the only primary measure";
+    self::found(
+        name,
+        alone,
+        &format!("more than {:.1} % among three", all * 100.0),
+    );
+    assert!(alone >= 0.85 && alone > all, "{alone} and {all}");
 }

@@ -22,6 +22,7 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Metric;
+use crate::noisy::are_too_many;
 use crate::statistics::Spread;
 
 pub use cells::cell;
@@ -129,6 +130,12 @@ impl AnyCell for ColdStartCell {
 
     fn invalid_because(&self) -> &[Reason] {
         &self.invalid_because
+    }
+
+    /// Here it is samples that are counted, and with a few of them a single one is no sign of a neighbour: starts differ
+    /// by themselves.
+    fn is_noisy(&self) -> bool {
+        self.noisy_samples > 1 && are_too_many(self.noisy_samples, self.judged_samples)
     }
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {

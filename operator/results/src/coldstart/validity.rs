@@ -5,8 +5,7 @@ use wasmbench_core::units;
 use crate::any_cell::AnyCell;
 use crate::coldstart::ColdStartCell;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, MAX_PLACES, NOTED_REMEDY, doubt, note};
-use crate::invalid::TRIALS_PER_NOISY_ONE;
+use crate::doubts::{self, MAX_PLACES, NOISY_REMEDY, doubt, note};
 use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
@@ -23,23 +22,12 @@ pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, minimum_e
         let own = [
             (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
             (
-                Reason::NodeNoisy,
-                against.noise.excludes() && is_noisy(cell),
-            ),
-            (
                 Reason::ClockTooCoarse,
                 is_too_coarse(cell, minimum_effect).unwrap_or_default(),
             ),
         ];
         cell.invalid_because = against.all_against(cell, own);
     }
-}
-
-/// By the same rule as a load: more than one in five. Here it is samples that are counted, and with a few of
-/// them a single one is no sign of a neighbour: starts differ by themselves.
-const fn is_noisy(cell: &ColdStartCell) -> bool {
-    let (noisy, judged) = (cell.noisy_samples, cell.judged_samples);
-    noisy > 1 && noisy.saturating_mul(TRIALS_PER_NOISY_ONE) > judged
 }
 
 /// Whether the moments of a point may be wrong by more than its comparison bears.
@@ -59,7 +47,6 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
         unverified(cells),
         compile_cache_unknown(cells),
         noisy(cells),
-        noted(cells),
         not_judged(cells),
         coarse(cells),
     ];
@@ -116,33 +103,18 @@ fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
     ))
 }
 
-fn noisy_place(cell: &ColdStartCell) -> String {
-    let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
-    format!("{place} ({noisy} of {all} samples)")
-}
-
-fn noted(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let counts = |cell: &&ColdStartCell| !cell.invalid_because.contains(&Reason::NodeNoisy);
-    let noted = cells.iter().filter(counts).filter(|cell| is_noisy(cell));
-    let places = listed(noted.map(noisy_place))?;
-    Some(doubt(
-        Reason::NodeNoisy,
-        format!(
-            "others used the node while pods started, and these points count all the same: {places}"
-        ),
-        NOTED_REMEDY,
-    ))
-}
-
 fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let places = listed(having(cells, Reason::NodeNoisy).map(noisy_place))?;
+    let place = |cell: &ColdStartCell| {
+        let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
+        format!("{place} ({noisy} of {all} samples)")
+    };
+    let places = listed(cells.iter().filter(|cell| cell.is_noisy()).map(place))?;
     Some(doubt(
         Reason::NodeNoisy,
         format!(
             "others used the node while pods started, or its hypervisor withheld CPUs: {places}"
         ),
-        "these points are not compared, because the node was not the run's alone: move other pods away (kubectl top \
-         pods), or choose a quiet node with spec.placement",
+        NOISY_REMEDY,
     ))
 }
 

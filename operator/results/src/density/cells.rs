@@ -14,8 +14,7 @@ use crate::observation::Observation;
 use crate::statistics::Spread;
 use crate::variant_validity::VariantValidity;
 
-/// The cell of density; `None` for a point of another sweep. Variants that gave wrong answers have no valid trials. Nor
-/// are climbs with a step on a noisy node valid, where noise excludes.
+/// The cell of density; `None` for a point of another sweep. Variants that gave wrong answers have no valid trials.
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,
@@ -28,8 +27,7 @@ pub fn cell(
     let cell = recorded.cell.clone();
     let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::density);
-    let left_out = |trial: &DensityTrial| against.noise.excludes() && trial.is_noisy();
-    let valid = all.iter().filter(|(_, trial)| !wrong && !left_out(trial));
+    let valid = all.iter().filter(|_| !wrong);
     let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
     let counts = recorded.counts(|block| valid.contains_key(&block));
     let noisy = all.values().filter(|trial| trial.is_noisy()).count();

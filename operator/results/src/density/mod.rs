@@ -22,6 +22,7 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Metric;
+use crate::noisy::are_too_many;
 use crate::statistics::Spread;
 
 pub use cells::cell;
@@ -43,7 +44,7 @@ pub struct DensityCell {
     /// against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// Climbs with a step on a noisy node. They are left out of the numbers, unless there are no others.
+    /// Climbs with a step on a noisy node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_trials: u32,
     /// Whether nobody knows how noisy the node was at some step, because the load was too short or CPU
@@ -90,6 +91,10 @@ impl AnyCell for DensityCell {
 
     fn invalid_because(&self) -> &[Reason] {
         &self.invalid_because
+    }
+
+    fn is_noisy(&self) -> bool {
+        are_too_many(self.noisy_trials, self.counts.valid)
     }
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {

@@ -1,13 +1,10 @@
 //! Which cells of density are invalid, and what speaks against the numbers.
 
-use wasmbench_core::wire::request::NoiseRule;
-
 use crate::any_cell::AnyCell;
 use crate::density::DensityCell;
 use crate::density::disturbed_steps::words;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{MAX_PLACES, NOTED_REMEDY, doubt, listed, note};
-use crate::invalid::are_too_many;
+use crate::doubts::{MAX_PLACES, NOISY_REMEDY, doubt, listed, note};
 use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
@@ -16,15 +13,10 @@ const OF: &str = "density of ";
 /// Adds to each cell the reasons why it is no part of comparisons.
 pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     for cell in cells {
-        let measured = cell.counts.valid + cell.counts.invalid;
         let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
         let own = [
             (Reason::ErrorsInLoad, has_spoilt(Reason::ErrorsInLoad)),
             (Reason::Throttled, has_spoilt(Reason::Throttled)),
-            (
-                Reason::NodeNoisy,
-                against.noise.excludes() && are_too_many(cell.noisy_trials, measured),
-            ),
         ];
         cell.invalid_because = against.all_against(cell, own);
     }
@@ -32,17 +24,12 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
 
 /// What speaks against the numbers. A climb that stopped early does not: the steps that it
 /// reached count.
-pub fn doubts(cells: &[DensityCell], noise: NoiseRule) -> Vec<Doubt> {
+pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
     let found = [
         errors_in_load(cells),
         throttled(cells),
         saturated(cells),
         noisy(cells),
-        if noise.excludes() {
-            left_out(cells)
-        } else {
-            noted(cells)
-        },
         not_judged(cells),
     ];
     found.into_iter().flatten().collect()
@@ -79,34 +66,13 @@ fn saturated(cells: &[DensityCell]) -> Option<Doubt> {
 }
 
 fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
-    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::NodeNoisy);
-    let places = places(cells, Reason::NodeNoisy, is_invalid)?;
     Some(doubt(
-        Reason::NodeNoisy,
-        format!("steps on a noisy node: {places}"),
-        "these are not compared, because the node was not the run's alone: move other pods away \
-         (kubectl top pods), or choose a quiet node with spec.placement",
-    ))
-}
-
-fn noted(cells: &[DensityCell]) -> Option<Doubt> {
-    let places = places(cells, Reason::NodeNoisy, |_| true)?;
-    Some(doubt(
-        Reason::NodeNoisy,
-        format!("climbs with a step on a noisy node, which count all the same: {places}"),
-        NOTED_REMEDY,
-    ))
-}
-
-fn left_out(cells: &[DensityCell]) -> Option<Doubt> {
-    let is_valid = |cell: &DensityCell| !cell.invalid_because.contains(&Reason::NodeNoisy);
-    let places = places(cells, Reason::NodeNoisy, is_valid)?;
-    Some(note(
         Reason::NodeNoisy,
         format!(
-            "climbs with a step on a noisy node, left out of variants that have at least four others for each: {places}"
+            "climbs with a step on a noisy node: {}",
+            places(cells, Reason::NodeNoisy, AnyCell::is_noisy)?
         ),
-        "a quieter node, if there are many",
+        NOISY_REMEDY,
     ))
 }
 

@@ -10,9 +10,9 @@ use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
 pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
     let place = |cell: &dyn AnyCell| {
         let counts = cell.counts();
-        let is_partly = counts.valid > 0 && counts.failed + counts.skipped > 0;
         let place = cell.place_among_sweeps();
-        is_partly.then(|| format!("{place} ({} of {} valid)", counts.valid, counts.planned))
+        cell.is_partly_measured()
+            .then(|| format!("{place} ({} of {} valid)", counts.valid, counts.planned))
     };
     Some(doubt(
         Reason::TrialsFailed,

@@ -12,11 +12,11 @@ use crate::judge::Verdict;
 use crate::measure::Sweep;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 
-/// Comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
+/// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
 /// decide, and numbers that claim nothing cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
-    let compared = evidence.comparisons.iter();
+    let compared = evidence.comparisons.iter().filter(|one| one.primary);
     let places = compared.filter_map(|comparison| place(comparison, target));
     let places = places.chain(medians(evidence, target));
     Some(note(

@@ -1,7 +1,7 @@
 //! Comparisons that rest on fewer blocks than the run has: a number is absent in windows that are too
 //! short to read it, and trials are left out or fail.
 
-use crate::doubts::{Doubt, Evidence, FEWEST_BLOCKS, MAX_PLACES, Reason, listed, note};
+use crate::doubts::{Doubt, Evidence, FEWEST_BLOCKS, MAX_PLACES, Reason, listed};
 
 /// Comparisons with too few blocks in a run that has enough.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
@@ -9,7 +9,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let compared = evidence.comparisons.iter();
     let few = compared.filter(|one| blocks >= fewest && one.estimate.blocks < fewest);
     let places = few.map(|one| format!("{} ({})", one.subject(), one.estimate.blocks));
-    Some(note(
+    Some(crate::doubts::doubt(
         Reason::TooFewBlocks,
         format!(
             "comparisons that rest on fewer than {fewest} of the run's {blocks} blocks: {}",

@@ -4,22 +4,18 @@ use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
 use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, NOTED_REMEDY, Reason, listed, note};
-use crate::invalid::noisy_trials;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, NOISY_REMEDY, Reason, listed, note};
 use crate::trial::{Trial, TrialState};
 
-/// Points that are invalid because too many of their trials were noisy.
+/// Points of which too many trials were noisy.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let is_invalid = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::NodeNoisy);
     let place = |cell: &CellSummary| {
-        let worst = noisy_trials(cell).map(|trial| trial.metrics.noise());
-        let worst = worst.fold(Noise::default(), Noise::worst);
-        let measured = cell.counts.valid + cell.counts.invalid;
-        let noisy = noisy_trials(cell).count();
-        let words = worst.words();
-        format!("{} ({noisy} of {measured}: {words})", cell.place())
+        let noises = cell.noisy_trials().map(|trial| trial.metrics.noise());
+        let worst = noises.fold(Noise::default(), Noise::worst).words();
+        let (noisy, valid) = (cell.noisy_trials().count(), cell.counts.valid);
+        format!("{} ({noisy} of {valid}: {worst})", cell.place())
     };
-    let cells = evidence.cells.loads.iter().filter(is_invalid);
+    let cells = evidence.cells.loads.iter().filter(|cell| cell.is_noisy());
     let places = listed(cells.map(place), MAX_PLACES, ", ")?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
@@ -28,53 +24,22 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
              and in the worst of them: {places}",
             OTHERS_CPU_LIMIT * 100.0
         ),
-        "these points are not compared, because the node was not the run's alone: move other pods \
-         away (kubectl top pods), or choose a quiet node, with memory to spare, by spec.placement",
+        NOISY_REMEDY,
     ))
 }
 
-/// Trials on a noisy node that count, because the operator was told only to note noise.
-pub fn noted(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
-        let valid = cell
-            .trials
-            .iter()
-            .filter(|trial| trial.state == TrialState::Valid);
-        let noises = valid.map(|trial| trial.metrics.noise());
-        let noises: Vec<Noise> = noises.filter(|noise| noise.is_over_limit()).collect();
-        let worst = noises.iter().copied().reduce(Noise::worst)?;
-        let (noisy, valid, words) = (noises.len(), cell.counts.valid, worst.words());
-        Some(format!("{} ({noisy} of {valid}: {words})", cell.place()))
-    };
-    let places = listed(
-        evidence.cells.loads.iter().filter_map(place),
-        MAX_PLACES,
-        ", ",
-    )?;
-    Some(crate::doubts::doubt(
-        Reason::NodeNoisy,
-        format!("trials on a noisy node, which count all the same: {places}"),
-        NOTED_REMEDY,
-    ))
-}
-
-/// Trials that cost a repeat, and those that are left out of points that stay valid.
+/// Trials that cost a repeat, and those that stayed noisy at points that bear it.
 pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let repeated: u32 = evidence
-        .cells
-        .loads
-        .iter()
-        .map(|cell| cell.counts.repeated)
-        .sum();
-    let is_valid = |cell: &&CellSummary| !cell.invalid_because.contains(&Reason::NodeNoisy);
-    let valid = evidence.cells.loads.iter().filter(is_valid);
-    let left_out = valid.flat_map(noisy_trials).count();
-    (repeated > 0 || left_out > 0).then(|| {
+    let cells = || evidence.cells.loads.iter();
+    let repeated: u32 = cells().map(|cell| cell.counts.repeated).sum();
+    let bearable = cells().filter(|cell| !cell.is_noisy());
+    let noisy = bearable.flat_map(CellSummary::noisy_trials).count();
+    (repeated > 0 || noisy > 0).then(|| {
         note(
             Reason::NodeNoisy,
             format!(
-                "{repeated} trial(s) measured once more, with the quieter window kept; {left_out} that \
-                 stayed noisy left out of points that have at least four others for each"
+                "{repeated} trial(s) measured once more, with the quieter window kept; {noisy} noisy ones of points that \
+                 have at least four quiet others for each"
             ),
             "a quieter node, if there are many",
         )
@@ -101,7 +66,7 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
         places(
             true,
             "in windows under 0.5 s",
-            "raise spec.sweeps.warmLatency.requests",
+            "see why the service answers so much faster than in its warm-up, and raise spec.sweeps.warmLatency.requests",
         ),
         places(
             false,
@@ -111,7 +76,7 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
     ];
     let (places, remedies): (Vec<String>, Vec<&str>) = found.into_iter().flatten().unzip();
     (!places.is_empty()).then(|| {
-        note(
+        crate::doubts::doubt(
             Reason::NoiseUnknown,
             format!("the noise of the node was not judged {}", places.join("; ")),
             &remedies.join("; "),

@@ -3,20 +3,13 @@
 use crate::any_cell::place;
 use crate::comparison::NoiseFloor;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
-use crate::statistics::false_discovery;
+use crate::measure::Measured as _;
 use wasmbench_api::run::TWIN;
-
-/// The twin is the baseline: a difference is a false one in so many runs of a thousand, however many numbers are looked at.
-const LEVEL: f64 = 0.01;
 
 /// Numbers in which baseline and twin differ by more than chance.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let floors = evidence.noise_floors;
-    let p_values: Vec<f64> = floors.iter().map(|floor| floor.p_value).collect();
-    let adjusted = false_discovery::adjusted(&p_values);
-    let differ = floors.iter().zip(adjusted);
-    let differ = differ.filter(|(_, p_value)| *p_value <= LEVEL);
-    let place = |(floor, _): (&NoiseFloor, f64)| {
+    let differ = evidence.noise_floors.iter().filter(|floor| floor.differs);
+    let place = |floor: &NoiseFloor| {
         let place = place(TWIN, &floor.workload, floor.point);
         format!("{} of {place} {}", floor.metric.noun(), floor.words())
     };

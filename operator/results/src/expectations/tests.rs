@@ -38,6 +38,8 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
         adjusted_p_value: 1.0,
         noise_floor: None,
         verdict: Verdict::Inconclusive,
+        primary: true,
+        untrusted: vec![],
         at_least: None,
         smallest_found: None,
     }

@@ -154,12 +154,12 @@ async fn planted_work_and_memory_are_found_again() {
         let run = runs::finished_on_quiet_node(&client, &namespace, "handicaps", &spec, 900).await;
 
         let tenth = ratio(&run, "tenth", "cpuPerRequest");
-        found("a tenth more CPU time", &figure(tenth), "1.100x, Slower");
+        found("a tenth more CPU time", &figure(tenth), "1.100x, Larger");
         let quarter = ratio(&run, "quarter", "cpuPerRequest");
         found(
             "a quarter more CPU time",
             &figure(quarter),
-            "1.250x, Slower",
+            "1.250x, Larger",
         );
         let rate = ratio(&run, "quarter", "throughputRps");
         found(
@@ -185,8 +185,12 @@ async fn planted_work_and_memory_are_found_again() {
             "at most 1 %",
         );
 
-        for (found, truth) in [(tenth, 1.10), (quarter, 1.25), (rate, 0.80)] {
-            assert_eq!(found.verdict, "Slower", "{found:?}");
+        for (found, truth, verdict) in [
+            (tenth, 1.10, "Larger"),
+            (quarter, 1.25, "Larger"),
+            (rate, 0.80, "Slower"),
+        ] {
+            assert_eq!(found.verdict, verdict, "{found:?}");
             assert!(holds(found, truth), "{truth} is not in {found:?}");
         }
         assert!((19.0..=21.0).contains(&ballast), "{ballast} MiB");

@@ -1,5 +1,6 @@
 //! A small HTTP server whose answers a test decides one by one.
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +21,7 @@ struct State {
     answers: Box<Answers>,
     count: AtomicU64,
     dead: AtomicBool,
-    connections: Mutex<Vec<TcpStream>>,
+    connections: Mutex<HashMap<SocketAddr, TcpStream>>,
 }
 
 /// An answer with a length.
@@ -79,11 +80,15 @@ impl State {
                 return;
             }
             let Ok(stream) = stream else { continue };
-            if let Ok(copy) = stream.try_clone() {
-                self.connections.lock().unwrap().push(copy);
-            }
+            let (Ok(copy), Ok(peer)) = (stream.try_clone(), stream.peer_addr()) else {
+                continue;
+            };
+            self.connections.lock().unwrap().insert(peer, copy);
             let state = Arc::clone(&self);
-            thread::spawn(move || state.serve(stream));
+            thread::spawn(move || {
+                state.serve(stream);
+                state.connections.lock().unwrap().remove(&peer);
+            });
         }
     }
 
@@ -118,7 +123,13 @@ impl State {
     /// Closes the port and every connection, as the end of a process would.
     fn die(&self) {
         self.dead.store(true, Ordering::Relaxed);
-        for stream in self.connections.lock().unwrap().drain(..) {
+        for stream in self
+            .connections
+            .lock()
+            .unwrap()
+            .drain()
+            .map(|(_, stream)| stream)
+        {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
         let _ = TcpStream::connect(self.address); // wakes the accepting thread

@@ -73,7 +73,7 @@ fn every_part_of_what_is_measured_is_named_where_it_differs() {
     let mut after = named("after");
     after.spec.workloads[0].path = "/other".into();
     if let Some(warm) = &mut after.spec.sweeps.warm_latency {
-        warm.requests = 500;
+        warm.requests = Some(500);
     }
     after.spec.resources = serde_json::from_value(json!({"limits": {"cpu": "500m"}})).ok();
     // A sweep that only one of the runs has is no difference.

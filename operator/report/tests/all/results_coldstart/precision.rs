@@ -54,18 +54,9 @@ fn span(busy_milliseconds: u64) -> NodeSpan {
 }
 
 #[test]
-fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_cold_starts() {
+fn noisy_cold_starts_cost_no_block_by_themselves() {
     for variant in ["hare", "tortoise"] {
-        let found = precision(8, variant, 5);
-        assert_eq!(found.outcome, Ending::GoingOn, "{found:?}");
-        let words = format!(
-            "cold start to listening of hare on greet versus tortoise (too many trials of {variant} on a noisy node)"
-        );
-        assert!(found.message.contains(&words), "{found:?}");
-        // Five of 27 samples are fewer than one in five.
-        let found = precision(9, variant, 5);
-        assert_ne!(found.outcome, Ending::NothingToCompare, "{found:?}");
-        assert!(found.widest.unwrap().relative.is_some());
+        assert_eq!(precision(8, variant, 5).outcome, Ending::PreciseEnough);
     }
 }
 

@@ -25,7 +25,7 @@ fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
         window.generator_cpu_limit = Some(0.5);
         window.generator_cpu_nanoseconds = Some(window.duration_nanoseconds / 2);
     });
-    let line = "untrusted: embedded: 1.92x native's warm p50 latency on hello (";
+    let line = "embedded: 1.92x native's warm p50 latency on hello (";
     assert!(summary.verdict.starts_with(line), "{}", summary.verdict);
     assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
 }

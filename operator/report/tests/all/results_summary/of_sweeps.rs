@@ -1,14 +1,13 @@
-//! What density has as loads do: doubts, and a say in whether another block is needed.
+//! What density has as loads do: doubts.
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
 use wasmbench_core::wire::record::TrialId;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::precision::{Ending, Precision};
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use super::support::doubt;
-use crate::results_support::climbs::{climbs, windows};
+use crate::results_support::climbs::climbs;
 use crate::results_support::{failed, record, replace, run_with};
 
 /// A run of density alone.
@@ -74,35 +73,4 @@ fn a_variant_of_which_no_climb_was_measured_is_named() {
         note.message,
         "not measured at all: density of embedded on hello"
     );
-}
-
-/// What becomes of a run of so many blocks, in two of which a neighbour keeps the node busy beside `variant`.
-fn with_neighbour(blocks: u32, variant: &str) -> Precision {
-    let mut records = climbs(&run(blocks), |_, instances| memory(instances, 20));
-    let is_noisy = |trial: &TrialId| trial.cell.variant == variant && trial.block <= 2;
-    for window in windows(&mut records, 2, is_noisy) {
-        // Shorter ones are not judged.
-        window.duration_nanoseconds = 1_000_000_000;
-        window.node.as_mut().unwrap().busy_nanoseconds = 2_000_000_000;
-    }
-    let mut precise = run(5);
-    let precision = json!({"targetRelativeInterval": "5%", "maxBlocks": 10});
-    precise.spec.precision = Some(serde_json::from_value(precision).unwrap());
-    summarize(&precise, &records).precision.unwrap()
-}
-
-#[test]
-fn a_run_goes_on_while_more_blocks_would_bring_back_noisy_density() {
-    for variant in ["embedded", "native"] {
-        let found = with_neighbour(8, variant);
-        assert_eq!(found.outcome, Ending::GoingOn, "{found:?}");
-        let words = format!(
-            "memory per instance of embedded on hello versus native (too many trials of {variant} on a noisy node)"
-        );
-        assert!(found.message.contains(&words), "{found:?}");
-        // Two of ten may be noisy.
-        let found = with_neighbour(10, variant);
-        assert_ne!(found.outcome, Ending::NothingToCompare, "{found:?}");
-        assert!(found.widest.unwrap().relative.is_some());
-    }
 }

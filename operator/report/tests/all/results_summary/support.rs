@@ -2,7 +2,7 @@
 
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::{Doubt, Reason};
+use wasmbench_results::doubt::{Doubt, Reach, Reason};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{Summary, summarize};
@@ -24,13 +24,13 @@ pub fn doubt(summary: &Summary, reason: Reason) -> Doubt {
         .unwrap_or(missing)
 }
 
+/// The reasons that break trust, or leave a point out.
 pub fn reasons(summary: &Summary) -> Vec<Reason> {
-    summary
-        .doubts
-        .iter()
-        .filter(|d| d.breaks_trust)
-        .map(|d| d.reason)
-        .collect()
+    let leaves_out =
+        |reason: Reason| reason.reach() == Reach::LeftOut && reason != Reason::TooFewSamples;
+    let doubts = summary.doubts.iter();
+    let worst = doubts.filter(|d| d.breaks_trust || leaves_out(d.reason));
+    worst.map(|d| d.reason).collect()
 }
 
 pub fn is_embedded_hello(trial: &TrialId) -> bool {

@@ -11,7 +11,6 @@ use wasmbench_core::wire::document::{Answer, Environment};
 use wasmbench_core::wire::record::{
     Cell, Outcome, Point, RECORD_SCHEMA, Record, SubjectFacts, TrialId,
 };
-use wasmbench_core::wire::request::NoiseRule;
 use wasmbench_results::RunInput;
 
 const RUN: &str = r"
@@ -150,7 +149,6 @@ pub fn record(trial: TrialId, position: u32) -> Record {
         operator_version: "0.1.0".into(),
         recorded_at: jiff::Timestamp::from_second(1_767_607_230 + 30 * i64::from(position))
             .unwrap(),
-        noise: NoiseRule::Exclude,
         subject: Some(SubjectFacts {
             pod: "p".into(),
             node: "bench-1".into(),

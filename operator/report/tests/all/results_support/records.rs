@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts, TrialId};
-use wasmbench_core::wire::request::NoiseRule;
 
 use super::UID;
 use super::document::document;
@@ -35,7 +34,6 @@ pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Va
         outcome,
         operator_version: "0.1.0".into(),
         recorded_at: recorded_at(position),
-        noise: NoiseRule::Exclude,
         subject: Some(subject),
     }
 }

@@ -133,9 +133,15 @@ impl SyntheticRun {
 
     /// One such run with all of its blocks.
     pub fn measure(&self, chance: &mut Chance) -> SyntheticCells {
+        self.measure_to_decide(&[], chance)
+    }
+
+    /// The same with these primary measures; the default ones without any.
+    pub fn measure_to_decide(&self, primary: &[&str], chance: &mut Chance) -> SyntheticCells {
         let spec = serde_json::from_value(serde_json::json!({
             "blocks": self.blocks,
             "noiseFloor": self.twin,
+            "primaryMeasures": primary,
             "variants": [{"name": "base"}, {"name": "one"}, {"name": "other"}],
             "workloads": [{"name": "hello"}],
             "sweeps": {"warmLatency": {}, "throughput": {"connections": self.connections}},

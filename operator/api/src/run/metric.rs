@@ -1,0 +1,44 @@
+//! What is compared.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is compared, variant by variant, with the baseline.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
+pub enum Metric {
+    /// Successful requests per second at the baseline's knee; needs the throughput sweep.
+    ThroughputRps,
+    /// Median latency of the warm subject; needs the warm-latency sweep.
+    WarmP50,
+    /// CPU time of the subject's pod per request; needs the throughput sweep or the warm-latency sweep.
+    CpuPerRequest,
+    /// Memory of the subject's pod under load; needs the throughput sweep or the warm-latency sweep.
+    Memory,
+    /// Time from the creation of a pod until its service says that it listens; needs the cold-start
+    /// sweep, whose fewest pods at once count.
+    ColdStartListening,
+    /// Time from the creation of a pod until its first correct answer; needs the cold-start sweep,
+    /// whose fewest pods at once count.
+    ColdStartAnswer,
+    /// Median latency from the schedule; needs the open-loop sweep, whose highest rate counts.
+    OpenLoopP50,
+    /// 99th percentile of latency from the schedule; needs the open-loop sweep, whose highest rate
+    /// counts.
+    OpenLoopP99,
+    /// Memory of one more instance; needs the density sweep.
+    MemoryPerInstance,
+}

@@ -1,0 +1,74 @@
+//! Which sweeps measure what: a run cannot decide what it does not measure.
+
+use wasmbench_api::run::{BenchmarkRunSpec, Metric};
+
+use crate::config::OperatorConfig;
+use crate::points::{measured_at, points_of};
+use crate::validate::{Invalid, invalid};
+use crate::wire::request::MeterLevel;
+
+/// Checks that every primary measure is measured.
+pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
+    spec.primary_measures.iter().try_for_each(|metric| {
+        let refused = |why| {
+            invalid(
+                "spec.primaryMeasures",
+                format!("{why}, or remove the measure"),
+            )
+        };
+        check(spec, *metric, config).map_err(refused)
+    })
+}
+
+/// Why the run gives no such number, and what to do, without an end.
+pub fn check(
+    spec: &BenchmarkRunSpec,
+    metric: Metric,
+    config: &OperatorConfig,
+) -> Result<(), String> {
+    let name: &str = metric.into();
+    if !points_of(spec)
+        .into_iter()
+        .any(|point| measured_at(point).contains(&metric))
+    {
+        return Err(format!(
+            "the run has no sweep that measures {name}: add {}",
+            sweeps_of(metric)
+        ));
+    }
+    if is_metered(metric) && config.meter == MeterLevel::None {
+        return Err(format!(
+            "{name} is not measured, because the administrator lets probes see nothing of the node: have \
+             meter.level set to cgroup in the chart"
+        ));
+    }
+    Ok(())
+}
+
+/// The sweeps that measure the metric, in a sentence.
+fn sweeps_of(metric: Metric) -> &'static str {
+    match metric {
+        Metric::ThroughputRps => "spec.sweeps.throughput",
+        Metric::WarmP50 => "spec.sweeps.warmLatency",
+        Metric::CpuPerRequest | Metric::Memory => {
+            "spec.sweeps.throughput or spec.sweeps.warmLatency"
+        }
+        Metric::ColdStartListening | Metric::ColdStartAnswer => "spec.sweeps.coldStart",
+        Metric::OpenLoopP50 | Metric::OpenLoopP99 => "spec.sweeps.openLoop",
+        Metric::MemoryPerInstance => "spec.sweeps.density",
+    }
+}
+
+/// Whether the number is read from the node's cgroups under load.
+fn is_metered(metric: Metric) -> bool {
+    match metric {
+        Metric::CpuPerRequest | Metric::Memory => true,
+        Metric::ThroughputRps
+        | Metric::WarmP50
+        | Metric::ColdStartListening
+        | Metric::ColdStartAnswer
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99
+        | Metric::MemoryPerInstance => false,
+    }
+}

@@ -1,0 +1,69 @@
+//! What the run found, one sentence for each variant and workload.
+
+use wasmbench_core::units;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::summary::Summary;
+
+/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request, 5.05x its memory;
+/// equivalent in warm p50 latency; undecided: throughput`.
+pub fn sentences(summary: &Summary) -> Vec<String> {
+    let mut all = vec![];
+    for workload in &summary.compared.workloads {
+        for variant in &summary.compared.variants {
+            let of_both =
+                |c: &&Comparison| c.variant == variant.name && c.workload == workload.name;
+            let found: Vec<&Comparison> = summary.comparisons.iter().filter(of_both).collect();
+            if !found.is_empty() {
+                let said = said(&summary.baseline, found);
+                all.push(format!("{} on {}: {said}", variant.name, workload.name));
+            }
+        }
+    }
+    all
+}
+
+fn said(baseline: &str, mut found: Vec<&Comparison>) -> String {
+    found.sort_by_key(|one| !one.primary);
+    let named = |is_so: fn(Verdict) -> bool| {
+        let of_kind = found.iter().filter(|one| is_so(one.verdict));
+        of_kind
+            .map(|one| one.what())
+            .collect::<Vec<String>>()
+            .join(", ")
+    };
+    let mut owner = format!("{baseline}'s");
+    let different = found.iter().filter(|one| one.verdict.is_difference());
+    let different: Vec<String> = different
+        .map(|one| {
+            let whose = std::mem::replace(&mut owner, "its".to_owned());
+            let (ratio, what) = (units::ratio(one.estimate.ratio), one.what());
+            format!("{ratio} {whose} {what}{}", untrusted(one))
+        })
+        .collect();
+    let equal = named(|verdict| verdict == Verdict::Equivalent);
+    let open = named(|verdict| verdict == Verdict::Inconclusive);
+    let parts = [
+        different.join(", "),
+        if equal.is_empty() {
+            equal
+        } else {
+            format!("equivalent in {equal}")
+        },
+        if open.is_empty() {
+            open
+        } else {
+            format!("undecided: {open}")
+        },
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+fn untrusted(one: &Comparison) -> &'static str {
+    if one.untrusted.is_empty() {
+        ""
+    } else {
+        " (untrusted)"
+    }
+}

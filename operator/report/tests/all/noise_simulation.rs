@@ -1,0 +1,62 @@
+//! What a noisy node does to comparisons that keep its trials: the reason why noise leaves nothing out, and why more
+//! than one noisy trial in five is not trusted.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
+)]
+
+use wasmbench_results::statistics::LogInterval;
+
+use crate::synthetic::{Chance, Noise};
+
+const BLOCKS: u32 = 10;
+const RUNS: u32 = 3000;
+
+/// Share of runs of equals whose interval misses 1, where a neighbour makes so many in a hundred trials of each side
+/// longer by up to a third.
+fn missed(base: f64, variant: f64) -> f64 {
+    let mut chance = Chance::new(43);
+    let mut trial = |noisy: f64| {
+        let hit = if chance.uniform() < noisy {
+            0.3 * chance.uniform()
+        } else {
+            0.0
+        };
+        chance.trial(Noise::Normal(0.03), 0.0, 0.0) + hit
+    };
+    let runs = (0..RUNS).filter(|_| {
+        let ratios: Vec<f64> = (0..BLOCKS)
+            .map(|_| (trial(variant) - trial(base)).exp())
+            .collect();
+        LogInterval::of(&ratios).expect("ratios").p_value <= 0.05
+    });
+    runs.count() as f64 / f64::from(RUNS)
+}
+
+#[test]
+fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
+    for share in [0.2, 0.5, 0.8] {
+        let missed = missed(share, share);
+        println!(
+            "selftest: equals called different, {:.0} % of all trials noisy: {:.1} % (at most 6 %)",
+            share * 100.0,
+            missed * 100.0
+        );
+        assert!(missed <= 0.06, "{share}: {missed}");
+    }
+}
+
+#[test]
+fn noise_of_a_variants_own_making_is_a_false_difference_beyond_one_in_five() {
+    for (share, least, most) in [(0.1, 0.0, 0.07), (0.2, 0.0, 0.07), (0.5, 0.15, 1.0)] {
+        let missed = missed(0.0, share);
+        println!(
+            "selftest: equals called different, {:.0} % of one side's trials noisy: {:.1} % (at most 7 % up to one trial in \
+             five)",
+            share * 100.0,
+            missed * 100.0
+        );
+        assert!((least..=most).contains(&missed), "{share}: {missed}");
+    }
+}
