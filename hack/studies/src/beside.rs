@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wasmbench_results::statistics::{LogInterval, paired_ratios};
+use wasmbench_results::statistics::{Interval, paired_ratios};
 
 use crate::figure::Figure;
 use crate::measured::Measured;
@@ -226,7 +226,7 @@ impl<'a> Values<'a> {
             Some(at) => paired_ratios(variant.get(&at)?, base.get(&at)?),
             None => mean_ratios(variant, base),
         };
-        let interval = LogInterval::of(&ratios)?;
+        let interval = Interval::of(&ratios)?;
         Some(Ratio {
             ratio: interval.estimate.exp(),
             interval: interval

@@ -7,6 +7,7 @@
 
 mod expectation;
 mod metric;
+mod minimum_difference;
 mod placement;
 mod precision;
 mod resources;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::share::share_of;
 pub use expectation::RatioExpectation;
 pub use metric::Metric;
+pub use minimum_difference::MinimumDifference;
 pub use placement::{Network, Placement, TaintEffect, Toleration, TolerationOperator};
 pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
@@ -178,6 +180,10 @@ pub struct BenchmarkRunSpec {
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::MINIMUM_EFFECT_MESSAGE))]
     pub minimum_effect: String,
+
+    /// The same for what is judged by its difference. Default: 10 ms of a start, 512 KiB of memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_difference: Option<MinimumDifference>,
 
     /// Measures the baseline a second time, as `baseline-twin`. Its trials count as the baseline's, and where the two
     /// differ by more than chance the run is not trustworthy. Costs the trials of one more variant. Default: true with 5 blocks and 2

@@ -68,6 +68,8 @@ pub const PRECISION_RATIOS_MESSAGE: &str = "precision is about ratios to the bas
 pub const IMMUTABLE_RULE: &str = "self.blocks == oldSelf.blocks && \
     self.variants == oldSelf.variants && self.workloads == oldSelf.workloads && \
     self.sweeps == oldSelf.sweeps && self.minimumEffect == oldSelf.minimumEffect && \
+    has(self.minimumDifference) == has(oldSelf.minimumDifference) && \
+    (!has(self.minimumDifference) || self.minimumDifference == oldSelf.minimumDifference) && \
     has(self.precision) == has(oldSelf.precision) && \
     (!has(self.precision) || self.precision == oldSelf.precision) && \
     has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && \

@@ -175,7 +175,7 @@ fn power(valid: &ValidatedRun) -> String {
         table.row(&row);
     }
     format!(
-        "\nThe smallest difference found in about 80 of 100 runs, and what other differences take ({among} comparisons)\n{}",
+        "\nThe smallest difference found in about 80 of 100 runs, and what other differences take (primary comparisons: {among})\n{}",
         table.plain()
     )
 }

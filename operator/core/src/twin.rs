@@ -1,6 +1,5 @@
-//! The baseline's twin: the baseline measured a second time as if it were another variant. What
-//! differs between the two is the noise of the node, and a difference between others that is no
-//! larger cannot be told from it.
+//! The baseline's twin: the baseline measured a second time as if it were another variant. Both are the baseline, and
+//! what differs between the two is what the node does to single pods.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;

@@ -75,6 +75,15 @@ pub fn comparisons_csv(summary: &Summary) -> String {
         .right("ratio", |one| one.estimate.ratio.to_string())
         .right("low", |one| shown(one.estimate.low))
         .right("high", |one| shown(one.estimate.high))
+        .right("difference", |one| {
+            shown(one.difference.map(|found| found.value))
+        })
+        .right("difference_low", |one| {
+            shown(one.difference.and_then(|found| found.low))
+        })
+        .right("difference_high", |one| {
+            shown(one.difference.and_then(|found| found.high))
+        })
         .right("blocks", |one| one.estimate.blocks)
         .right("p_value", |one| one.p_value.to_string())
         .right("adjusted_p_value", |one| one.adjusted_p_value.to_string())

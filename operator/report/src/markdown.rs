@@ -59,12 +59,16 @@ fn head(summary: &Summary) -> String {
         Some(true) => "yes",
         Some(false) => "**no**, see Doubts",
     };
+    let said = sentences(summary);
+    let said = lines("- ", said.iter().map(|one| escape(one)));
+    // A list ends with an empty line.
+    let said = if said.is_empty() { said } else { said + "\n" };
     format!(
-        "# {}/{}\n\n**{}**\n{}\nTrustworthy: {trust}. {}{}\n{}{}{}",
+        "# {}/{}\n\n**{}**\n\n{}Trustworthy: {trust}. {}{}\n{}{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
-        lines("- ", sentences(summary).into_iter().map(|one| escape(&one))),
+        said,
         quality::tally(summary).map_or_else(String::new, |tally| format!("{tally} ")),
         words::trials(summary.trials),
         lines(

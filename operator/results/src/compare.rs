@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN, share_of};
-use wasmbench_core::rounding::{P_DIGITS, round_significant};
+use wasmbench_core::rounding::{P_DIGITS, round_number, round_significant};
 use wasmbench_core::wire::record::Point;
 
 use crate::all_cells::Cells;
 use crate::any_cell::AnyCell;
-use crate::comparison::{Comparison, Estimate, NoiseFloor, factor};
+use crate::comparison::{Comparison, Difference, Estimate, NoiseFloor, factor};
 use crate::curve::knee;
 use crate::doubt::Reason;
 use crate::doubts::FEWEST_BLOCKS;
-use crate::judge::{Thresholds, judge};
-use crate::measure::Metric;
+use crate::judge::{Thresholds, Verdict, judge};
+use crate::measure::{Judged, Measured as _, Metric, Unit};
 use crate::primary::{self, Place};
-use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
-use crate::statistics::{LEVEL, LogInterval, false_discovery, paired_ratios};
+use crate::statistics::ratio::{noise_of, of_findings, paired_differences, smallest_found};
+use crate::statistics::{Interval, LEVEL, false_discovery, paired_ratios};
 
 /// What was compared in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,7 +86,7 @@ fn judged<'a>(
     for (members, primary) in [(primary, true), (secondary, false)] {
         let p_values: Vec<f64> = members
             .iter()
-            .map(|one| found[*one].interval.p_value)
+            .map(|one| found[*one].judged_interval().p_value)
             .collect();
         let adjusted = false_discovery::adjusted(&p_values);
         let family = Family {
@@ -112,6 +112,16 @@ fn judged<'a>(
 pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
     // validate refuses what is no share; a difference of any size matters then.
     libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
+}
+
+/// The smallest difference of a measure that matters, in its unit, where it is judged by that.
+fn smallest_difference(spec: &BenchmarkRunSpec, metric: Metric) -> Option<f64> {
+    let smallest = spec.minimum_difference.unwrap_or_default();
+    match (metric.measure().judged, metric.measure().unit) {
+        (Judged::Ratio, _) | (_, Unit::PerSecond) => None,
+        (_, Unit::Microseconds) => Some(f64::from(smallest.start_milliseconds) * 1e3),
+        (_, Unit::Bytes) => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
+    }
 }
 
 /// The numbers of one measure of one cell, by block.
@@ -146,7 +156,9 @@ struct Ratio<'a> {
     /// The ratio of each block.
     per_block: Vec<f64>,
     /// What they come to.
-    interval: LogInterval,
+    interval: Interval,
+    /// The difference, of what is judged by it, with the smallest one that matters.
+    difference: Option<(Interval, f64)>,
     /// What speaks against it.
     untrusted: Vec<Reason>,
 }
@@ -169,29 +181,73 @@ impl Ratio<'_> {
         }
     }
 
+    /// What is judged: the difference, or the ratio.
+    fn judged_interval(&self) -> &Interval {
+        match (self.metric.measure().judged, &self.difference) {
+            (Judged::Difference, Some((difference, _))) => difference,
+            (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => &self.interval,
+        }
+    }
+
+    fn verdict(&self, adjusted_p: f64, thresholds: Thresholds) -> Verdict {
+        let Some((difference, smallest)) = &self.difference else {
+            return judge(self.metric, &self.interval, adjusted_p, thresholds);
+        };
+        let of_difference = Thresholds {
+            minimum_effect: *smallest,
+            ..thresholds
+        };
+        match self.metric.measure().judged {
+            Judged::Difference => judge(self.metric, difference, adjusted_p, of_difference),
+            Judged::Ratio | Judged::RatioOrDifference => {
+                if difference
+                    .farthest()
+                    .is_some_and(|farthest| farthest <= *smallest)
+                {
+                    Verdict::Equivalent
+                } else {
+                    judge(self.metric, &self.interval, adjusted_p, thresholds)
+                }
+            }
+        }
+    }
+
     fn judged(&self, adjusted_p: f64, thresholds: Thresholds, family: Family) -> Comparison {
-        let verdict = judge(self.metric, &self.interval, adjusted_p, thresholds);
+        let verdict = self.verdict(adjusted_p, thresholds);
+        let near_end = |interval: &Interval| {
+            let near_end = self.near_end(interval, family);
+            near_end.filter(|_| verdict.is_difference())
+        };
+        let is_judged = self.metric.measure().judged == Judged::Difference;
+        let difference = self
+            .difference
+            .as_ref()
+            .map(|(interval, smallest)| Difference {
+                at_least: near_end(interval).filter(|_| is_judged).map(round_number),
+                ..Difference::of(interval, *smallest)
+            });
         Comparison {
             variant: self.variant.to_owned(),
             workload: self.workload.to_owned(),
             metric: self.metric,
             point: self.point,
             estimate: Estimate::of(&self.interval, &self.per_block),
-            p_value: round_significant(self.interval.p_value, P_DIGITS),
+            difference,
+            p_value: round_significant(self.judged_interval().p_value, P_DIGITS),
             adjusted_p_value: round_significant(adjusted_p, P_DIGITS),
             primary: false,
             noise_floor: None,
             verdict,
             untrusted: self.untrusted.clone(),
-            at_least: self.near_end(family).filter(|_| verdict.is_difference()),
+            at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
             smallest_found: self.smallest_found(family),
         }
     }
 
-    /// The end of the interval that is nearer to 1, corrected for having been found, as a factor above 1.
-    fn near_end(&self, Family { findings, all }: Family) -> Option<f64> {
-        let half_width = of_findings(self.interval.half_width?, self.blocks(), findings, all);
-        Some(factor((self.interval.estimate.abs() - half_width).max(0.0)))
+    /// The end of an interval that is nearer to 0, corrected for having been found.
+    fn near_end(&self, interval: &Interval, Family { findings, all }: Family) -> Option<f64> {
+        let half_width = of_findings(interval.half_width?, self.blocks(), findings, all);
+        Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
     fn smallest_found(&self, family: Family) -> Option<f64> {
@@ -240,7 +296,7 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
                 .filter_map(|one| {
                     let (base, cells) = base_of(one)?;
-                    ratio(one, &base, &cells)
+                    ratio(one, &base, &cells, smallest_difference(spec, one.metric))
                 })
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
@@ -264,6 +320,7 @@ fn ratio<'a>(
     one: &Series<'a>,
     base: &BTreeMap<u32, f64>,
     base_cells: &[&dyn AnyCell],
+    smallest: Option<f64>,
 ) -> Option<Ratio<'a>> {
     let per_block = paired_ratios(&one.by_block, base);
     let cells = || base_cells.iter().copied().chain([one.cell]);
@@ -286,7 +343,11 @@ fn ratio<'a>(
         workload: one.cell.workload(),
         point: one.cell.point(),
         metric: one.metric,
-        interval: LogInterval::of(&per_block)?,
+        interval: Interval::of(&per_block)?,
+        difference: smallest.and_then(|smallest| {
+            let differences = paired_differences(&one.by_block, base);
+            Some((Interval::of_differences(&differences)?, smallest))
+        }),
         per_block,
     })
 }

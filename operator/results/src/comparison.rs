@@ -8,8 +8,8 @@ use wasmbench_core::wire::record::Point;
 use crate::any_cell::place;
 use crate::doubt::Reason;
 use crate::judge::Verdict;
-use crate::measure::{Measured as _, Metric};
-use crate::statistics::LogInterval;
+use crate::measure::{Judged, Measure, Measured as _, Metric, Unit};
+use crate::statistics::Interval;
 
 /// A ratio within blocks, with its interval, in the digits of a summary.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// What `ratios`, one per block, come to.
-    pub fn of(interval: &LogInterval, ratios: &[f64]) -> Self {
+    pub fn of(interval: &Interval, ratios: &[f64]) -> Self {
         Self {
             ratio: factor(interval.estimate),
             low: interval.low().map(factor),
@@ -64,6 +64,50 @@ pub fn factor(logarithm: f64) -> f64 {
     round_number(libm::exp(logarithm))
 }
 
+/// How much more than the baseline a variant takes, in the unit of the measure, within blocks.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// The mean of the blocks' differences, trimmed by an eighth at each end.
+    pub value: f64,
+    /// Lower end of its 95 % interval; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The smallest one that matters.
+    pub smallest: f64,
+    /// The least that it may be, where it is judged and found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+}
+
+impl Difference {
+    /// What an interval of differences comes to.
+    pub fn of(interval: &Interval, smallest: f64) -> Self {
+        Self {
+            value: round_number(interval.estimate),
+            low: interval.low().map(round_number),
+            high: interval.high().map(round_number),
+            smallest,
+            at_least: None,
+        }
+    }
+
+    /// In words, `+185 ms (183 ms to 187 ms)`.
+    pub fn words(&self, unit: Unit) -> String {
+        let value = unit.shown_difference(self.value);
+        match self.low.zip(self.high) {
+            Some((low, high)) => {
+                let (low, high) = (unit.shown_difference(low), unit.shown_difference(high));
+                format!("{value} ({low} to {high})")
+            }
+            None => value,
+        }
+    }
+}
+
 /// A measure of a variant as a multiple of the baseline's.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +127,10 @@ pub struct Comparison {
     /// The ratio.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The chance of a ratio at least this far from 1 between equals.
+    /// The difference, of what is judged by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// The chance of a ratio at least this far from 1, or a difference from 0, between equals.
     pub p_value: f64,
     /// The same, adjusted for the number of the run's primary comparisons, or of the others (Benjamini and Hochberg).
     pub adjusted_p_value: f64,
@@ -129,16 +176,33 @@ impl Comparison {
     /// The ratio in words, with interval and verdict.
     pub fn words(&self) -> String {
         let verdict = self.verdict.words();
-        if self.untrusted.is_empty() {
-            self.estimate.words(verdict)
+        let verdict = if self.untrusted.is_empty() {
+            verdict.to_owned()
         } else {
-            self.estimate.words(&format!("{verdict}, untrusted"))
+            format!("{verdict}, untrusted")
+        };
+        let Measure { unit, judged, .. } = self.metric.measure();
+        match (judged, self.difference) {
+            (Judged::Difference, Some(difference)) => {
+                format!(
+                    "{}, {}",
+                    difference.words(unit),
+                    self.estimate.words(&verdict)
+                )
+            }
+            (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => {
+                self.estimate.words(&verdict)
+            }
         }
     }
 
     /// The verdict with the near end of a difference: `at least 44 % slower`.
     pub fn verdict_words(&self) -> String {
         let verdict = self.verdict.words();
+        if let Some(least) = self.difference.and_then(|difference| difference.at_least) {
+            let unit = self.metric.measure().unit;
+            return format!("at least {} {verdict}", unit.shown(least));
+        }
         let Some(factor) = self.at_least else {
             return verdict.to_owned();
         };

@@ -57,6 +57,8 @@ pub enum Reason {
     WarmupNotSettled,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
+    /// The pods of a variant fall into two groups.
+    TwoModes,
 }
 
 /// What a doubt speaks against.
@@ -92,7 +94,8 @@ impl Reason {
             | Self::LoadGeneratorLate
             | Self::DelayedAck
             | Self::WarmupNotSettled
-            | Self::HighVariance => Reach::Run,
+            | Self::HighVariance
+            | Self::TwoModes => Reach::Run,
         }
     }
 

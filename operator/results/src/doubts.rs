@@ -12,6 +12,7 @@ mod not_settled;
 pub mod saturation;
 mod start_limit;
 mod twin;
+mod two_modes;
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::units::cut;
@@ -87,6 +88,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         delayed_ack::doubt(evidence),
         not_settled::doubt(evidence),
         high_variance::doubt(evidence),
+        two_modes::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Better, Measure, Measured as _, Metric, Says};
-use crate::statistics::{LEVEL, LogInterval};
+use crate::statistics::{Interval, LEVEL};
 
 /// What a comparison with the baseline comes to.
 #[derive(
@@ -81,7 +81,7 @@ pub struct Thresholds {
 /// effect would miss half of the differences that are exactly as large, and report the others as larger than they are.
 pub fn judge(
     metric: Metric,
-    interval: &LogInterval,
+    interval: &Interval,
     adjusted_p: f64,
     thresholds: Thresholds,
 ) -> Verdict {
@@ -119,13 +119,13 @@ mod tests {
         is_gate: false,
     };
 
-    fn interval(estimate: f64, half_width: f64) -> LogInterval {
+    fn interval(estimate: f64, half_width: f64) -> Interval {
         let p_value = if estimate.abs() > half_width {
             0.01
         } else {
             0.5
         };
-        LogInterval {
+        Interval {
             estimate,
             half_width: Some(half_width),
             p_value,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn one_block_decides_nothing() {
-        let one = LogInterval {
+        let one = Interval {
             estimate: 2.0,
             half_width: None,
             p_value: 1.0,

@@ -34,6 +34,8 @@ pub struct Measure {
     pub better: Better,
     /// What it says of a variant.
     pub says: Says,
+    /// What of it is judged.
+    pub judged: Judged,
     /// Of so many requests one lies beyond it. A trial carries it when enough lie there.
     pub one_in: Option<u64>,
 }
@@ -47,6 +49,18 @@ pub enum Unit {
     Microseconds,
     /// Bytes.
     Bytes,
+}
+
+/// What of a measure is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// The ratio.
+    Ratio,
+    /// The difference: the ratio depends on what is the cluster's in both.
+    Difference,
+    /// The ratio, and what differs by less than the smallest difference is equivalent all the same: a page or two more are
+    /// a tenth of a small pod's memory.
+    RatioOrDifference,
 }
 
 /// What a measure says of a variant: the words of its verdicts.
@@ -68,6 +82,12 @@ pub enum Better {
 }
 
 impl Unit {
+    /// A difference in this unit, for people: `+185 ms`.
+    pub fn shown_difference(self, value: f64) -> String {
+        let sign = if value < 0.0 { '-' } else { '+' };
+        format!("{sign}{}", self.shown(value.abs()))
+    }
+
     /// A number in this unit, for people.
     pub fn shown(self, value: f64) -> String {
         match self {
@@ -88,6 +108,10 @@ const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure
         says: match unit {
             Unit::Bytes => Says::HowMuch,
             Unit::PerSecond | Unit::Microseconds => Says::HowFast,
+        },
+        judged: match unit {
+            Unit::Bytes => Judged::RatioOrDifference,
+            Unit::PerSecond | Unit::Microseconds => Judged::Ratio,
         },
         one_in: None,
     }
@@ -135,12 +159,14 @@ impl Measured for Metric {
                 ..measure("CPU per request", "CPU/req", Unit::Microseconds)
             },
             Self::Memory => measure("memory", "Memory", Unit::Bytes),
-            Self::ColdStartListening => {
-                measure("cold start to listening", "Listening", Unit::Microseconds)
-            }
-            Self::ColdStartAnswer => {
-                measure("cold start to first answer", "Answer", Unit::Microseconds)
-            }
+            Self::ColdStartListening => Measure {
+                judged: Judged::Difference,
+                ..measure("cold start to listening", "Listening", Unit::Microseconds)
+            },
+            Self::ColdStartAnswer => Measure {
+                judged: Judged::Difference,
+                ..measure("cold start to first answer", "Answer", Unit::Microseconds)
+            },
             Self::OpenLoopP50 => measure(
                 "p50 from the schedule",
                 "p50 from schedule",

@@ -1,7 +1,7 @@
 //! The spec in words, for people who read a report without the run beside it.
 
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_api::run::{Expectation, Preset, TWIN, Variant, Workload, share_of};
+use wasmbench_api::run::{Compile, Expectation, Preset, TWIN, Variant, Workload, share_of};
 use wasmbench_core::units::cut;
 use wasmbench_core::validate::network_of;
 use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
@@ -95,7 +95,12 @@ fn variant_words(variant: &Variant) -> String {
         let allocator = (variant.preset == Some(Preset::WasmtimeEmbedded))
             .then(|| format!(", allocator {allocator}"));
         let compile = engine.compile.map(<&str>::from);
-        let compile = compile.map(|compile| format!(", {compile}"));
+        let compile = compile.map(|compile| match (variant.preset, engine.compile) {
+            (Some(Preset::WasmtimeEmbedded), Some(Compile::Jit)) => {
+                format!(", {compile} (its memory holds the compiler's)")
+            }
+            _ => format!(", {compile}"),
+        });
         [allocator, compile]
             .into_iter()
             .flatten()

@@ -17,7 +17,7 @@ pub const FEWEST_PRECISE_BLOCKS: u32 = 8;
 pub struct Precision {
     /// How far the 95 % interval of a ratio to the baseline may reach from it, in percent from
     /// `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05. All
-    /// ratios that get a verdict, but those of memory, have to keep it, for four blocks in a row. Default:
+    /// primary ratios have to keep it, for four blocks in a row. Default:
     /// half of `minimumEffect`, at which equals are mostly found `Equivalent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 5))]

@@ -94,8 +94,8 @@ pub struct Engine {
     #[serde(default)]
     pub allocator: Allocator,
 
-    /// When the module is compiled, if at all. Of `wasmtime-embedded` and `wasmtime-serve` `Jit` (the default) or
-    /// `Aot`, of `wasmer-cli` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
+    /// When the module is compiled, if at all. Of `wasmtime-serve` `Jit` (the default) or
+    /// `Aot`, of `wasmtime-embedded` and `wasmer-cli` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
     /// default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,

@@ -79,6 +79,18 @@ pub struct ColdStartRatio {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 
+    /// The difference, which is what is judged, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_microseconds: Option<f64>,
+
+    /// Lower end of its 95 % interval. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_low_microseconds: Option<f64>,
+
+    /// Upper end of its 95 % interval. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_high_microseconds: Option<f64>,
+
     /// `Faster`, `Slower`, `Equivalent` or `Inconclusive`, with the meanings of
     /// `summary[].versusBaseline[].verdict`.
     #[serde(default)]

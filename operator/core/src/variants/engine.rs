@@ -188,7 +188,7 @@ mod tests {
 
     fn pooling() -> Variant {
         variant(
-            json!({"name": "e", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling"}}),
+            json!({"name": "e", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling", "compile": "Jit"}}),
         )
     }
 

@@ -155,10 +155,10 @@ fn the_embedded_engine_is_told_its_allocator_and_when_to_compile() {
             .map(|v| v.value.unwrap())
             .collect::<Vec<_>>()
     };
-    assert_eq!(env(""), ["OnDemand", "Jit"]);
+    assert_eq!(env(""), ["OnDemand", "Aot"]);
     assert_eq!(
-        env(", engine: {allocator: Pooling, compile: Aot}"),
-        ["Pooling", "Aot"]
+        env(", engine: {allocator: Pooling, compile: Jit}"),
+        ["Pooling", "Jit"]
     );
 }
 

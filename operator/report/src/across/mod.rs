@@ -2,8 +2,8 @@
 //! What shifts a whole run is in no interval that one run can give. So two runs are judged by their ratios to
 //! the baseline, in which such a shift cancels, and absolute numbers only among five earlier runs or more.
 //! Blocks of different runs are not paired: intervals are those of
-//! [`LogInterval::unpaired`](wasmbench_results::statistics::LogInterval::unpaired) and
-//! [`LogInterval::among`](wasmbench_results::statistics::LogInterval::among).
+//! [`Interval::unpaired`](wasmbench_results::statistics::Interval::unpaired) and
+//! [`Interval::among`](wasmbench_results::statistics::Interval::among).
 //!
 //! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what is it that differs),
 //! [`ratios`] (the numbers), [`lost_points`] (what has none any more), [`words`] (what people see).

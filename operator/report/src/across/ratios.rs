@@ -14,7 +14,7 @@ use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::Metric;
-use wasmbench_results::statistics::{LogInterval, false_discovery, paired_ratios};
+use wasmbench_results::statistics::{Interval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Unjudged, VersusBaseline};
@@ -75,13 +75,13 @@ struct Pair<'a> {
     /// Of each earlier run that has it, the last one first.
     earlier: Vec<&'a Sample>,
     /// All runs together, for the table.
-    whole: LogInterval,
+    whole: Interval,
     judged: Result<Judged, Unjudged>,
 }
 
 /// What is judged.
 struct Judged {
-    interval: LogInterval,
+    interval: Interval,
     is_of_baseline: bool,
 }
 
@@ -126,7 +126,7 @@ fn pair<'a>(
     let same = |run: &'a Vec<Sample>| run.iter().find(|sample| sample.is_same_cell(later));
     let earlier: Vec<&Sample> = earlier.filter_map(same).collect();
     let all: Vec<f64> = earlier.iter().flat_map(|run| run.values.clone()).collect();
-    let whole = LogInterval::unpaired(&later.values, &all)?;
+    let whole = Interval::unpaired(&later.values, &all)?;
     let judged = match later.unjudged {
         Some(why) => Err(why),
         None => to_judge(&earlier, later, baseline_changed),
@@ -150,11 +150,11 @@ fn to_judge(
     let is_of_baseline = is_known && !baseline_changed;
     let interval = if is_of_baseline {
         let value = &later.of_baseline;
-        LogInterval::among(value, &of_baseline)
-            .or_else(|| LogInterval::unpaired(value, of_baseline.first()?))
+        Interval::among(value, &of_baseline)
+            .or_else(|| Interval::unpaired(value, of_baseline.first()?))
     } else {
         let values: Vec<&[f64]> = earlier.iter().map(|run| &*run.values).collect();
-        LogInterval::among(&later.values, &values)
+        Interval::among(&later.values, &values)
     };
     let why = if is_known {
         Unjudged::BaselineChanged
@@ -170,8 +170,7 @@ fn to_judge(
 }
 
 fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> CellRatio {
-    let middle =
-        |values: &[f64]| LogInterval::of(values).map_or(0.0, |found| factor(found.estimate));
+    let middle = |values: &[f64]| Interval::of(values).map_or(0.0, |found| factor(found.estimate));
     let count = |samples: usize| u32::try_from(samples).unwrap_or(u32::MAX);
     let all = |numbers: fn(&Sample) -> &[f64]| -> Vec<f64> {
         let runs = pair.earlier.iter();

@@ -102,6 +102,9 @@ fn ratio(found: &Comparison) -> ColdStartRatio {
         low,
         high,
         noise_floor: found.noise_floor,
+        difference_microseconds: found.difference.map(|difference| difference.value),
+        difference_low_microseconds: found.difference.and_then(|difference| difference.low),
+        difference_high_microseconds: found.difference.and_then(|difference| difference.high),
         verdict: <&str>::from(found.verdict).to_owned(),
         blocks,
     }

@@ -1,8 +1,12 @@
 //! Cold starts for a terminal.
 
-use wasmbench_api::status::{ColdStartPoint, ColdStartTime, FloorTime, HarnessFloor, SummaryRow};
+use wasmbench_api::status::{
+    ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor, SummaryRow,
+};
 use wasmbench_core::units::{self, judged_ratio, marked};
 use wasmbench_results::coldstart::ColdTime;
+use wasmbench_results::comparison::Difference;
+use wasmbench_results::measure::Unit;
 use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;
@@ -104,7 +108,21 @@ impl Time {
                 let found = of_point(row.point()?)?.versus_baseline.as_ref()?;
                 let interval = (found.blocks > 1).then_some((found.low, found.high));
                 let verdict = status_words(&found.verdict);
-                Some(judged_ratio(found.ratio, interval, &verdict))
+                let ratio = judged_ratio(found.ratio, interval, &verdict);
+                let difference = difference(found).map(|words| format!("{words}, {ratio}"));
+                Some(difference.unwrap_or(ratio))
             })
     }
+}
+
+/// The difference in words; none in a status of an earlier version.
+fn difference(found: &ColdStartRatio) -> Option<String> {
+    let difference = Difference {
+        value: found.difference_microseconds?,
+        low: found.difference_low_microseconds,
+        high: found.difference_high_microseconds,
+        smallest: 0.0,
+        at_least: None,
+    };
+    Some(difference.words(Unit::Microseconds))
 }

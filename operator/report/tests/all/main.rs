@@ -13,6 +13,7 @@ mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
 mod common;
 mod hostile_records;
+mod modes_simulation;
 mod noise_simulation;
 mod older_versions;
 mod peaks;

@@ -6,7 +6,7 @@
     reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
 )]
 
-use wasmbench_results::statistics::LogInterval;
+use wasmbench_results::statistics::Interval;
 
 use crate::synthetic::{Chance, Noise};
 
@@ -29,7 +29,7 @@ fn missed(base: f64, variant: f64) -> f64 {
         let ratios: Vec<f64> = (0..BLOCKS)
             .map(|_| (trial(variant) - trial(base)).exp())
             .collect();
-        LogInterval::of(&ratios).expect("ratios").p_value <= 0.05
+        Interval::of(&ratios).expect("ratios").p_value <= 0.05
     });
     runs.count() as f64 / f64::from(RUNS)
 }

@@ -13,7 +13,7 @@ use wasmbench_results::judge::{Thresholds, Verdict, judge};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::precision::{Ending, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
-use wasmbench_results::statistics::{LogInterval, false_discovery};
+use wasmbench_results::statistics::{Interval, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
 
@@ -47,7 +47,7 @@ fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Com
 }
 
 fn comparison(ratios: &[f64]) -> Comparison {
-    let found = LogInterval::of(ratios).expect("ratios");
+    let found = Interval::of(ratios).expect("ratios");
     Comparison {
         variant: "one".into(),
         workload: "hello".into(),
@@ -55,6 +55,7 @@ fn comparison(ratios: &[f64]) -> Comparison {
         point: Point::WarmLatency,
         primary: true,
         estimate: Estimate::of(&found, ratios),
+        difference: None,
         p_value: found.p_value,
         adjusted_p_value: found.p_value,
         noise_floor: None,
@@ -108,7 +109,7 @@ fn is_equivalent(ratios: &[f64]) -> bool {
         minimum_effect: 1.05_f64.ln(),
         is_gate: false,
     };
-    let found = LogInterval::of(ratios).expect("ratios");
+    let found = Interval::of(ratios).expect("ratios");
     let verdict = judge(Metric::WarmP50, &found, found.p_value, thresholds);
     verdict == Verdict::Equivalent
 }
@@ -151,7 +152,7 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
     let (mut advised, mut after) = (0, 0);
     for _ in 0..RUNS {
         let ratios = chance.ratios(Noise::Normal(0.03), MOST, 0.0);
-        let first = LogInterval::of(&ratios[..5]).expect("ratios");
+        let first = Interval::of(&ratios[..5]).expect("ratios");
         let half = first.half_width.expect("five blocks");
         let needed = blocks_to_decide(half, 5, 1.05_f64.ln(), MOST);
         if let Some(blocks) = needed.filter(|blocks| *blocks > 5) {
@@ -231,7 +232,7 @@ impl Pairs {
         let intervals = self
             .compared
             .iter()
-            .map(|(.., ratios)| LogInterval::of(&ratios[..blocks as usize]).expect("ratios"));
+            .map(|(.., ratios)| Interval::of(&ratios[..blocks as usize]).expect("ratios"));
         let judged = found.into_iter().zip(intervals).zip(adjusted);
         judged
             .map(|((found, interval), adjusted)| Comparison {

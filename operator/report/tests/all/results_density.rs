@@ -329,3 +329,21 @@ fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
         "{report}"
     );
 }
+
+#[test]
+fn memory_that_differs_by_less_than_matters_is_equivalent_whatever_its_share() {
+    let (mut run, records) = records();
+    assert_eq!(
+        heavys_ratio(&summarize(&run, &records)).unwrap().verdict,
+        Verdict::Larger
+    );
+    let smallest = json!({ "memoryKibibytes": 64 * 1024 });
+    run.spec.minimum_difference = Some(serde_json::from_value(smallest).unwrap());
+    let summary = summarize(&run, &records);
+    let found = heavys_ratio(&summary).unwrap();
+    assert_eq!(
+        found.verdict,
+        Verdict::Equivalent,
+        "twice as much: {found:?}"
+    );
+}

@@ -11,7 +11,7 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::ratio::smallest_found;
-use wasmbench_results::statistics::{LogInterval, Spread, false_discovery};
+use wasmbench_results::statistics::{Interval, Spread, false_discovery};
 
 use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
 
@@ -27,7 +27,7 @@ fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(u64::from(blocks));
     let holds = |_: &u32| {
-        let interval = LogInterval::of(&chance.ratios(noise, blocks, truth)).expect("ratios");
+        let interval = Interval::of(&chance.ratios(noise, blocks, truth)).expect("ratios");
         (interval.estimate - truth).abs() <= interval.half_width.expect("several blocks")
     };
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
@@ -129,7 +129,7 @@ fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
             sample(noises[0], trials[0], truth),
             sample(noises[1], trials[1], 0.0),
         );
-        let interval = LogInterval::unpaired(&value, &base).expect("numbers");
+        let interval = Interval::unpaired(&value, &base).expect("numbers");
         (interval.estimate - truth).abs() <= interval.half_width.expect("several trials")
     };
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
@@ -174,7 +174,7 @@ fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
             };
             let p_values: Vec<f64> = (0..20)
                 .map(|_| {
-                    LogInterval::unpaired(&sample(), &sample())
+                    Interval::unpaired(&sample(), &sample())
                         .expect("numbers")
                         .p_value
                 })
@@ -466,7 +466,7 @@ fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
 fn many_variants(truth: f64, chance: &mut Chance) -> usize {
     let p_values = (0..20).map(|_| {
         let ratios = chance.ratios(Noise::Normal(0.03), 10, truth.ln());
-        LogInterval::of(&ratios).expect("ratios").p_value
+        Interval::of(&ratios).expect("ratios").p_value
     });
     let adjusted = false_discovery::adjusted(&p_values.collect::<Vec<f64>>());
     adjusted

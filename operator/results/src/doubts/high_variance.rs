@@ -9,7 +9,7 @@ use crate::compare::minimum_effect;
 use crate::comparison::Comparison;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
-use crate::measure::Sweep;
+use crate::measure::{Judged, Measured as _, Sweep};
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
@@ -60,9 +60,15 @@ fn words(needed: Option<u32>) -> String {
 /// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks would decide no
 /// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
 fn place(comparison: &Comparison, effect: f64) -> Option<String> {
-    let (low, high) = comparison.estimate.ends()?;
     let blocks = comparison.estimate.blocks;
-    let half_width = libm::log(high / low) / 2.0;
+    let judged = comparison.metric.measure().judged;
+    let (half_width, effect) = match (judged, comparison.difference) {
+        (Judged::Difference, Some(found)) => ((found.high? - found.low?) / 2.0, found.smallest),
+        (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => {
+            let (low, high) = comparison.estimate.ends()?;
+            (libm::log(high / low) / 2.0, effect)
+        }
+    };
     let needed = blocks_to_decide(half_width, blocks, effect, MOST_BLOCKS);
     if comparison.verdict != Verdict::Inconclusive || blocks < 2 || needed == Some(blocks) {
         return None;

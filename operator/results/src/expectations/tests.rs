@@ -34,6 +34,7 @@ fn found(interval: Option<(f64, f64)>) -> Comparison {
             blocks: 5,
             per_block: vec![],
         },
+        difference: None,
         p_value: 1.0,
         adjusted_p_value: 1.0,
         noise_floor: None,

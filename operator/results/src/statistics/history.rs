@@ -2,13 +2,13 @@
 //! anew, other memory was free, another day's neighbours. How much is known from several of them alone.
 
 use crate::statistics::unpaired::{Sample, square};
-use crate::statistics::{LEVEL, LogInterval, ratio::p_value, student};
+use crate::statistics::{Interval, LEVEL, ratio::p_value, student};
 
 /// Fewest earlier runs that tell how far runs scatter. With five the interval is 1.6 times as wide as with
 /// very many; with three it would be 2.5 times.
 pub const FEWEST_RUNS: usize = 5;
 
-impl LogInterval {
+impl Interval {
     /// `value`, the numbers of one run, as a multiple of what earlier runs had, a list of numbers each: the
     /// prediction interval for one more run (a random effect for each run, estimated by the scatter of
     /// their trimmed means). A run whose own trials scatter more than the earlier runs do counts by its own
@@ -47,20 +47,20 @@ mod tests {
             .map(|log| [log.exp()])
             .to_vec();
         let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
-        let found = LogInterval::among(&[0.1_f64.exp()], &runs).unwrap();
+        let found = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         let half = 2.776_445 * (0.000_25_f64 * 1.2).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
         assert!(found.p_value < LEVEL);
-        assert_eq!(LogInterval::among(&[1.0], &runs[..4]), None);
-        assert_eq!(LogInterval::among(&[], &runs), None);
+        assert_eq!(Interval::among(&[1.0], &runs[..4]), None);
+        assert_eq!(Interval::among(&[], &runs), None);
     }
 
     #[test]
     fn a_run_that_scatters_more_than_earlier_ones_counts_by_its_own_scatter() {
         let runs: [&[f64]; 5] = [&[1.0]; 5];
-        let calm = LogInterval::among(&[1.1, 1.1], &runs).unwrap();
-        let wild = LogInterval::among(&[0.6, 2.0], &runs).unwrap();
+        let calm = Interval::among(&[1.1, 1.1], &runs).unwrap();
+        let wild = Interval::among(&[0.6, 2.0], &runs).unwrap();
         assert_eq!((calm.p_value, wild.p_value > 0.5), (0.0, true), "{wild:?}");
     }
 }

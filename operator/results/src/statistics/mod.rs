@@ -11,6 +11,7 @@
 
 pub mod false_discovery;
 mod history;
+pub mod modes;
 pub mod range;
 pub mod ratio;
 pub mod spread;
@@ -19,7 +20,7 @@ mod unpaired;
 
 pub use history::FEWEST_RUNS;
 pub use range::Range;
-pub use ratio::{LogInterval, paired_ratios};
+pub use ratio::{Interval, paired_ratios};
 pub use spread::{Spread, median};
 pub use wasmbench_core::rounding::P_DIGITS;
 pub use wasmbench_core::rounding::round_significant;

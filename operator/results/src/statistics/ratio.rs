@@ -13,11 +13,11 @@ use crate::statistics::{LEVEL, sorted, student};
 /// fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals threefold.
 pub(super) const ONE_IN: usize = 8;
 
-/// A ratio with its 95 % interval, as natural logarithms. The estimate lies in the middle, and the
-/// p-value is below [`LEVEL`] exactly when the interval excludes 0: all three come from one t.
+/// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The estimate lies in the middle,
+/// and the p-value is below [`LEVEL`] exactly when the interval excludes 0: all three come from one t.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LogInterval {
-    /// The logarithm of the ratio.
+pub struct Interval {
+    /// The logarithm of the ratio, or the difference.
     pub estimate: f64,
     /// Half the width of the interval; `None` for a single block, which knows no spread.
     pub half_width: Option<f64>,
@@ -25,22 +25,33 @@ pub struct LogInterval {
     pub p_value: f64,
 }
 
-impl LogInterval {
+impl Interval {
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
     /// out; `None` when none is left.
     pub fn of(ratios: &[f64]) -> Option<Self> {
         let positive = ratios.iter().filter(|ratio| **ratio > 0.0);
-        let logs = sorted(positive.map(|ratio| libm::log(*ratio)));
-        let trimmed = logs.len() / ONE_IN;
-        let kept = &logs[trimmed..logs.len() - trimmed];
+        Self::of_sorted(&sorted(positive.map(|ratio| libm::log(*ratio))))
+    }
+
+    /// The interval of `differences`, one per block. Those that are not finite are left out; `None` when none is left.
+    pub fn of_differences(differences: &[f64]) -> Option<Self> {
+        let finite = differences
+            .iter()
+            .filter(|difference| difference.is_finite());
+        Self::of_sorted(&sorted(finite.copied()))
+    }
+
+    fn of_sorted(values: &[f64]) -> Option<Self> {
+        let trimmed = values.len() / ONE_IN;
+        let kept = &values[trimmed..values.len() - trimmed];
         let (first, last) = (*kept.first()?, *kept.last()?);
-        // Identical ratios have an exact middle, which a sum would round.
+        // Identical values have an exact middle, which a sum would round.
         let estimate = if first.total_cmp(&last).is_eq() {
             first
         } else {
             kept.iter().sum::<f64>() / kept.len() as f64
         };
-        let Some(error) = standard_error(&logs, (first, last), kept.len()) else {
+        let Some(error) = standard_error(values, (first, last), kept.len()) else {
             return Some(Self {
                 estimate,
                 half_width: None,
@@ -55,12 +66,12 @@ impl LogInterval {
         })
     }
 
-    /// Lower end of the interval, as a logarithm.
+    /// Lower end of the interval, like the estimate.
     pub fn low(&self) -> Option<f64> {
         self.half_width.map(|half| self.estimate - half)
     }
 
-    /// Upper end of the interval, as a logarithm.
+    /// Upper end of the interval, like the estimate.
     pub fn high(&self) -> Option<f64> {
         self.half_width.map(|half| self.estimate + half)
     }
@@ -187,6 +198,14 @@ pub fn paired_ratios(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> V
     value.iter().filter_map(ratio).collect()
 }
 
+/// `value - base` for every key that both maps hold, in the order of the keys.
+pub fn paired_differences(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<f64> {
+    let pairs = value.iter();
+    pairs
+        .filter_map(|(block, value)| Some(value - base.get(block)?))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -211,7 +230,7 @@ mod tests {
     /// Computed apart from this code: the logarithms have the mean 0.086927 and the deviation 0.145327.
     #[test]
     fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
-        let found = LogInterval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
+        let found = Interval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
         assert!((found.estimate - 0.086_927).abs() < 1e-6, "{found:?}");
         let half = 2.776_445 * 0.145_327 / 5.0_f64.sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-5, "{found:?}");
@@ -219,8 +238,8 @@ mod tests {
 
     #[test]
     fn one_wild_block_of_eight_moves_nothing() {
-        let calm = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
-        let wild = LogInterval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
+        let calm = Interval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12]).unwrap();
+        let wild = Interval::of(&[0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0]).unwrap();
         assert_eq!(calm, wild);
     }
 
@@ -247,16 +266,16 @@ mod tests {
 
     #[test]
     fn one_block_has_an_estimate_and_decides_nothing() {
-        let one = LogInterval::of(&[2.0]).unwrap();
+        let one = Interval::of(&[2.0]).unwrap();
         assert_eq!((one.half_width, one.p_value), (None, 1.0));
-        assert_eq!(LogInterval::of(&[]), None);
-        assert_eq!(LogInterval::of(&[0.0, -1.0, f64::NAN, f64::INFINITY]), None);
+        assert_eq!(Interval::of(&[]), None);
+        assert_eq!(Interval::of(&[0.0, -1.0, f64::NAN, f64::INFINITY]), None);
     }
 
     proptest! {
         #[test]
         fn an_interval_contains_its_estimate_and_is_never_nan(ratios in ratios()) {
-            let found = LogInterval::of(&ratios).unwrap();
+            let found = Interval::of(&ratios).unwrap();
             let (low, high) = (found.low().unwrap(), found.high().unwrap());
             prop_assert!(low <= found.estimate && found.estimate <= high);
             prop_assert!((0.0..=1.0).contains(&found.p_value));
@@ -264,7 +283,7 @@ mod tests {
 
         #[test]
         fn interval_and_p_value_agree(ratios in ratios()) {
-            let found = LogInterval::of(&ratios).unwrap();
+            let found = Interval::of(&ratios).unwrap();
             let half = found.half_width.unwrap();
             // The very edge is left to rounding.
             if (found.estimate.abs() - half).abs() > 1e-9 {
@@ -276,25 +295,25 @@ mod tests {
         fn the_order_of_blocks_does_not_matter(
             (one, other) in ratios().prop_flat_map(|r| (Just(r.clone()), Just(r).prop_shuffle()))
         ) {
-            prop_assert_eq!(LogInterval::of(&one), LogInterval::of(&other));
+            prop_assert_eq!(Interval::of(&one), Interval::of(&other));
         }
 
         #[test]
         fn a_factor_on_all_blocks_moves_the_estimate_and_nothing_else(
             ratios in ratios(), factor in 1e-3..1e3
         ) {
-            let before = LogInterval::of(&ratios).unwrap();
+            let before = Interval::of(&ratios).unwrap();
             let scaled: Vec<f64> = ratios.iter().map(|ratio| ratio * factor).collect();
-            let after = LogInterval::of(&scaled).unwrap();
+            let after = Interval::of(&scaled).unwrap();
             prop_assert!(close(after.estimate, before.estimate + libm::log(factor)));
             prop_assert!(close(after.half_width.unwrap(), before.half_width.unwrap()));
         }
 
         #[test]
         fn the_inverse_ratios_give_the_mirrored_interval(ratios in ratios()) {
-            let there = LogInterval::of(&ratios).unwrap();
+            let there = Interval::of(&ratios).unwrap();
             let inverse: Vec<f64> = ratios.iter().map(|ratio| 1.0 / ratio).collect();
-            let back = LogInterval::of(&inverse).unwrap();
+            let back = Interval::of(&inverse).unwrap();
             prop_assert!(close(there.estimate, -back.estimate));
             prop_assert!(close(there.half_width.unwrap(), back.half_width.unwrap()));
         }
@@ -303,15 +322,15 @@ mod tests {
         fn a_variant_compared_with_itself_is_exactly_one(
             values in prop::collection::btree_map(1u32..50, 1e-6..1e9, 2..20)
         ) {
-            let found = LogInterval::of(&paired_ratios(&values, &values)).unwrap();
-            prop_assert_eq!(found, LogInterval { estimate: 0.0, half_width: Some(0.0), p_value: 1.0 });
+            let found = Interval::of(&paired_ratios(&values, &values)).unwrap();
+            prop_assert_eq!(found, Interval { estimate: 0.0, half_width: Some(0.0), p_value: 1.0 });
         }
 
         #[test]
         fn hostile_numbers_give_no_nan(
             ratios in prop::collection::vec(prop::num::f64::ANY, 0..20)
         ) {
-            if let Some(found) = LogInterval::of(&ratios) {
+            if let Some(found) = Interval::of(&ratios) {
                 prop_assert!(found.estimate.is_finite());
                 prop_assert!(found.half_width.is_none_or(f64::is_finite));
                 prop_assert!((0.0..=1.0).contains(&found.p_value));

@@ -3,9 +3,9 @@
 //! errors are added, and the degrees of freedom are those of Welch and Satterthwaite.
 
 use crate::statistics::ratio::{ONE_IN, freedom, p_value, standard_error};
-use crate::statistics::{LEVEL, LogInterval, sorted, student};
+use crate::statistics::{Interval, LEVEL, sorted, student};
 
-impl LogInterval {
+impl Interval {
     /// The interval of `value` as a multiple of `base`, one number per trial. Numbers that are not
     /// positive and finite are left out; `None` when none is left on one side. A side with a single
     /// number knows no spread, and decides nothing.
@@ -100,7 +100,7 @@ mod tests {
     /// freedom.
     #[test]
     fn below_eight_trials_it_is_the_interval_of_welch() {
-        let found = LogInterval::unpaired(&[2.0, 2.1, 1.9], &[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
+        let found = Interval::unpaired(&[2.0, 2.1, 1.9], &[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
         assert!(
             (found.estimate - (0.692_311 - 0.086_927)).abs() < 1e-5,
             "{found:?}"
@@ -118,24 +118,24 @@ mod tests {
         let calm = [0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.12];
         let wild = [0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 40.0];
         assert_eq!(
-            LogInterval::unpaired(&calm, &base),
-            LogInterval::unpaired(&wild, &base)
+            Interval::unpaired(&calm, &base),
+            Interval::unpaired(&wild, &base)
         );
     }
 
     #[test]
     fn a_single_trial_on_one_side_decides_nothing() {
-        let found = LogInterval::unpaired(&[2.0], &[1.0, 1.1, 1.2]).unwrap();
+        let found = Interval::unpaired(&[2.0], &[1.0, 1.1, 1.2]).unwrap();
         assert_eq!((found.half_width, found.p_value), (None, 1.0));
-        assert_eq!(LogInterval::unpaired(&[], &[1.0]), None);
-        assert_eq!(LogInterval::unpaired(&[1.0], &[0.0, f64::NAN]), None);
+        assert_eq!(Interval::unpaired(&[], &[1.0]), None);
+        assert_eq!(Interval::unpaired(&[1.0], &[0.0, f64::NAN]), None);
     }
 
     proptest! {
         #[test]
         fn exchanging_the_sides_mirrors_the_interval(one in sample(), other in sample()) {
-            let there = LogInterval::unpaired(&one, &other).unwrap();
-            let back = LogInterval::unpaired(&other, &one).unwrap();
+            let there = Interval::unpaired(&one, &other).unwrap();
+            let back = Interval::unpaired(&other, &one).unwrap();
             prop_assert!(close(there.estimate, -back.estimate));
             prop_assert!(close(there.half_width.unwrap(), back.half_width.unwrap()));
             prop_assert!((there.p_value - back.p_value).abs() < 1e-9);
@@ -143,7 +143,7 @@ mod tests {
 
         #[test]
         fn interval_and_p_value_agree(one in sample(), other in sample()) {
-            let found = LogInterval::unpaired(&one, &other).unwrap();
+            let found = Interval::unpaired(&one, &other).unwrap();
             let half = found.half_width.unwrap();
             // The very edge is left to rounding.
             if (found.estimate.abs() - half).abs() > 1e-9 {
@@ -156,7 +156,7 @@ mod tests {
             one in prop::collection::vec(prop::num::f64::ANY, 0..20),
             other in prop::collection::vec(prop::num::f64::ANY, 0..20)
         ) {
-            if let Some(found) = LogInterval::unpaired(&one, &other) {
+            if let Some(found) = Interval::unpaired(&one, &other) {
                 prop_assert!(found.estimate.is_finite());
                 prop_assert!(found.half_width.is_none_or(f64::is_finite));
                 prop_assert!((0.0..=1.0).contains(&found.p_value));

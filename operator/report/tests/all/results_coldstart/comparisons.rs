@@ -1,6 +1,7 @@
 //! Cold starts as multiples of the baseline's, and the verdicts.
 
 use wasmbench_api::run::TWIN;
+use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::files::report_files;
 use wasmbench_report::status::Conclusion;
@@ -231,4 +232,73 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     let summary = summarize(&RunInput::new(&run, 7), &all);
     assert_eq!(hares_ratio(&summary, Metric::ColdStartAnswer), None);
     assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
+}
+
+/// What it comes to where this difference is the smallest that matters, and every pod starts so much later.
+fn with_smallest(milliseconds: u32, later: u64) -> Summary {
+    let mut input = input();
+    let smallest = serde_json::json!({ "startMilliseconds": milliseconds });
+    input.spec.minimum_difference = Some(serde_json::from_value(smallest).unwrap());
+    let mut records = records();
+    for document in records.iter_mut().filter_map(Record::cold_start_mut) {
+        for pod in document
+            .samples
+            .iter_mut()
+            .flat_map(|sample| &mut sample.pods)
+        {
+            let steps = pod.steps.iter_mut();
+            let later_ones = steps.filter(|(step, _)| **step != ColdStep::CreateSent);
+            for (_, moment) in later_ones {
+                moment.nanoseconds += i64::try_from(later * 1_000_000).unwrap();
+            }
+        }
+    }
+    summarize(&input, &records)
+}
+
+#[test]
+fn starts_are_judged_by_their_difference_in_milliseconds() {
+    assert_eq!(
+        verdicts(&with_smallest(10, 0), "hare"),
+        [Verdict::Slower; 4]
+    );
+    let more = with_smallest(2000, 0);
+    assert_eq!(
+        verdicts(&more, "hare"),
+        [Verdict::Equivalent; 4],
+        "half as long again"
+    );
+    let summary = with_smallest(10, 0);
+    let found = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
+    let difference = found.difference.unwrap();
+    assert!((140e3..220e3).contains(&difference.value), "{difference:?}");
+    let least = difference.at_least.unwrap();
+    assert!(least <= difference.value && least > 100e3, "{difference:?}");
+    let words = found.verdict_words();
+    assert!(
+        words.starts_with("at least 1") && words.ends_with(" ms slower"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_slower_cluster_changes_the_ratio_of_starts_and_no_verdict() {
+    let of = |later| {
+        let summary = with_smallest(10, later);
+        let found = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
+        (
+            found.estimate.ratio,
+            found.difference.unwrap(),
+            found.verdict,
+        )
+    };
+    let (near, far) = (of(0), of(5000));
+    assert!(near.0 > 1.4 && far.0 < 1.05, "{} {}", near.0, far.0);
+    assert!(
+        (near.1.value - far.1.value).abs() < 1.0,
+        "{:?} {:?}",
+        near.1,
+        far.1
+    );
+    assert_eq!(near.2, far.2);
 }

@@ -101,7 +101,7 @@ fn with_engine(says: &[(&str, &str)]) -> Summary {
 fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
     let pooling = [
         ("engine", "wasmtime"),
-        ("compileMode", "Jit"),
+        ("compileMode", "Aot"),
         ("allocator", "Pooling"),
         ("profile", "release"),
         ("computeRatio", "1.2"),

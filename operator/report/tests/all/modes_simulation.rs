@@ -1,0 +1,86 @@
+//! Are two groups of pods told from one, and what do intervals hold where there are two?
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
+)]
+
+use wasmbench_results::statistics::Interval;
+use wasmbench_results::statistics::modes::two_modes;
+
+use crate::synthetic::{Chance, every_noise};
+
+const RUNS: u32 = 2000;
+
+fn share(mut holds: impl FnMut() -> bool) -> f64 {
+    f64::from((0..RUNS).map(|_| u32::from(holds())).sum::<u32>()) / f64::from(RUNS)
+}
+
+#[test]
+fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
+    for noise in every_noise(0.05) {
+        for blocks in [8, 10, 20, 50] {
+            let mut chance = Chance::new(47);
+            let told = share(|| {
+                let trial = |block| {
+                    chance.trial(
+                        noise,
+                        f64::from(block) / f64::from(blocks),
+                        1.0 / f64::from(blocks),
+                    )
+                };
+                two_modes(&(0..blocks).map(trial).collect::<Vec<f64>>()).is_some()
+            });
+            println!(
+                "selftest: one group of {blocks} pods called two, {noise:?}: {:.1} % (at most 2.5 %)",
+                told * 100.0
+            );
+            assert!(told <= 0.025, "{noise:?}, {blocks}: {told}");
+        }
+    }
+}
+
+/// The logarithms of so many trials, of which half belong to a group that takes a quarter longer.
+fn of_two_groups(blocks: u32, chance: &mut Chance) -> Vec<f64> {
+    let mut trial = || {
+        let longer = if chance.uniform() < 0.5 { 0.22 } else { 0.0 };
+        0.03 * chance.normal() + longer
+    };
+    (0..blocks).map(|_| trial()).collect()
+}
+
+#[test]
+fn two_groups_a_quarter_apart_are_told_in_most_runs() {
+    for (blocks, least) in [(10, 0.60), (20, 0.90)] {
+        let mut chance = Chance::new(53);
+        let told = share(|| two_modes(&of_two_groups(blocks, &mut chance)).is_some());
+        println!(
+            "selftest: two groups of {blocks} pods told: {:.1} % (at least {:.0} %)",
+            told * 100.0,
+            least * 100.0
+        );
+        assert!(told >= least, "{blocks}: {told}");
+    }
+}
+
+/// Noise on the variant's side alone, which no pairing cancels. What is estimated is the typical ratio, that of
+/// geometric means.
+#[test]
+fn an_interval_over_two_groups_holds_the_typical_ratio() {
+    for blocks in [10, 20] {
+        let mut chance = Chance::new(59);
+        let held = share(|| {
+            let ratios: Vec<f64> = of_two_groups(blocks, &mut chance)
+                .into_iter()
+                .map(|log| (log - 0.03 * chance.normal()).exp())
+                .collect();
+            let found = Interval::of(&ratios).expect("ratios");
+            (found.estimate - 0.11).abs() <= found.half_width.expect("several blocks")
+        });
+        println!(
+            "selftest: intervals over two groups that hold the typical ratio, {blocks} blocks: {:.1} % (at least 90 %)",
+            held * 100.0
+        );
+        assert!(held >= 0.90, "{blocks}: {held}");
+    }
+}

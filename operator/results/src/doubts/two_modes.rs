@@ -1,0 +1,55 @@
+//! Variants whose pods fall into two groups: a typical pod is of either, and what lies between is none.
+
+use wasmbench_api::run::TWIN;
+
+use crate::any_cell::AnyCell;
+use crate::compare::minimum_effect;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::measure::{Measured as _, Metric};
+use crate::statistics::modes::two_modes;
+
+/// What the run decides, of variants and of the baseline. A note: an interval over both groups is wide enough, and for
+/// whoever runs the service it is a finding.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let effect = minimum_effect(evidence.spec);
+    let baseline = evidence.spec.baseline_name();
+    let is_decided = |cell: &dyn AnyCell, metric: Metric| {
+        let mut primary = evidence.comparisons.iter().filter(|one| one.primary);
+        primary.any(|one| {
+            let here = (&*one.workload, one.point, one.metric);
+            let is_of = one.variant == cell.variant() || cell.variant() == baseline;
+            is_of && here == (cell.workload(), cell.point(), metric)
+        })
+    };
+    let of_cell = |cell: &dyn AnyCell| -> Vec<String> {
+        let series = cell.series().into_iter();
+        let decided = series.filter(|(metric, _)| is_decided(cell, *metric));
+        let words = decided.filter_map(|(metric, by_block)| {
+            let logs: Vec<f64> = by_block.values().map(|number| libm::log(*number)).collect();
+            let modes = two_modes(&logs)?;
+            let shown = |(log, count): (f64, usize)| {
+                format!(
+                    "{count} around {}",
+                    metric.measure().unit.shown(libm::exp(log))
+                )
+            };
+            let matters = modes.high.0 - modes.low.0 > effect;
+            let (low, high) = (shown(modes.low), shown(modes.high));
+            matters.then(|| format!("{} of {}: {low}, {high}", metric.noun(), cell.place()))
+        });
+        words.collect()
+    };
+    let cells = evidence
+        .cells
+        .all()
+        .filter(|cell| cell.is_ranked() && cell.variant() != TWIN);
+    Some(note(
+        Reason::TwoModes,
+        format!(
+            "pods of the same variant fall into two groups: {}",
+            listed(cells.flat_map(of_cell), MAX_PLACES, "; ")?
+        ),
+        "a typical pod is of either group, and the ratio lies between both: look for what differs from pod to pod (the CPU it runs on, \
+         huge pages, what a compiler decided)",
+    ))
+}
