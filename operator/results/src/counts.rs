@@ -11,7 +11,7 @@ pub struct TrialCounts {
     pub planned: u32,
     /// Measured, and part of the numbers.
     pub valid: u32,
-    /// Measured with failed requests, wrong answers or a noisy node: shown, not part of the numbers.
+    /// Measured with failed requests or wrong answers: shown, not part of the numbers.
     pub invalid: u32,
     /// Tried without a usable measurement.
     pub failed: u32,

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_requests_lasts_a_second_and_ten_where_nobody_asked_for_more() {
+    fn a_window_of_requests_lasts_from_one_second_to_ten() {
         let at = |asked, rps| Timed::Requests(asked).at(rps);
         let seconds = |seconds| Amount::Time(Duration::from_secs(seconds));
         assert_eq!(at(Some(100), 10_000.0), seconds(1), "a fast subject");

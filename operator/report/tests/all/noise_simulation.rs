@@ -48,7 +48,7 @@ fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
 }
 
 #[test]
-fn noise_of_a_variants_own_making_is_a_false_difference_beyond_one_in_five() {
+fn noise_of_a_variants_own_making_misleads_beyond_one_trial_in_five() {
     for (share, least, most) in [(0.1, 0.0, 0.07), (0.2, 0.0, 0.07), (0.5, 0.15, 1.0)] {
         let missed = missed(0.0, share);
         println!(

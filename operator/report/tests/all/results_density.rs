@@ -290,7 +290,7 @@ fn instances_that_fill_the_node_may_make_each_other_wait_for_memory() {
 }
 
 #[test]
-fn climbs_with_a_step_on_a_noisy_node_count_and_are_not_trusted_from_a_fifth_on() {
+fn climbs_with_a_noisy_step_count_and_from_a_fifth_on_are_untrusted() {
     let (summary, report) = with_third_step(&[2], noisy);
     let heavy = cell_of(&summary, "heavy");
     assert_eq!((heavy.counts.valid, heavy.noisy_trials), (5, 1));
@@ -331,7 +331,7 @@ fn one_throttled_step_keeps_a_slope_out_of_comparisons_as_it_does_a_load() {
 }
 
 #[test]
-fn memory_that_differs_by_less_than_matters_is_equivalent_whatever_its_share() {
+fn memory_that_differs_by_little_is_equivalent_whatever_its_share() {
     let (mut run, records) = records();
     assert_eq!(
         heavys_ratio(&summarize(&run, &records)).unwrap().verdict,

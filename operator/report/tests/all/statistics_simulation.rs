@@ -243,7 +243,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
 }
 
 #[test]
-fn with_a_twin_in_the_baseline_at_most_one_run_of_equals_in_twenty_differs() {
+fn with_a_twin_at_most_one_run_of_equals_in_twenty_differs() {
     let run = SyntheticRun {
         blocks: 10,
         noise: Noise::Normal(0.10),
@@ -476,7 +476,7 @@ fn many_variants(truth: f64, chance: &mut Chance) -> usize {
 }
 
 #[test]
-fn of_20_variants_with_a_tenth_more_work_17_are_found_and_of_20_equals_3_at_most() {
+fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
     let mut chance = Chance::new(37);
     let (mut finds_most, mut few_alarms) = (0, 0);
     for _ in 0..500 {

@@ -90,7 +90,7 @@ fn a_cold_start_half_as_long_again_is_slower() {
 }
 
 #[test]
-fn a_baseline_that_differs_from_itself_is_doubted_and_its_twin_is_a_part_of_it() {
+fn a_baseline_that_differs_from_itself_is_doubted_and_holds_its_twin() {
     let (input, records) = records_with_twin(1.6);
     let summary = summarize(&input, &records);
     // Half as long again as the one, and shorter than the other.

@@ -224,7 +224,7 @@ fn records_of_other_runs_and_unknown_trials_are_passed_over() {
 }
 
 #[test]
-fn too_few_requests_for_a_median_leave_a_point_out_and_for_a_p90_are_noted() {
+fn too_few_requests_for_a_median_void_a_point_and_for_a_p90_are_noted() {
     let run = run();
     let warm = |t: &TrialId| t.cell.point == Point::WarmLatency && is_embedded_hello(t);
     let with_requests = |count: u32| {

@@ -225,7 +225,7 @@ fn a_node_that_changed_is_doubted_and_the_fact_is_named() {
 }
 
 #[test]
-fn windows_in_which_noise_cannot_be_judged_withhold_trust_once_with_the_reason() {
+fn windows_in_which_noise_cannot_be_judged_withhold_trust() {
     let told = |summary: &Summary| {
         let doubts = summary.doubts.iter();
         let told = doubts.filter(|d| d.reason == Reason::NoiseUnknown && d.breaks_trust);
