@@ -11,8 +11,8 @@ use wasmbench_e2e::{engines, runs};
 
 const IN_PROCESS: &str = r"
 - {name: bare, preset: native-host-network}
-- {name: jit, preset: wasmtime-embedded}
-- {name: aot, preset: wasmtime-embedded, engine: {allocator: OnDemand, compile: Aot}}
+- {name: jit, preset: wasmtime-embedded, engine: {compile: Jit}}
+- {name: aot, preset: wasmtime-embedded}
 - {name: pooled-aot, preset: wasmtime-embedded, engine: {allocator: Pooling, compile: Aot}}
 ";
 const OF_COMMAND_LINES: &str = r"
