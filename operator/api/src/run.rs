@@ -122,10 +122,11 @@ pub const TWIN: &str = "baseline-twin";
     validation = Rule::new(validation::TEXT_RULE).message(validation::TEXT_MESSAGE).field_path(".variants"),
     validation = Rule::new(validation::PRECISION_BLOCKS_RULE).message(validation::PRECISION_BLOCKS_MESSAGE).field_path(".precision"),
     validation = Rule::new(validation::PRECISION_RATIOS_RULE).message(validation::PRECISION_RATIOS_MESSAGE).field_path(".precision"),
-    validation = Rule::new(validation::PRIMARY_RULE).message(validation::PRIMARY_MESSAGE).field_path(".primaryMeasures"),
+    validation = Rule::new(validation::primary_rule()).message(validation::MEASURED_MESSAGE).field_path(".primaryMeasures"),
+    validation = Rule::new(validation::SUCCEEDED_RULE).message(validation::SUCCEEDED_MESSAGE),
     validation = Rule::new(validation::EXPECTED_NAMES_RULE).message(validation::EXPECTED_NAMES_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BASELINE_RULE).message(validation::EXPECTED_BASELINE_MESSAGE).field_path(".expectations"),
-    validation = Rule::new(validation::EXPECTED_METRIC_RULE).message(validation::EXPECTED_METRIC_MESSAGE).field_path(".expectations"),
+    validation = Rule::new(validation::expected_metric_rule()).message(validation::MEASURED_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::EXPECTED_BLOCKS_RULE).message(validation::EXPECTED_BLOCKS_MESSAGE).field_path(".expectations"),
     validation = Rule::new(validation::HOST_PORTS_RULE).message(validation::HOST_PORTS_MESSAGE).field_path(".sweeps"),
     validation = Rule::new(validation::HOST_DENSITY_RULE).message(validation::HOST_DENSITY_MESSAGE).field_path(".sweeps"),
@@ -164,12 +165,12 @@ pub struct BenchmarkRunSpec {
 
     /// What the run is to decide. Verdicts on these measures are corrected for one another alone, the one line is about
     /// them, and `precision` waits for them. All others are measured too, and are secondary: corrected among
-    /// themselves. Name few, because each costs the others power. Of starts those with the fewest pods at once
-    /// count, of open loops those at the highest rate. Default: one of each sweep, which are `cpuPerRequest` of
+    /// themselves. Name few, because each costs the others power. Of the points of a sweep that stand, the fewest pods at once
+    /// and the highest rate of an open loop count. Default: one of each sweep, which are `cpuPerRequest` of
     /// throughput (`throughputRps` where no CPU time can be read), `warmP50`, `coldStartListening`
     /// (`coldStartAnswer` where no log line tells), `openLoopP99` and `memoryPerInstance`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 9))]
+    #[schemars(length(max = 10))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub primary_measures: Vec<Metric>,
 

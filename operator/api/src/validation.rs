@@ -54,6 +54,11 @@ pub const MINIMUM_EFFECT_RULE: &str =
 pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
     at most one digit behind the point, such as 5% or 2.5%";
 
+pub const ERROR_SHARE_RULE: &str =
+    "self.matches('^(0[.][0-9]{0,2}[1-9]|([1-9]|[1-4][0-9])([.][0-9]{1,2})?|50)%$')";
+pub const ERROR_SHARE_MESSAGE: &str = "maxErrorShare must be a percentage from 0.001% to 50% with at most three digits behind the \
+    point, such as 0.1%; leave it out where no request may fail";
+
 pub const TARGET_MESSAGE: &str = "targetRelativeInterval must be a percentage from 0.1% to 50% with \
     at most one digit behind the point, such as 5% or 2.5%";
 pub const PRECISION_BLOCKS_RULE: &str =
@@ -104,29 +109,54 @@ pub const EXPECTED_BASELINE_RULE: &str = "!has(self.expectations) || self.expect
 pub const EXPECTED_BASELINE_MESSAGE: &str = "an expectation compares another variant with the \
     baseline: variant must not be the baseline, and relativeTo, where it is set, must be (only the \
     baseline, for now)";
-pub const EXPECTED_METRIC_RULE: &str = "!has(self.expectations) || self.expectations.all(e, \
-    (e.metric != 'throughputRps' || has(self.sweeps.throughput)) && \
-    (e.metric != 'warmP50' || has(self.sweeps.warmLatency)) && \
-    (!(e.metric in ['cpuPerRequest', 'memory']) || has(self.sweeps.throughput) || \
-     has(self.sweeps.warmLatency)) && \
-    (!e.metric.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
-    (!e.metric.startsWith('openLoop') || has(self.sweeps.openLoop)) && \
-    (e.metric != 'memoryPerInstance' || has(self.sweeps.density)))";
-pub const EXPECTED_METRIC_MESSAGE: &str = "an expectation on throughputRps needs sweeps.throughput, \
-    one on warmP50 sweeps.warmLatency, one on cpuPerRequest or memory either of the two, one on \
-    coldStartListening or coldStartAnswer sweeps.coldStart, one on openLoopP50 or openLoopP99 sweeps.openLoop, \
-    and one on memoryPerInstance sweeps.density: add the sweep or remove the expectation";
-pub const PRIMARY_RULE: &str = "!has(self.primaryMeasures) || self.primaryMeasures.all(m, \
-    (m != 'throughputRps' || has(self.sweeps.throughput)) && \
-    (m != 'warmP50' || has(self.sweeps.warmLatency)) && \
-    (!(m in ['cpuPerRequest', 'memory']) || has(self.sweeps.throughput) || has(self.sweeps.warmLatency)) && \
-    (!m.startsWith('coldStart') || has(self.sweeps.coldStart)) && \
-    (!m.startsWith('openLoop') || has(self.sweeps.openLoop)) && \
-    (m != 'memoryPerInstance' || has(self.sweeps.density)))";
-pub const PRIMARY_MESSAGE: &str = "what is to be decided has to be measured: throughputRps needs sweeps.throughput, warmP50 \
-    sweeps.warmLatency, cpuPerRequest and memory either of the two, coldStartListening and coldStartAnswer \
-    sweeps.coldStart, openLoopP50 and openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep \
-    or remove the measure";
+/// That a measure, in CEL, is one that a sweep of the spec measures.
+fn is_measured(metric: &str) -> String {
+    let sweeps = [
+        (format!("{metric} == 'throughputRps'"), vec!["throughput"]),
+        (format!("{metric} == 'warmP50'"), vec!["warmLatency"]),
+        (
+            format!("{metric} in ['cpuPerRequest', 'memory', 'succeeded']"),
+            vec!["throughput", "warmLatency"],
+        ),
+        (
+            format!("{metric}.startsWith('coldStart')"),
+            vec!["coldStart"],
+        ),
+        (format!("{metric}.startsWith('openLoop')"), vec!["openLoop"]),
+        (format!("{metric} == 'memoryPerInstance'"), vec!["density"]),
+    ];
+    let rule = |(is_it, sweeps): (String, Vec<&str>)| {
+        let any = sweeps
+            .iter()
+            .map(|sweep| format!("has(self.sweeps.{sweep})"));
+        format!("(!({is_it}) || {})", any.collect::<Vec<_>>().join(" || "))
+    };
+    sweeps
+        .into_iter()
+        .map(rule)
+        .collect::<Vec<_>>()
+        .join(" && ")
+}
+
+pub const MEASURED_MESSAGE: &str = "what is expected or to be decided has to be measured: throughputRps needs sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, memory \
+    and succeeded either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, \
+    openLoopP50 and openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep, or remove \
+    the expectation or the measure";
+
+pub fn expected_metric_rule() -> String {
+    let measured = is_measured("e.metric");
+    format!("!has(self.expectations) || self.expectations.all(e, {measured})")
+}
+pub fn primary_rule() -> String {
+    let measured = is_measured("m");
+    format!("!has(self.primaryMeasures) || self.primaryMeasures.all(m, {measured})")
+}
+pub const SUCCEEDED_MESSAGE: &str = "where no request may fail, there is nothing to compare in the share that succeeded: give a workload \
+    maxErrorShare, or remove succeeded from expectations and primaryMeasures";
+/// A share of failures is compared where it may be more than none.
+pub const SUCCEEDED_RULE: &str = "self.workloads.exists(w, has(w.maxErrorShare)) || \
+    ((!has(self.primaryMeasures) || !('succeeded' in self.primaryMeasures)) && \
+     (!has(self.expectations) || self.expectations.all(e, e.metric != 'succeeded')))";
 pub const EXPECTED_BLOCKS_RULE: &str = "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
 pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an expectation is decided \
     from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";

@@ -32,8 +32,18 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
 /// waits for the cluster to publish an address.
 pub const fn measured_at(point: Point) -> &'static [Metric] {
     match point {
-        Point::Throughput { .. } => &[Metric::CpuPerRequest, Metric::ThroughputRps, Metric::Memory],
-        Point::WarmLatency => &[Metric::WarmP50, Metric::CpuPerRequest, Metric::Memory],
+        Point::Throughput { .. } => &[
+            Metric::CpuPerRequest,
+            Metric::ThroughputRps,
+            Metric::Memory,
+            Metric::Succeeded,
+        ],
+        Point::WarmLatency => &[
+            Metric::WarmP50,
+            Metric::CpuPerRequest,
+            Metric::Memory,
+            Metric::Succeeded,
+        ],
         Point::OpenLoop { .. } => &[Metric::OpenLoopP99, Metric::OpenLoopP50],
         Point::ColdStart { .. } => &[Metric::ColdStartListening, Metric::ColdStartAnswer],
         Point::Density => &[Metric::MemoryPerInstance],

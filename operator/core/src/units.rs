@@ -63,6 +63,22 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// A share of 1 in percent, with as many digits as tell it from all and none: `99.98 %`, `0.012 %`.
+pub fn exact_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let rest = round_significant(percent.min(100.0 - percent).abs(), 2);
+    if rest == 0.0 || rest >= 10.0 {
+        return format!("{percent:.0} %");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and 9"
+    )]
+    let digits = (1.0 - rest.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{percent:.digits$} %")
+}
+
 /// How far a factor is above 1: `4.2 %` for 1.042.
 pub fn excess(factor: f64) -> String {
     let percent = (factor - 1.0) * 100.0;
@@ -143,6 +159,15 @@ mod tests {
             .map(rate)
             .into();
         assert_eq!(shown, ["0", "7.50", "812", "1.00k", "12.3k", "1.24M"]);
+    }
+
+    #[test]
+    fn shares_near_all_and_none_keep_the_digits_that_tell() {
+        let shown: Vec<String> = [0.0, 0.000_12, 0.5, 0.999_8, 0.975, 1.0]
+            .map(exact_percent)
+            .into();
+        let expected = ["0 %", "0.012 %", "50 %", "99.980 %", "97.5 %", "100 %"];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -101,6 +101,7 @@ pub fn validate(run: &BenchmarkRun, config: &OperatorConfig) -> Result<Validated
     check_network(spec, config)?;
     check_sweeps(spec, config)?;
     check_minimum_effect(spec)?;
+    check_error_shares(spec)?;
     check_precision(spec)?;
     objects::check(spec)?;
     names::check_baseline_run(run)?;
@@ -231,6 +232,23 @@ fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
             spec.minimum_effect
         ),
     ))
+}
+
+fn check_error_shares(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
+    for workload in &spec.workloads {
+        let allowed = |share: f64| (0.000_01..=0.5).contains(&share);
+        if let Some(text) = &workload.max_error_share
+            && !workload.max_error_share().is_some_and(allowed)
+        {
+            return Err(invalid(
+                format!("spec.workloads[{}].maxErrorShare", workload.name),
+                format!(
+                    "'{text}' is no percentage from 0.001% to 50%: write it like 0.1%, or leave it out"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_precision(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {

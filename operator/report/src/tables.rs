@@ -51,12 +51,21 @@ fn joined(set: &BTreeSet<String>) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// What loads are compared by, in the order of the columns.
-pub const OF_LOADS: [Metric; 4] = [
+/// What loads are compared by as ratios, in the order of the columns.
+pub const RATIOS_OF_LOADS: [Metric; 4] = [
     Metric::ThroughputRps,
     Metric::WarmP50,
     Metric::CpuPerRequest,
     Metric::Memory,
+];
+
+/// What loads are compared by, in the order of the columns.
+const OF_LOADS: [Metric; 5] = [
+    Metric::ThroughputRps,
+    Metric::WarmP50,
+    Metric::CpuPerRequest,
+    Metric::Memory,
+    Metric::Succeeded,
 ];
 
 /// Ratios of loads to the baseline under one workload, one row per variant that could be compared.

@@ -14,7 +14,7 @@ use wasmbench_results::trial;
 
 use crate::sheet::Sheet;
 use crate::table::{Table, ascii, lines};
-use crate::tables::{OF_LOADS, with_mark};
+use crate::tables::{RATIOS_OF_LOADS, with_mark};
 use crate::{coldstart, density, open_loop};
 
 /// Longest list of the invalid points of a row.
@@ -173,6 +173,10 @@ fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Tab
             let used = resources(row)?.cpu_microseconds_per_request;
             used.map(units::micros)
         })
+        .right("PER CORE", |row| {
+            let used = peak(row)?.cpu_microseconds_per_request?;
+            (used > 0.0).then(|| units::rate(1e6 / used))
+        })
         .right("MEMORY", |row| {
             let bytes = resources(row)?.memory_bytes;
             bytes.map(|bytes| units::bytes(bytes as f64))
@@ -253,13 +257,15 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     };
     let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
     let compared = compared.map(|row| Compared::Variant(row));
-    let has_floor = OF_LOADS.into_iter().any(|metric| floor(metric).is_some());
+    let has_floor = RATIOS_OF_LOADS
+        .into_iter()
+        .any(|metric| floor(metric).is_some());
     Sheet::of(compared.chain(has_floor.then_some(Compared::Floor)))
         .left(format!("VERSUS {baseline}"), |row| match row {
             Compared::Variant(row) => row.variant.clone(),
             Compared::Floor => "noise floor".to_owned(),
         })
-        .for_each(OF_LOADS, |sheet, metric| {
+        .for_each(RATIOS_OF_LOADS, |sheet, metric| {
             sheet.right(
                 metric.measure().title.to_uppercase(),
                 move |row| match row {

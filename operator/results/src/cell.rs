@@ -43,6 +43,12 @@ pub struct CellSummary {
     pub counts: TrialCounts,
     /// Failed requests of all its trials.
     pub errors: u64,
+    /// Those of its windows by status; -1 stands for requests without an answer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors_by_status: BTreeMap<i32, u64>,
+    /// The share (0 to 1) of requests that may fail; absent where none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_error_share: Option<f64>,
     /// The smallest number of successful requests in a valid trial; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewest_requests: Option<u64>,
@@ -162,7 +168,11 @@ impl AnyCell for CellSummary {
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
         let metrics = measured_at(self.point());
+        let may_fail = self.max_error_share.is_some();
         let is_carried = |metric: &&Metric| {
+            if **metric == Metric::Succeeded && !may_fail {
+                return false;
+            }
             let one_in = metric.measure().one_in;
             one_in.is_none_or(|one_in| self.carries(one_in))
         };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::Workload;
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::record::{Cell, Outcome, Point, TrialId};
 
@@ -44,9 +45,12 @@ pub fn cell(
         Point::ColdStart { .. } | Point::Density => return None,
     };
     let wrong = against.of_every_trial(variant, workload);
+    let mut workloads = spec.workloads.iter();
+    let asked = workloads.find(|one| one.name == *workload);
+    let max_error_share = asked.and_then(Workload::max_error_share);
     let trials = recorded.trials.iter();
     let trials: Vec<Trial> = trials
-        .map(|(block, seen)| trial_of(seen, *block, wrong))
+        .map(|(block, seen)| trial_of(seen, *block, wrong, max_error_share.unwrap_or_default()))
         .collect();
     let is_valid = |block| {
         let mut trials = trials.iter();
@@ -57,6 +61,7 @@ pub fn cell(
     let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
     Some(CellSummary {
         generator_ceiling_rps: ceiling,
+        max_error_share,
         ..summarise(
             recorded.cell.clone(),
             (sweep, connections),
@@ -68,13 +73,15 @@ pub fn cell(
 }
 
 /// What was observed as a trial of its cell.
-fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
+fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_share: f64) -> Trial {
     let metrics = seen.load().cloned().unwrap_or_default();
     let (state, reason) = match &seen.ended {
         Outcome::Failed { reason, .. } => (TrialState::Failed, Some(reason.clone())),
         Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
         Outcome::Measured => {
-            let errors = (metrics.errors > 0).then_some(Reason::ErrorsInLoad);
+            let all = (metrics.requests + metrics.errors) as f64;
+            let has_failed = metrics.errors as f64 > max_error_share * all;
+            let errors = has_failed.then_some(Reason::ErrorsInLoad);
             let coarse = metrics.clock_too_coarse;
             let coarse = coarse.then_some(Reason::ClockTooCoarse);
             let first = wrong.or(errors).or(coarse);
@@ -90,8 +97,8 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>) -> Trial {
     }
 }
 
-/// Any failed request makes a trial invalid: requests that fail cost less or more than the ones
-/// that succeed, and nobody knows which ones are missing from the latency.
+/// More failed requests than the workload allows make a trial invalid, and it allows none by default: requests that
+/// fail cost less or more than the ones that succeed, and nobody knows which ones are missing from the latency.
 fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }
@@ -138,6 +145,8 @@ fn summarise(
         invalid_because,
         counts,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
+        errors_by_status: errors_by_status(&trials),
+        max_error_share: None,
         fewest_requests,
         p99_carried: fewest_requests.is_some_and(|requests| carries(requests, 100)),
         rps: spread(|m| m.rps),
@@ -160,6 +169,14 @@ fn summarise(
             .reduce(u64::saturating_add),
         trials,
     }
+}
+
+fn errors_by_status(trials: &[Trial]) -> BTreeMap<i32, u64> {
+    let mut all = BTreeMap::new();
+    for (status, count) in trials.iter().flat_map(|t| &t.metrics.failed_by_status) {
+        *all.entry(*status).or_default() += count;
+    }
+    all
 }
 
 fn valid_trials(trials: &[Trial]) -> impl Iterator<Item = &Trial> {

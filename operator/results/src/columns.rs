@@ -106,6 +106,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
             metrics: Metrics {
                 requests: c.requests.get(row).copied()?,
                 errors: c.errors.get(row).copied()?,
+                failed_by_status: BTreeMap::new(),
                 rps: c.rps.get(row).copied().flatten(),
                 p50: c.p50_microseconds.get(row).copied().flatten(),
                 p90: c.p90_microseconds.get(row).copied().flatten(),
@@ -124,6 +125,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 throttled_periods: None,
                 shim: None,
                 sandbox: None,
+                generator_work_share: None,
                 steal_share: None,
                 memory_wait_share: None,
                 latency: Histogram::default(),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_api::run::{BenchmarkRunSpec, TWIN, share_of};
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
 use wasmbench_core::rounding::{P_DIGITS, round_number, round_significant};
 use wasmbench_core::wire::record::Point;
 
@@ -114,11 +114,17 @@ pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
     libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
 }
 
-/// The smallest difference of a measure that matters, in its unit, where it is judged by that.
-fn smallest_difference(spec: &BenchmarkRunSpec, metric: Metric) -> Option<f64> {
+/// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of the share that
+/// succeeds it is a tenth of what may fail: whoever bears one request in a hundred looks at one in a thousand.
+fn smallest_difference(
+    spec: &BenchmarkRunSpec,
+    workload: &Workload,
+    metric: Metric,
+) -> Option<f64> {
     let smallest = spec.minimum_difference.unwrap_or_default();
     match (metric.measure().judged, metric.measure().unit) {
         (Judged::Ratio, _) | (_, Unit::PerSecond) => None,
+        (_, Unit::Share) => Some(workload.max_error_share()? / 10.0),
         (_, Unit::Microseconds) => Some(f64::from(smallest.start_milliseconds) * 1e3),
         (_, Unit::Bytes) => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
     }
@@ -296,7 +302,12 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
                 .filter_map(|one| {
                     let (base, cells) = base_of(one)?;
-                    ratio(one, &base, &cells, smallest_difference(spec, one.metric))
+                    ratio(
+                        one,
+                        &base,
+                        &cells,
+                        smallest_difference(spec, workload, one.metric),
+                    )
                 })
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
@@ -357,11 +368,14 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
     match metric {
         Metric::ThroughputRps => Some(point) == knee,
         // No throughput point of the baseline is valid: its warm point must not stand in for it.
-        Metric::CpuPerRequest | Metric::Memory if spec.sweeps.throughput.is_some() => {
+        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded
+            if spec.sweeps.throughput.is_some() =>
+        {
             Some(point) == knee
         }
         Metric::CpuPerRequest
         | Metric::Memory
+        | Metric::Succeeded
         | Metric::WarmP50
         | Metric::ColdStartListening
         | Metric::ColdStartAnswer

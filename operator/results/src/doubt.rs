@@ -59,6 +59,8 @@ pub enum Reason {
     HighVariance,
     /// The pods of a variant fall into two groups.
     TwoModes,
+    /// Most of the CPU time under load was the load generator's.
+    GeneratorShare,
 }
 
 /// What a doubt speaks against.
@@ -95,7 +97,8 @@ impl Reason {
             | Self::DelayedAck
             | Self::WarmupNotSettled
             | Self::HighVariance
-            | Self::TwoModes => Reach::Run,
+            | Self::TwoModes
+            | Self::GeneratorShare => Reach::Run,
         }
     }
 

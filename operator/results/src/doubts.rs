@@ -4,6 +4,8 @@
 mod coarse_clock;
 mod counts;
 mod delayed_ack;
+mod errors;
+mod generator_share;
 mod high_variance;
 mod littles_law;
 mod lost_blocks;
@@ -64,7 +66,8 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = [
         response_mismatch(evidence),
         engine_mode(evidence),
-        errors_in_load(evidence),
+        errors::doubt(evidence),
+        errors::within_limit(evidence),
         counts::trials_failed(evidence),
         counts::nothing_measured(evidence),
         counts::incomplete(evidence),
@@ -89,6 +92,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         not_settled::doubt(evidence),
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),
+        generator_share::note_on_rates(evidence),
     ];
     found.into_iter().flatten().collect()
 }
@@ -136,29 +140,6 @@ fn engine_mode(evidence: &Evidence<'_>) -> Option<Doubt> {
         listed(evidence.engines.iter().map(item), MAX_ITEMS, "; ")?,
         "these points are not compared: they measure another mode than their name says; look at the \
          images in the chart's values",
-    ))
-}
-
-fn errors_in_load(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let failing = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::ErrorsInLoad);
-    let place = |cell: &CellSummary| {
-        let all: u64 = cell
-            .trials
-            .iter()
-            .map(|t| t.metrics.requests + t.metrics.errors)
-            .sum();
-        format!(
-            "{} ({} of {all} requests failed)",
-            cell.place(),
-            cell.errors
-        )
-    };
-    let cells = evidence.cells.loads.iter().filter(failing);
-    Some(doubt(
-        Reason::ErrorsInLoad,
-        listed(cells.map(place), MAX_PLACES, ", ")?,
-        "these points are not compared; use fewer connections, or look for limits of the subject \
-         (open files, memory, backlog)",
     ))
 }
 

@@ -81,6 +81,7 @@ fn point(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
         | Metric::WarmP50
         | Metric::CpuPerRequest
         | Metric::Memory
+        | Metric::Succeeded
         | Metric::MemoryPerInstance => None,
     }
 }

@@ -20,12 +20,17 @@ pub struct Load {
     pub succeeded: u64,
     /// All other requests.
     pub failed: u64,
+    /// These by status; [`NO_ANSWER`] stands for none. Empty where fortio does not tell.
+    pub failed_by_status: BTreeMap<i32, u64>,
     /// Latency of the successful requests, in microseconds.
     pub latency: Histogram,
     /// Rate times mean latency of all requests as a share of the connections: how many of them were
     /// waiting for an answer, by Little's law. Absent where fortio does not tell its connections.
     pub connections_busy: Option<f64>,
 }
+
+/// The status under which fortio counts requests without an answer.
+pub const NO_ANSWER: i32 = -1;
 
 /// The JSON is not a usable result of fortio.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +114,7 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         seconds: nanoseconds as f64 / 1e9,
         succeeded,
         failed,
+        failed_by_status: failed_by_status(results.ret_codes.as_ref(), expected_status),
         latency,
         connections_busy,
     })
@@ -158,6 +164,20 @@ fn failed(
     }
     let expected = codes.get(&expected_status.to_string()).copied();
     Ok(answered - u64::from(expected.unwrap_or_default()))
+}
+
+fn failed_by_status(
+    codes: Option<&BTreeMap<String, u32>>,
+    expected_status: u16,
+) -> BTreeMap<i32, u64> {
+    let mut all = BTreeMap::new();
+    for (code, count) in codes.into_iter().flatten() {
+        let status = code.parse().unwrap_or(NO_ANSWER);
+        if status != i32::from(expected_status) {
+            *all.entry(status).or_default() += u64::from(*count);
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -53,6 +53,16 @@ impl Verdict {
         }
     }
 
+    /// Whether it says that the variant is worse than what it is compared with.
+    pub fn is_worse(self, metric: Metric) -> bool {
+        match self {
+            Self::Slower => true,
+            Self::Larger => metric.measure().better == Better::Less,
+            Self::Smaller => metric.measure().better == Better::More,
+            Self::Faster | Self::Equivalent | Self::Inconclusive => false,
+        }
+    }
+
     /// The verdict as it stands in a sentence or a table.
     pub fn words(self) -> &'static str {
         match self {

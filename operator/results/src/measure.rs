@@ -49,6 +49,8 @@ pub enum Unit {
     Microseconds,
     /// Bytes.
     Bytes,
+    /// A share of 1.
+    Share,
 }
 
 /// What of a measure is judged.
@@ -85,7 +87,12 @@ impl Unit {
     /// A difference in this unit, for people: `+185 ms`.
     pub fn shown_difference(self, value: f64) -> String {
         let sign = if value < 0.0 { '-' } else { '+' };
-        format!("{sign}{}", self.shown(value.abs()))
+        let shown = self.shown(value.abs());
+        match self {
+            // Of shares, percent would be taken for a part of them.
+            Self::Share => format!("{sign}{}", shown.replace('%', "points")),
+            Self::PerSecond | Self::Microseconds | Self::Bytes => format!("{sign}{shown}"),
+        }
     }
 
     /// A number in this unit, for people.
@@ -94,6 +101,7 @@ impl Unit {
             Self::PerSecond => format!("{}/s", units::rate(value)),
             Self::Microseconds => units::micros(value),
             Self::Bytes => units::bytes(value),
+            Self::Share => units::exact_percent(value),
         }
     }
 }
@@ -106,11 +114,12 @@ const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure
         unit,
         better: Better::Less,
         says: match unit {
-            Unit::Bytes => Says::HowMuch,
+            Unit::Bytes | Unit::Share => Says::HowMuch,
             Unit::PerSecond | Unit::Microseconds => Says::HowFast,
         },
         judged: match unit {
             Unit::Bytes => Judged::RatioOrDifference,
+            Unit::Share => Judged::Difference,
             Unit::PerSecond | Unit::Microseconds => Judged::Ratio,
         },
         one_in: None,
@@ -159,6 +168,10 @@ impl Measured for Metric {
                 ..measure("CPU per request", "CPU/req", Unit::Microseconds)
             },
             Self::Memory => measure("memory", "Memory", Unit::Bytes),
+            Self::Succeeded => Measure {
+                better: Better::More,
+                ..measure("requests that succeed", "Succeeded", Unit::Share)
+            },
             Self::ColdStartListening => Measure {
                 judged: Judged::Difference,
                 ..measure("cold start to listening", "Listening", Unit::Microseconds)

@@ -1,5 +1,7 @@
 //! The numbers of one trial: a record in, rates, latencies and resources per request out.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::rounding::{round_number, round_time};
@@ -62,6 +64,9 @@ pub struct Metrics {
     pub requests: u64,
     /// All other requests, those of an open loop's peak included.
     pub errors: u64,
+    /// The failed requests of the window by status; empty where nobody tells, and where they were read from a summary,
+    /// which has them by point.
+    pub failed_by_status: BTreeMap<i32, u64>,
     /// Successful requests per second.
     pub rps: Option<f64>,
     /// Median latency of the successful requests, in microseconds.
@@ -83,6 +88,9 @@ pub struct Metrics {
     pub memory_source: Option<MemorySource>,
     /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
     pub generator_cpu_share: Option<f64>,
+    /// CPU time of the load generator as a share (0 to 1) of what it and the subject used together; absent where each has
+    /// CPUs of its own.
+    pub generator_work_share: Option<f64>,
     /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
     /// to 1) of all CPUs of the node.
     pub others_cpu_share: Option<f64>,
@@ -118,6 +126,10 @@ impl Metrics {
             Metric::WarmP50 => self.p50,
             Metric::CpuPerRequest => self.cpu,
             Metric::Memory => self.memory.map(|bytes| bytes as f64),
+            Metric::Succeeded => {
+                let all = self.requests + self.errors;
+                (all > 0).then(|| self.requests as f64 / all as f64)
+            }
             Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
             Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
             // No number of a load.
@@ -171,6 +183,8 @@ impl Discarded {
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum MemorySource {
+    /// What the pod held at the end of the window: its pages in use without inactive file pages.
+    Held,
     /// The working set at the end of the window: all memory without inactive file pages.
     WorkingSet,
     /// All memory at the end of the window, page cache included.
@@ -203,6 +217,7 @@ pub fn metrics(
     Ok(Some(Metrics {
         requests: load.succeeded,
         errors: load.failed + peak.failed.unwrap_or_default(),
+        failed_by_status: load.failed_by_status.clone(),
         rps: any_success.then(|| round_number(load.succeeded as f64 / load.seconds)),
         p50: exact
             .map_or_else(
@@ -241,6 +256,7 @@ pub fn metrics(
                 generator_cpu_share(window, &peak, generator_cpus(document, window, cpus))
             })
             .map(round_number),
+        generator_work_share: generator_work_share(document, window).map(round_number),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
         memory_wait_share: noise.memory_waits,
@@ -264,10 +280,12 @@ fn cpu_per_request(meter: &Meter, load: &fortio::Load) -> Option<f64> {
 }
 
 fn memory(meter: &Meter) -> (u64, MemorySource) {
-    match meter.memory_working_set_bytes {
-        Some(set) => (set, MemorySource::WorkingSet),
-        None => (meter.memory_bytes, MemorySource::Usage),
-    }
+    let held = meter.memory_held_bytes;
+    let held = held.map(|bytes| (bytes, MemorySource::Held));
+    let working_set = meter.memory_working_set_bytes;
+    let working_set = working_set.map(|bytes| (bytes, MemorySource::WorkingSet));
+    held.or(working_set)
+        .unwrap_or((meter.memory_bytes, MemorySource::Usage))
 }
 
 /// How many of the `cpus` of the node the generator may use: a limit may leave it fewer, and so do the
@@ -279,6 +297,16 @@ fn generator_cpus(document: &LoadDocument, window: &TimedWindow, cpus: u32) -> f
     let limit = window.generator_cpu_limit.unwrap_or(f64::INFINITY);
     let few = [allowed, limit].into_iter().filter(|few| *few > 0.0);
     few.fold(f64::from(cpus), f64::min)
+}
+
+fn generator_work_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
+    let cpus = document.cpus.as_ref();
+    if cpus.and_then(|cpus| cpus.cpus_disjoint) == Some(true) {
+        return None;
+    }
+    let generator = window.generator_cpu_nanoseconds? as f64;
+    let subject = window.subject.as_ref()?.cpu_nanoseconds as f64;
+    (generator + subject > 0.0).then(|| generator / (generator + subject))
 }
 
 /// CPU time of the generator as a share of what so many CPUs had to give: in the window or at the peak
@@ -314,6 +342,7 @@ mod tests {
             seconds: 1.0,
             succeeded: 20,
             failed: 10,
+            failed_by_status: BTreeMap::new(),
             latency: Histogram::default(),
             connections_busy: None,
         };
@@ -321,12 +350,14 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_the_working_set_where_available_and_never_the_peak() {
+    fn memory_is_what_the_pod_holds_where_the_kernel_tells_and_never_the_peak() {
         let mut meter = meter();
         meter.memory_peak_bytes = Some(50);
         assert_eq!(memory(&meter), (30, MemorySource::Usage));
         meter.memory_working_set_bytes = Some(20);
         assert_eq!(memory(&meter), (20, MemorySource::WorkingSet));
+        meter.memory_held_bytes = Some(10);
+        assert_eq!(memory(&meter), (10, MemorySource::Held));
     }
 
     #[test]

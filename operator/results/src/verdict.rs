@@ -61,13 +61,14 @@ fn left_out(summary: &Summary) -> Vec<String> {
 }
 
 /// What the line may report, the most telling first.
-const HEADLINES: [Metric; 9] = [
+const HEADLINES: [Metric; 10] = [
     Metric::ThroughputRps,
     Metric::CpuPerRequest,
     Metric::WarmP50,
     Metric::OpenLoopP99,
     Metric::OpenLoopP50,
     Metric::Memory,
+    Metric::Succeeded,
     Metric::ColdStartListening,
     Metric::ColdStartAnswer,
     Metric::MemoryPerInstance,
@@ -81,7 +82,8 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
         let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
             (all + 1, decided + u32::from(one.verdict.is_decided()))
         });
-        let is_speed = metric.measure().unit != Unit::Bytes && decided > 0;
+        let is_speed =
+            matches!(metric.measure().unit, Unit::PerSecond | Unit::Microseconds) && decided > 0;
         (all > 0).then(|| (metric, (is_speed, f64::from(decided) / f64::from(all))))
     };
     let compared = HEADLINES.into_iter().filter_map(decided);

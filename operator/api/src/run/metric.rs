@@ -28,6 +28,9 @@ pub enum Metric {
     CpuPerRequest,
     /// Memory of the subject's pod under load; needs the throughput sweep or the warm-latency sweep.
     Memory,
+    /// Share of the requests that were answered as expected, at the baseline's knee; needs the throughput sweep or the
+    /// warm-latency sweep, and a workload with `maxErrorShare`.
+    Succeeded,
     /// Time from the creation of a pod until its service says that it listens; needs the cold-start
     /// sweep, whose fewest pods at once count.
     ColdStartListening,

@@ -1,13 +1,13 @@
 //! Requests and the answers that are right.
 
 use kube::KubeSchema;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::share::share_of;
 use crate::validation;
 
 /// A request, and the answer that is right.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Workload {
     /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
@@ -27,10 +27,26 @@ pub struct Workload {
     #[serde(default)]
     pub expect: Expectation,
 
+    /// The share of requests that may fail, in percent from `0.001%` to `50%`. A trial with more is no part of the
+    /// numbers. The share that succeeds is compared with the baseline's, and a tenth of this share is the smallest difference
+    /// that matters. Default: none may fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 2, max = 6))]
+    #[x_kube(validation = Rule::new(validation::ERROR_SHARE_RULE).message(validation::ERROR_SHARE_MESSAGE))]
+    pub max_error_share: Option<String>,
+
     /// Starts an echo server on the same node and gives its address to the subject as
     /// `WASMBENCH_UPSTREAM` (host:port). The presets forward paths they do not know to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub upstream: bool,
+}
+
+impl Workload {
+    /// The share (0 to 1) of its requests that may fail; `None` where none may.
+    pub fn max_error_share(&self) -> Option<f64> {
+        // validate refuses what is no share.
+        share_of(self.max_error_share.as_deref()?)
+    }
 }
 
 /// What an answer must be. A prefix that belongs to the variant by definition (`wasm:` of

@@ -124,7 +124,7 @@ pub struct PointSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_microseconds_per_request: Option<f64>,
 
-    /// Memory of the subject's pod at the end of the timed window (working set), in bytes.
+    /// Memory of the subject's pod at the end of the timed window, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<i64>,
 }

@@ -1,6 +1,6 @@
 //! Which sweeps measure what: a run cannot decide what it does not measure.
 
-use wasmbench_api::run::{BenchmarkRunSpec, Metric};
+use wasmbench_api::run::{BenchmarkRunSpec, Metric, Workload};
 
 use crate::config::OperatorConfig;
 use crate::points::{measured_at, points_of};
@@ -36,6 +36,12 @@ pub fn check(
             sweeps_of(metric)
         ));
     }
+    let fails = |workload: &Workload| workload.max_error_share.is_some();
+    if metric == Metric::Succeeded && !spec.workloads.iter().any(fails) {
+        return Err(format!(
+            "no request may fail, so that there is nothing to compare in {name}: give a workload maxErrorShare"
+        ));
+    }
     if is_metered(metric) && config.meter == MeterLevel::None {
         return Err(format!(
             "{name} is not measured, because the administrator lets probes see nothing of the node: have \
@@ -50,7 +56,7 @@ fn sweeps_of(metric: Metric) -> &'static str {
     match metric {
         Metric::ThroughputRps => "spec.sweeps.throughput",
         Metric::WarmP50 => "spec.sweeps.warmLatency",
-        Metric::CpuPerRequest | Metric::Memory => {
+        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded => {
             "spec.sweeps.throughput or spec.sweeps.warmLatency"
         }
         Metric::ColdStartListening | Metric::ColdStartAnswer => "spec.sweeps.coldStart",
@@ -65,6 +71,7 @@ fn is_metered(metric: Metric) -> bool {
         Metric::CpuPerRequest | Metric::Memory => true,
         Metric::ThroughputRps
         | Metric::WarmP50
+        | Metric::Succeeded
         | Metric::ColdStartListening
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50

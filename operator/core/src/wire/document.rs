@@ -279,6 +279,9 @@ pub struct Meter {
     /// The working set when the window began, in bytes: the memory was steady where both are close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_start_bytes: Option<u64>,
+    /// What of the working set is in use, in bytes: without pages that the kernel charged ahead of need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_held_bytes: Option<u64>,
     /// Largest memory since the pod began, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_peak_bytes: Option<u64>,

@@ -113,7 +113,8 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
     for index in 0..pods.timelines.len() {
         let meter = PodMeter::find(&settings.cgroup, &settings.proc, pods.uid(index)?)?;
         let memory = meter.memory()?;
-        all.pods_bytes += memory.working_set().unwrap_or(memory.bytes);
+        let working_set = memory.working_set().unwrap_or(memory.bytes);
+        all.pods_bytes += memory.held().unwrap_or(working_set);
         let outside = meter.outside();
         all.outside_anonymous_bytes = add(
             all.outside_anonymous_bytes,

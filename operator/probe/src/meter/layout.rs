@@ -217,9 +217,12 @@ fn v1_memory(directory: &Path) -> Option<Memory> {
     let bytes = text(directory, "memory.usage_in_bytes").and_then(|text| number(&text))?;
     let stat = text(directory, "memory.stat").unwrap_or_default();
     let peak = text(directory, "memory.max_usage_in_bytes").and_then(|text| number(&text));
+    let kernel = text(directory, "memory.kmem.usage_in_bytes").and_then(|text| number(&text));
+    let of_stat = ["total_rss", "total_cache"].map(|key| keyed(&stat, key));
     Some(Memory {
         bytes,
         inactive_file: keyed(&stat, "total_inactive_file"),
+        in_use: sum(of_stat.into_iter().chain([kernel])),
         peak,
     })
 }
@@ -231,12 +234,17 @@ fn v2_memory(directory: &Path) -> Option<Memory> {
     Some(Memory {
         bytes,
         inactive_file: keyed(&stat, "inactive_file"),
+        in_use: sum(["anon", "file", "kernel", "sock"].map(|key| keyed(&stat, key))),
         peak,
     })
 }
 
 fn text(directory: &Path, file: &str) -> Option<String> {
     fs::read_to_string(directory.join(file)).ok()
+}
+
+fn sum(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+    parts.into_iter().reduce(add_some).flatten()
 }
 
 fn add_some(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -256,6 +264,7 @@ fn add_memory(a: Memory, b: Memory) -> Memory {
     Memory {
         bytes: a.bytes.saturating_add(b.bytes),
         inactive_file: add_some(a.inactive_file, b.inactive_file),
+        in_use: add_some(a.in_use, b.in_use),
         peak: None,
     }
 }

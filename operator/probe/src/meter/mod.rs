@@ -57,6 +57,9 @@ pub struct Memory {
     pub bytes: u64,
     /// File pages that could be given up at once.
     pub inactive_file: Option<u64>,
+    /// Pages in use: anonymous ones, those of files and the kernel's. Less than `bytes`, because the kernel charges
+    /// pages ahead of need, 64 at a time for each CPU.
+    pub in_use: Option<u64>,
     /// The largest so far.
     pub peak: Option<u64>,
 }
@@ -65,6 +68,11 @@ impl Memory {
     /// Without inactive file pages; none where the kernel does not tell those apart.
     pub fn working_set(&self) -> Option<u64> {
         Some(self.bytes.saturating_sub(self.inactive_file?))
+    }
+
+    /// What the pod holds: pages in use without inactive file pages; none where the kernel does not tell.
+    pub fn held(&self) -> Option<u64> {
+        Some(self.in_use?.saturating_sub(self.inactive_file?))
     }
 }
 
@@ -159,6 +167,7 @@ impl PodMeter {
             memory_bytes: memory.bytes,
             memory_working_set_bytes: memory.working_set(),
             memory_working_set_start_bytes: None,
+            memory_held_bytes: memory.held(),
             memory_peak_bytes: memory.peak,
             throttled_periods: throttled(|level| level.periods),
             throttled_nanoseconds: throttled(|level| level.nanoseconds),

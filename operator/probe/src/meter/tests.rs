@@ -34,9 +34,10 @@ impl Tree {
             &format!("memory/{at}/memory.usage_in_bytes"),
             &format!("{memory}\n"),
         );
-        let stat = "inactive_file 1\ntotal_inactive_file 1000\n";
+        let stat = "inactive_file 1\ntotal_rss 1500\ntotal_cache 2000\ntotal_inactive_file 1000\n";
         self.write(&format!("memory/{at}/memory.stat"), stat);
         self.write(&format!("memory/{at}/memory.max_usage_in_bytes"), "9000\n");
+        self.write(&format!("memory/{at}/memory.kmem.usage_in_bytes"), "300\n");
         self.write(
             &format!("cpu/{at}/cpu.stat"),
             "nr_periods 9\nnr_throttled 2\nthrottled_time 77\n",
@@ -50,7 +51,8 @@ impl Tree {
         );
         self.write(&format!("{at}/cpu.stat"), &stat);
         self.write(&format!("{at}/memory.current"), "5000\n");
-        self.write(&format!("{at}/memory.stat"), "anon 1\ninactive_file 1000\n");
+        let stat = "anon 1500\nfile 2000\nkernel 200\nsock 100\ninactive_file 1000\n";
+        self.write(&format!("{at}/memory.stat"), stat);
         self.write(&format!("{at}/memory.peak"), "9000\n");
     }
 
@@ -94,6 +96,7 @@ fn expected(cgroup_version: u8, cpu: [u64; 3], throttled_nanoseconds: u64) -> Me
         cpu_system_nanoseconds: Some(cpu[2]),
         memory_bytes: 5000,
         memory_working_set_bytes: Some(4000),
+        memory_held_bytes: Some(2800),
         memory_peak_bytes: Some(9000),
         throttled_periods: Some(2),
         throttled_nanoseconds: Some(throttled_nanoseconds),
@@ -144,6 +147,7 @@ fn version_1_with_cpu_and_cpuacct_in_one_tree_is_read() {
         (used.cpu_user_nanoseconds, used.memory_working_set_bytes),
         (None, None)
     );
+    assert_eq!(used.memory_held_bytes, None);
 }
 
 #[test]

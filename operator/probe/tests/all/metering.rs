@@ -194,6 +194,11 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
             .is_none_or(|peak| peak >= subject.memory_bytes)
     );
     assert!(subject.memory_working_set_bytes.unwrap() <= subject.memory_bytes);
+    let held = subject.memory_held_bytes.expect("what the pod holds");
+    assert!(
+        (50_000..=subject.memory_bytes).contains(&held),
+        "{subject:?}"
+    );
     // The kernel divides time into user and system by samples at its ticks: only a rough check.
     let parts = subject.cpu_user_nanoseconds.unwrap() + subject.cpu_system_nanoseconds.unwrap();
     let share = parts as f64 / subject.cpu_nanoseconds as f64;

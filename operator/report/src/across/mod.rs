@@ -184,18 +184,17 @@ impl Across {
         all.filter(|difference| difference.weight == Weight::Forbids)
     }
 
-    /// Ratios that are worse than before: slower or larger.
+    /// Ratios that are worse than before.
     pub fn worse(&self) -> usize {
-        let worse =
-            |ratio: &&CellRatio| matches!(ratio.verdict, Some(Verdict::Slower | Verdict::Larger));
+        let is_worse = |ratio: &CellRatio, verdict: Verdict| verdict.is_worse(ratio.metric);
+        let worse = |ratio: &&CellRatio| ratio.verdict.is_some_and(|found| is_worse(ratio, found));
         self.ratios.iter().filter(worse).count()
     }
 
-    /// Ratios that are better than before: faster or smaller.
+    /// Ratios that are better than before.
     pub fn better(&self) -> usize {
-        let better =
-            |ratio: &&CellRatio| matches!(ratio.verdict, Some(Verdict::Faster | Verdict::Smaller));
-        self.ratios.iter().filter(better).count()
+        let is_different = |ratio: &&CellRatio| ratio.verdict.is_some_and(Verdict::is_difference);
+        self.ratios.iter().filter(is_different).count() - self.worse()
     }
 
     /// Ratios that have a verdict.

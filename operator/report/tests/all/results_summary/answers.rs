@@ -3,9 +3,12 @@
 use serde_json::json;
 use wasmbench_core::wire::record::{Outcome, Point, TrialId};
 use wasmbench_report::rows::status_rows;
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
+use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summarize;
+use wasmbench_results::summary::Summary;
 
 use super::support::{compared_on, doubt, is_embedded_hello, reasons};
 use crate::results_support::{all_measured, failed, fortio, measured, record, replace, run};
@@ -29,11 +32,9 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
         (cell.counts.valid, cell.counts.invalid, cell.errors),
         (4, 1, 1176)
     );
-    assert!(
-        doubt(&summary, Reason::ErrorsInLoad)
-            .message
-            .contains("1176 of")
-    );
+    let said = doubt(&summary, Reason::ErrorsInLoad).message.clone();
+    assert!(said.contains("1176 of"), "{said}");
+    assert!(said.contains("failed: 1176 with 500"), "{said}");
     let hello = summary
         .comparisons
         .iter()
@@ -52,6 +53,55 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
             .at_connections,
         Some(10)
     );
+}
+
+/// In every trial of embedded at 50 connections a tenth of the requests fails.
+fn failing_run(max_error_share: Option<&str>) -> Summary {
+    let mut run = run();
+    for workload in &mut run.spec.workloads {
+        workload.max_error_share = max_error_share.map(str::to_owned);
+    }
+    let mut records = all_measured(&run);
+    let failing = |trial: &TrialId| {
+        trial.cell.point == Point::Throughput { connections: 50 }
+            && trial.cell.variant == "embedded"
+            && trial.cell.workload == "hello"
+    };
+    let with_errors = |t, position| record(t, position, Outcome::Measured, Some(fortio("errors")));
+    replace(&mut records, failing, with_errors);
+    summarize(&run, &records)
+}
+
+fn succeeded(summary: &Summary) -> Option<&Comparison> {
+    let mut all = summary.comparisons.iter();
+    all.find(|c| c.metric == Metric::Succeeded && c.workload == "hello")
+}
+
+#[test]
+fn failures_within_the_limit_are_compared_and_noted() {
+    let summary = failing_run(Some("20%"));
+    let note = doubt(&summary, Reason::ErrorsInLoad);
+    assert!(!note.breaks_trust, "{note:?}");
+    assert!(note.message.contains("with 500"), "{note:?}");
+    let found = succeeded(&summary).expect("the share that succeeded");
+    let difference = found.difference.expect("in points");
+    assert!((difference.value + 0.1).abs() < 0.001, "{difference:?}");
+    assert_eq!(found.verdict, Verdict::Smaller, "{found:?}");
+    assert!(found.verdict.is_worse(Metric::Succeeded));
+    assert!(found.words().starts_with("-10 points"), "{}", found.words());
+}
+
+#[test]
+fn failures_beyond_the_limit_or_without_one_leave_the_point_out() {
+    for share in [Some("5%"), None] {
+        let summary = failing_run(share);
+        let mut cells = summary.cells.iter();
+        let cell = cells.find(|cell| cell.errors > 0).expect("a failing point");
+        assert_eq!(cell.invalid_because, [Reason::ErrorsInLoad], "{share:?}");
+        assert_eq!(cell.errors_by_status.keys().collect::<Vec<_>>(), [&500]);
+    }
+    let without = failing_run(None);
+    assert_eq!(succeeded(&without), None);
 }
 
 #[test]

@@ -227,6 +227,8 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
             ..TrialCounts::default()
         },
         errors: 0,
+        errors_by_status: std::collections::BTreeMap::new(),
+        max_error_share: None,
         fewest_requests: Some(10_000),
         p99_carried: true,
         rps,

@@ -1,0 +1,53 @@
+//! Requests that failed: more than the workload allows, or fewer.
+
+use crate::any_cell::AnyCell as _;
+use crate::cell::CellSummary;
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::fortio::NO_ANSWER;
+
+/// Points with more failed requests than the workload allows.
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let loads = evidence.cells.loads.iter();
+    let failing = loads.filter(|cell| is_invalid(cell));
+    Some(crate::doubts::doubt(
+        Reason::ErrorsInLoad,
+        listed(failing.map(words), MAX_PLACES, ", ")?,
+        "these points are not compared; use fewer connections, look for limits of the subject (open files, memory, backlog), \
+         or say with spec.workloads[].maxErrorShare how many may fail",
+    ))
+}
+
+/// Points with failed requests that the workload allows.
+pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let loads = evidence.cells.loads.iter();
+    let failing = loads.filter(|cell| cell.errors > 0 && !is_invalid(cell));
+    let places = listed(failing.map(words), MAX_PLACES, ", ")?;
+    Some(note(
+        Reason::ErrorsInLoad,
+        format!("within maxErrorShare: {places}"),
+        "latencies are those of the requests that succeeded; the share that did is compared",
+    ))
+}
+
+fn is_invalid(cell: &CellSummary) -> bool {
+    cell.invalid_because.contains(&Reason::ErrorsInLoad)
+}
+
+/// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an answer)`.
+fn words(cell: &CellSummary) -> String {
+    let trials = cell.trials.iter();
+    let all: u64 = trials.map(|t| t.metrics.requests + t.metrics.errors).sum();
+    let how = cell.errors_by_status.iter().map(|(status, count)| {
+        if *status == NO_ANSWER {
+            format!("{count} without an answer")
+        } else {
+            format!("{count} with {status}")
+        }
+    });
+    let how = listed(how, MAX_PLACES, ", ").map_or_else(String::new, |how| format!(": {how}"));
+    format!(
+        "{} ({} of {all} requests failed{how})",
+        cell.place(),
+        cell.errors
+    )
+}

@@ -1,0 +1,46 @@
+//! Throughput that is as much the load generator's as the subject's.
+
+use wasmbench_core::units;
+
+use crate::any_cell::AnyCell as _;
+use crate::cell::CellSummary;
+use crate::doubts::{Doubt, Evidence, Reason, note};
+use crate::measure::Sweep;
+use crate::statistics::Spread;
+use crate::trial::TrialState;
+
+/// From this share on most of what a request costs is not the subject's: a subject that does half again as much work
+/// has a fifth less throughput at most.
+const MOST: f64 = 0.5;
+
+/// A note: the rate is true, and belongs to the pair.
+pub fn note_on_rates(evidence: &Evidence<'_>) -> Option<Doubt> {
+    let loads = evidence.cells.loads.iter();
+    let loads = loads.filter(|cell| cell.ranked && cell.sweep == Sweep::Throughput);
+    let shares: Vec<(f64, &CellSummary)> = loads
+        .filter_map(|cell| Some((median_share(cell)?, cell)))
+        .filter(|(share, _)| *share >= MOST)
+        .collect();
+    let (most, cell) = shares.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let more = match shares.len() - 1 {
+        0 => String::new(),
+        more => format!(", and at least {} at {more} more", units::percent(MOST)),
+    };
+    Some(note(
+        Reason::GeneratorShare,
+        format!(
+            "of the CPU time under load {} was the load generator's: {}{more}",
+            units::percent(*most),
+            cell.place()
+        ),
+        "requests/s are those of subject and generator on the same CPUs, and move less than what the subject costs: compare CPU per \
+         request, or requests per core, which is its inverse",
+    ))
+}
+
+fn median_share(cell: &CellSummary) -> Option<f64> {
+    let trials = cell.trials.iter();
+    let valid = trials.filter(|trial| trial.state == TrialState::Valid);
+    let shares = valid.filter_map(|trial| trial.metrics.generator_work_share);
+    Spread::of(shares).map(|spread| spread.median)
+}
