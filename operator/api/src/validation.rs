@@ -138,10 +138,19 @@ fn is_measured(metric: &str) -> String {
         .join(" && ")
 }
 
-pub const MEASURED_MESSAGE: &str = "what is expected or to be decided has to be measured: throughputRps needs sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, memory \
-    and succeeded either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, \
-    openLoopP50 and openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep, or remove \
-    the expectation or the measure";
+macro_rules! sweeps_of_measures {
+    ($who:literal, $what:literal) => {
+        concat!(
+            $who,
+            " has to be measured: throughputRps needs sweeps.throughput, warmP50 sweeps.warmLatency, cpuPerRequest, memory \
+             and succeeded either of the two, coldStartListening and coldStartAnswer sweeps.coldStart, openLoopP50 and \
+             openLoopP99 sweeps.openLoop, and memoryPerInstance sweeps.density: add the sweep or remove the ",
+            $what
+        )
+    };
+}
+pub const EXPECTED_METRIC_MESSAGE: &str = sweeps_of_measures!("what is expected", "expectation");
+pub const PRIMARY_MESSAGE: &str = sweeps_of_measures!("what is to be decided", "measure");
 
 pub fn expected_metric_rule() -> String {
     let measured = is_measured("e.metric");

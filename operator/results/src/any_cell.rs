@@ -38,6 +38,11 @@ pub trait AnyCell {
         false
     }
 
+    /// Whether what was measured still moved within the windows, by more than a comparison with this smallest effect bears.
+    fn is_unsteady(&self, _minimum_effect: f64) -> bool {
+        false
+    }
+
     /// Whether some of its trials gave no measurement and others did: those that are missing may be the slow ones.
     fn is_partly_measured(&self) -> bool {
         let counts = self.counts();

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use wasmbench_api::absent::is_zero;
 use wasmbench_core::wire::record::Point;
 
 use crate::any_cell::AnyCell;
@@ -13,6 +12,7 @@ use crate::measure::{Measured as _, Metric, Sweep};
 use crate::noisy::are_too_many;
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
+use crate::steady;
 use crate::trial::{Trial, TrialState, carries};
 use wasmbench_core::points::measured_at;
 
@@ -91,9 +91,6 @@ pub struct CellSummary {
     /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_busy: Option<f64>,
-    /// Valid trials in which the rate still moved at the end of the longest warm-up.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub unsettled_trials: u32,
     /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no trial
     /// tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,6 +154,10 @@ impl AnyCell for CellSummary {
     fn is_noisy(&self) -> bool {
         let noisy = u32::try_from(self.noisy_trials().count()).unwrap_or(u32::MAX);
         are_too_many(noisy, self.counts.valid)
+    }
+
+    fn is_unsteady(&self, minimum_effect: f64) -> bool {
+        steady::trend(&self.trials).is_some_and(|trend| steady::moves(&trend, minimum_effect))
     }
 
     fn is_noise_unknown(&self) -> bool {

@@ -132,9 +132,6 @@ fn summarise(
     let fewest_requests = valid_trials(&trials)
         .map(|trial| trial.metrics.requests)
         .min();
-    let unsettled =
-        valid_trials(&trials).filter(|trial| trial.metrics.warmup_settled == Some(false));
-    let unsettled_trials = u32::try_from(unsettled.count()).unwrap_or(u32::MAX);
     CellSummary {
         variant: cell.variant,
         workload: cell.workload,
@@ -162,7 +159,6 @@ fn summarise(
         others_cpu_share_max: extremes(&trials, |m| m.others_cpu_share).map(|(_, max)| max),
         steal_share_max: extremes(&trials, |m| m.steal_share).map(|(_, max)| max),
         connections_busy: spread(|m| m.connections_busy).map(|spread| spread.median),
-        unsettled_trials,
         throttled_periods: trials
             .iter()
             .filter_map(|t| t.metrics.throttled_periods)

@@ -118,7 +118,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 discarded: c.repeated.contains(block).then(Discarded::default),
                 open_loop: c.open_loop.get(row).copied().flatten(),
                 connections_busy: None,
-                warmup_settled: None,
+                rates: vec![],
                 // The reason of the trial says it.
                 clock_too_coarse: false,
                 // Summarised elsewhere: by cell, by variant, and in the environment.

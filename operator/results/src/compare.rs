@@ -302,12 +302,7 @@ fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> V
                 .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
                 .filter_map(|one| {
                     let (base, cells) = base_of(one)?;
-                    ratio(
-                        one,
-                        &base,
-                        &cells,
-                        smallest_difference(spec, workload, one.metric),
-                    )
+                    ratio((spec, workload), one, &base, &cells)
                 })
                 .collect();
             of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
@@ -328,11 +323,13 @@ pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> B
 }
 
 fn ratio<'a>(
+    (spec, workload): (&BenchmarkRunSpec, &Workload),
     one: &Series<'a>,
     base: &BTreeMap<u32, f64>,
     base_cells: &[&dyn AnyCell],
-    smallest: Option<f64>,
 ) -> Option<Ratio<'a>> {
+    let smallest = smallest_difference(spec, workload, one.metric);
+    let effect = minimum_effect(spec);
     let per_block = paired_ratios(&one.by_block, base);
     let cells = || base_cells.iter().copied().chain([one.cell]);
     let against = [
@@ -346,6 +343,10 @@ fn ratio<'a>(
         ),
         (Reason::NodeNoisy, cells().any(AnyCell::is_noisy)),
         (Reason::NoiseUnknown, cells().any(AnyCell::is_noise_unknown)),
+        (
+            Reason::NotSteady,
+            cells().any(|cell| cell.is_unsteady(effect)),
+        ),
     ];
     let against = against.into_iter().filter(|(_, is_so)| *is_so);
     Some(Ratio {

@@ -53,8 +53,9 @@ pub enum Reason {
     DelayedAck,
     /// Windows were too short to tell whether the node was noisy, or CPU time was not read.
     NoiseUnknown,
-    /// The rate still moved when the timed window began.
-    WarmupNotSettled,
+    /// The rate still moved within the timed windows.
+    #[serde(alias = "WarmupNotSettled")]
+    NotSteady,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
     /// The pods of a variant fall into two groups.
@@ -78,9 +79,11 @@ impl Reason {
     /// How far it reaches.
     pub const fn reach(self) -> Reach {
         match self {
-            Self::NodeNoisy | Self::NoiseUnknown | Self::TooFewBlocks | Self::TrialsFailed => {
-                Reach::Comparisons
-            }
+            Self::NodeNoisy
+            | Self::NoiseUnknown
+            | Self::NotSteady
+            | Self::TooFewBlocks
+            | Self::TrialsFailed => Reach::Comparisons,
             Self::ResponseMismatch
             | Self::EngineModeMismatch
             | Self::CacheClassViolated
@@ -95,7 +98,6 @@ impl Reason {
             | Self::LittlesLaw
             | Self::LoadGeneratorLate
             | Self::DelayedAck
-            | Self::WarmupNotSettled
             | Self::HighVariance
             | Self::TwoModes
             | Self::GeneratorShare => Reach::Run,

@@ -10,7 +10,7 @@ mod high_variance;
 mod littles_law;
 mod lost_blocks;
 mod noisy;
-mod not_settled;
+mod not_steady;
 pub mod saturation;
 mod start_limit;
 mod twin;
@@ -89,7 +89,7 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         littles_law::doubt(evidence),
         open_loop::doubt_late(evidence),
         delayed_ack::doubt(evidence),
-        not_settled::doubt(evidence),
+        not_steady::not_steady(evidence),
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),
         generator_share::note_on_rates(evidence),

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use wasmbench_core::wire::document::TimedWindow;
 
 use crate::histogram::{Bucket, Histogram};
 
@@ -71,6 +72,40 @@ struct BucketData {
     start: f64,
     end: f64,
     count: i64,
+}
+
+/// What the runs of fortio of a window come to, and the rate of each, in successful requests per second.
+pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
+    let first = parse(&window.fortio, expected_status)?;
+    let further = window.further.iter();
+    let further: Result<Vec<Load>, Error> =
+        further.map(|json| parse(json, expected_status)).collect();
+    let all: Vec<Load> = std::iter::once(first).chain(further?).collect();
+    let rates = all.iter().map(|load| load.succeeded as f64 / load.seconds);
+    let rates = rates.collect();
+    Ok((joined(&all), rates))
+}
+
+/// Several runs of fortio, one after the other, as one.
+fn joined(all: &[Load]) -> Load {
+    let seconds: f64 = all.iter().map(|load| load.seconds).sum();
+    let busy = all
+        .iter()
+        .map(|load| Some(load.connections_busy? * load.seconds));
+    let busy: Option<f64> = busy.sum();
+    let histograms: Vec<Histogram> = all.iter().map(|load| load.latency.clone()).collect();
+    let mut failed_by_status = BTreeMap::new();
+    for (status, count) in all.iter().flat_map(|load| &load.failed_by_status) {
+        *failed_by_status.entry(*status).or_default() += count;
+    }
+    Load {
+        seconds,
+        succeeded: all.iter().map(|load| load.succeeded).sum(),
+        failed: all.iter().map(|load| load.failed).sum(),
+        failed_by_status,
+        latency: Histogram::joined(&histograms),
+        connections_busy: busy.map(|busy| busy / seconds),
+    }
 }
 
 /// Reads fortio's JSON; a request succeeded when it was answered with `expected_status`.

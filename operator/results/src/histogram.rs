@@ -49,6 +49,24 @@ impl Histogram {
         Ok(Self { buckets })
     }
 
+    /// The requests of several histograms over the same edges. The outermost buckets of each may be narrower, because fortio
+    /// cuts them at the smallest and the largest value: what overlaps is one bucket.
+    pub fn joined(all: &[Self]) -> Self {
+        let mut every: Vec<Bucket> = all.iter().flat_map(|one| one.buckets.clone()).collect();
+        every.sort_by(|a, b| a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)));
+        let mut buckets: Vec<Bucket> = vec![];
+        for one in every {
+            match buckets.last_mut().filter(|last| one.start < last.end) {
+                Some(last) => {
+                    last.end = last.end.max(one.end);
+                    last.count += one.count;
+                }
+                None => buckets.push(one),
+            }
+        }
+        Self { buckets }
+    }
+
     /// All requests.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.count).sum()
@@ -171,6 +189,14 @@ mod tests {
         assert_eq!(histogram.width_at(0.25), Some(10.0));
         assert_eq!(histogram.width_at(0.75), Some(40.0));
         assert_eq!(Histogram::default().width_at(0.5), None);
+    }
+
+    #[test]
+    fn parts_with_cut_edges_are_joined_bucket_by_bucket() {
+        let one = histogram(&[(0.0, 10.0, 5), (10.0, 17.0, 2)]);
+        let other = histogram(&[(3.0, 10.0, 1), (10.0, 20.0, 4), (20.0, 21.0, 1)]);
+        let expected = histogram(&[(0.0, 10.0, 6), (10.0, 20.0, 6), (20.0, 21.0, 1)]);
+        assert_eq!(Histogram::joined(&[one, other]), expected);
     }
 
     #[test]

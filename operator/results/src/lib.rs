@@ -47,6 +47,7 @@ pub mod quality;
 pub mod sandbox;
 pub mod shim_use;
 pub mod statistics;
+pub mod steady;
 pub mod substrate;
 pub mod summary;
 mod tail;

@@ -80,20 +80,9 @@ mod tests {
 
     fn window(subject: Option<Meter>) -> TimedWindow {
         TimedWindow {
-            start_unix_nanoseconds: 0,
             duration_nanoseconds: 1000,
-            resolution_seconds: 0.1,
-            offset_nanoseconds: 0,
-            repeats: 0,
-            discarded: None,
-            open_loop: None,
-            fortio: serde_json::Value::Null,
             subject,
-            upstream_cpu_nanoseconds: None,
-            generator_cpu_nanoseconds: None,
-            generator_cpu_limit: None,
-            probe_cpu_nanoseconds: None,
-            node: None,
+            ..TimedWindow::default()
         }
     }
 

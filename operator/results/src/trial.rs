@@ -69,6 +69,8 @@ pub struct Metrics {
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Successful requests per second.
     pub rps: Option<f64>,
+    /// The same in each part of the window, one after the other; empty where they were read from a summary.
+    pub rates: Vec<f64>,
     /// Median latency of the successful requests, in microseconds.
     pub p50: Option<f64>,
     /// 90th percentile of their latency, in microseconds.
@@ -106,8 +108,6 @@ pub struct Metrics {
     pub discarded: Option<Discarded>,
     /// Rate times mean latency as a share of the connections.
     pub connections_busy: Option<f64>,
-    /// Whether the rate had come to rest when the window began.
-    pub warmup_settled: Option<bool>,
     /// Scheduler periods in which a CPU limit stopped the subject.
     pub throttled_periods: Option<u64>,
     /// What worked for the pod outside its cgroup.
@@ -199,7 +199,7 @@ pub fn metrics(
     let Some(window) = &document.timed else {
         return Ok(None);
     };
-    let load = fortio::parse(&window.fortio, expected_status)?;
+    let (load, rates) = fortio::of_window(window, expected_status)?;
     let exact = window.open_loop.map(|window| window.service);
     let latency = |share: f64| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
@@ -218,6 +218,7 @@ pub fn metrics(
         requests: load.succeeded,
         errors: load.failed + peak.failed.unwrap_or_default(),
         failed_by_status: load.failed_by_status.clone(),
+        rates,
         rps: any_success.then(|| round_number(load.succeeded as f64 / load.seconds)),
         p50: exact
             .map_or_else(
@@ -263,7 +264,6 @@ pub fn metrics(
         cpus,
         is_too_short_for_noise: cpus.is_some() && noise::is_too_short(window),
         connections_busy: load.connections_busy.map(round_time),
-        warmup_settled: document.warmup.and_then(|warmup| warmup.settled),
         discarded: window
             .discarded
             .map(|discarded| Discarded::of(discarded, cpus)),

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use wasmtime::{Config, Engine, PoolingAllocationConfig, Result};
+use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig, Result};
 
 /// Requests at once that a component can answer: the most connections that a load opens.
 const INSTANCES: u32 = 2000;
@@ -27,7 +27,9 @@ pub fn engine_of_requests() -> Result<Engine> {
         .total_tables(CORE_INSTANCES)
         .total_stacks(INSTANCES)
         .linear_memory_keep_resident(KEPT_MEMORY)
-        .table_keep_resident(KEPT_TABLE);
+        .table_keep_resident(KEPT_TABLE)
+        // Of what is kept only pages that were written are cleared, where the kernel tells them.
+        .pagemap_scan(Enabled::Auto);
     let mut config = config();
     config.allocation_strategy(slots);
     Engine::new(&config)

@@ -192,6 +192,10 @@ pub struct TimedWindow {
     pub open_loop: Option<OpenLoopWindow>,
     /// What fortio printed, untouched.
     pub fortio: serde_json::Value,
+    /// Of a window of several runs of fortio, one after the other, what counts of the further ones. All other fields are of
+    /// the whole window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<serde_json::Value>,
     /// The subject's resources over the window; absent where they cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Meter>,

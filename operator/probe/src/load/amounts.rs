@@ -16,6 +16,10 @@ const SHORTEST: (Amount, Amount) = (
 const DIVIDED: (u32, u32) = (40, 2);
 /// Parts of a warm-up of some seconds. As many again may be added twice until the rate has come to rest.
 const PARTS: u32 = 3;
+/// Runs of fortio that are a window.
+const WINDOW_PARTS: u32 = 4;
+/// Fewest requests of each connection in a part of a window: opening the connections must not be what is measured.
+const REQUESTS_OF_PART: u32 = 25;
 /// All load of a trial with a number of requests ends in this time; the operator stops the probe
 /// one minute later.
 const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
@@ -125,6 +129,31 @@ impl Amounts {
     }
 }
 
+/// The parts of a window, the first one apart: as many runs of fortio, one after the other, so that a rate that moves within
+/// the window is seen. A subject so slow that a part would hold few requests of each connection has its window in one.
+pub fn parts_of(window: Amount, rps: f64, connections: u32) -> (Amount, Vec<Amount>) {
+    let requests = match window {
+        Amount::Requests(requests) => f64::from(requests),
+        Amount::Time(time) => rps * time.as_secs_f64(),
+    };
+    let few = f64::from(REQUESTS_OF_PART) * f64::from(connections) * f64::from(WINDOW_PARTS);
+    if requests < few || requests.is_nan() {
+        return (window, vec![]);
+    }
+    let others = WINDOW_PARTS - 1;
+    match window {
+        Amount::Requests(requests) => {
+            let part = requests / WINDOW_PARTS;
+            let first = Amount::Requests(requests - part * others);
+            (first, vec![Amount::Requests(part); others as usize])
+        }
+        Amount::Time(time) => {
+            let part = Amount::Time(time / WINDOW_PARTS);
+            (part, vec![part; others as usize])
+        }
+    }
+}
+
 /// Time for one run of fortio. `per_request` is what a request took before.
 pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duration {
     match amount {
@@ -181,7 +210,26 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_window_has_four_parts_where_each_holds_enough_requests() {
+        let second = Amount::Time(Duration::from_secs(1));
+        let quarter = Amount::Time(Duration::from_millis(250));
+        assert_eq!(parts_of(second, 1000.0, 10), (quarter, vec![quarter; 3]));
+        assert_eq!(parts_of(second, 999.0, 10), (second, vec![]));
+        assert_eq!(parts_of(second, f64::NAN, 1), (second, vec![]));
+    }
+
     proptest! {
+        #[test]
+        fn the_parts_of_a_window_are_the_window(requests in 1u32..1_000_000, connections in 1u32..2000) {
+            let (first, others) = parts_of(Amount::Requests(requests), 1.0, connections);
+            let all: u32 = others.iter().chain([&first]).map(|part| match part {
+                Amount::Requests(requests) => *requests,
+                Amount::Time(_) => 0,
+            }).sum();
+            prop_assert_eq!(all, requests);
+        }
+
         #[test]
         fn a_warm_up_is_as_many_requests_as_asked_for(warmup_requests in 1u32..100_000) {
             let amounts = Amounts::of(Load::Requests { requests: Some(10), warmup_requests });

@@ -4,6 +4,7 @@
 mod amounts;
 mod ceiling;
 mod course;
+mod part;
 mod readings;
 mod scheduled;
 mod settling;

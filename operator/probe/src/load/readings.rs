@@ -14,10 +14,6 @@ use crate::meter::{Counters, Memory, PodMeter, Threads};
 use crate::node;
 use crate::output::progress;
 
-/// A first reading that comes later than this part of the window misses too much of it: absent is
-/// better than wrong. Usually it comes within 0.1 ms, so only windows of a few milliseconds suffer.
-const LATEST: f64 = 0.02;
-
 /// Where the readings come from.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
@@ -88,12 +84,12 @@ impl Readings {
         }
     }
 
-    /// The subject's resources over the window.
-    pub fn subject(&self, meter: Option<&PodMeter>, run: &Run) -> Option<Meter> {
+    /// The subject's resources over the run, and how late the first reading came: between fortio's start time and that
+    /// reading the subject already works.
+    pub fn subject(&self, meter: Option<&PodMeter>, run: &Run) -> Option<(Meter, Duration)> {
         let meter = meter?;
         let (start, end) = (self.start?, self.end?);
         let used = meter.used(&start.counters?, &end.counters?, self.memory?);
-        // Between fortio's start time and the first reading the subject already works.
         let late = start
             .unix_nanoseconds
             .saturating_sub(run.start_unix_nanoseconds);
@@ -102,15 +98,12 @@ impl Readings {
             "counters read {} us after the start",
             late.as_micros()
         ));
-        if late.as_secs_f64() > LATEST * run.duration.as_secs_f64() {
-            progress("no resources: the counters were read too late for so short a window");
-            return None;
-        }
-        Some(Meter {
+        let metered = Meter {
             memory_working_set_start_bytes: self.memory_before.and_then(|m| m.working_set()),
             processes: self.processes,
             ..used
-        })
+        };
+        Some((metered, late))
     }
 
     /// CPU time of the echo server over the window.

@@ -9,8 +9,9 @@ use wasmbench_core::noise::Noise;
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason, TimedWindow, Warmup};
 use wasmbench_core::wire::request::NoiseRule;
 
-use super::amounts::{Amounts, limit};
+use super::amounts::{Amounts, limit, parts_of};
 use super::failure;
+use super::part::Part;
 use super::readings::{Readings, Sources};
 use super::settling::Settling;
 use super::window::Window;
@@ -112,7 +113,7 @@ impl Bench<'_> {
         self.noise.repeats() && left > needed
     }
 
-    /// Runs the timed window once.
+    /// Runs the timed window once, part by part.
     pub fn window(
         &self,
         amount: Amount,
@@ -120,15 +121,44 @@ impl Bench<'_> {
         buckets: Buckets,
     ) -> Result<Window, ProbeFailure> {
         let settings = (buckets, warm.per_request);
-        self.metered(buckets, |readings| self.run(amount, settings, readings))
+        let connections = self.load.connections(amount);
+        let (first, others) = parts_of(amount, warm.warmup.rps, connections);
+        let part = |amount| self.part(buckets, |readings| self.run(amount, settings, readings));
+        let mut whole = part(first)?;
+        for amount in others {
+            whole = whole.then(part(amount)?);
+        }
+        Ok(self.judged(whole))
     }
 
-    /// A window of `load`, with what was read at both of its edges.
+    /// A window of a single run.
     pub(super) fn metered(
         &self,
         buckets: Buckets,
         load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
     ) -> Result<Window, ProbeFailure> {
+        Ok(self.judged(self.part(buckets, load)?))
+    }
+
+    /// A whole window, with how noisy the node was in it.
+    fn judged(&self, whole: Part) -> Window {
+        let (run, timed) = whole.window();
+        let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
+        let noise = noise.unwrap_or_default();
+        let noise = if self.fills_node {
+            noise.of_filled_node()
+        } else {
+            noise
+        };
+        Window::new(run, timed, noise)
+    }
+
+    /// A run of `load`, with what was read at both of its edges.
+    fn part(
+        &self,
+        buckets: Buckets,
+        load: impl FnOnce(&Mutex<Readings>) -> Result<Run, ProbeFailure>,
+    ) -> Result<Part, ProbeFailure> {
         let readings = Mutex::new(Readings::of(self.meter.as_ref()));
         let run = load(&readings)?;
         let readings = readings.into_inner().unwrap_or_default();
@@ -137,7 +167,7 @@ impl Bench<'_> {
             run.requests,
             run.rps()
         ));
-        let subject = readings.subject(self.meter.as_ref(), &run);
+        let (subject, late) = readings.subject(self.meter.as_ref(), &run).unzip();
         let timed = TimedWindow {
             start_unix_nanoseconds: run.start_unix_nanoseconds,
             duration_nanoseconds: u64::try_from(run.duration.as_nanos()).unwrap_or(u64::MAX),
@@ -153,15 +183,9 @@ impl Bench<'_> {
             node: readings.node(),
             open_loop: None,
             fortio: serde_json::Value::Null,
+            further: vec![],
         };
-        let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
-        let noise = noise.unwrap_or_default();
-        let noise = if self.fills_node {
-            noise.of_filled_node()
-        } else {
-            noise
-        };
-        Ok(Window::new(run, timed, noise))
+        Ok(Part::new(run, timed, late.unwrap_or_default()))
     }
 
     /// Loads for this time, and gives back what was read at both edges.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
@@ -156,8 +157,16 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
 
     let timed = run.document.timed.as_ref().unwrap();
     let metered = timed.subject.as_ref()?.cpu_nanoseconds;
-    let start = u64::try_from(timed.start_unix_nanoseconds).unwrap();
-    let own = cpu_at(&samples, start + timed.duration_nanoseconds) - cpu_at(&samples, start);
+    let own: f64 = [&timed.fortio]
+        .into_iter()
+        .chain(&timed.further)
+        .map(|fortio| {
+            let start: Timestamp = fortio["StartTime"].as_str().unwrap().parse().unwrap();
+            let start = u64::try_from(start.as_nanosecond()).unwrap();
+            let end = start + fortio["ActualDuration"].as_u64().unwrap();
+            cpu_at(&samples, end) - cpu_at(&samples, start)
+        })
+        .sum();
     let error = metered as f64 / own - 1.0;
     println!(
         "{load}: own {own:.0} ns, metered {metered} ns, {:+.3} %",

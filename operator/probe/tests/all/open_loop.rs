@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::node::Proc;
 use crate::support::server::{Server, answer};
@@ -37,12 +37,23 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     let server = with_one_stall_per_window();
     let mut request = request(server.address.port());
     request["connections"] = json!(4);
-    request["load"] = json!({"kind": "duration", "seconds": 6, "warmupSeconds": 1});
+    request["load"] = json!({"kind": "duration", "seconds": 12, "warmupSeconds": 1});
     let closed = Proc::quiet().probe(&request);
     assert_eq!(closed.exit, Some(0), "{}", closed.stderr);
-    let p99 = closed.percentile(99.0);
     let timed = closed.document.timed.as_ref().unwrap();
-    let max = timed.fortio["DurationHistogram"]["Max"].as_f64().unwrap();
+    let quarters = [&timed.fortio].into_iter().chain(&timed.further);
+    let max_and_p99 = |fortio: &Value| {
+        let histogram = &fortio["DurationHistogram"];
+        let percentiles = histogram["Percentiles"].as_array().unwrap();
+        let p99 = percentiles.iter().find(|one| one["Percentile"] == 99.0);
+        let p99 = p99.unwrap()["Value"].as_f64().unwrap();
+        (histogram["Max"].as_f64().unwrap(), p99)
+    };
+    // Of the quarter with the stall.
+    let (max, p99) = quarters
+        .map(max_and_p99)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap();
     assert!(max > 0.3, "the stall was in the window: {max}");
     assert!(p99 < max / 4.0, "{p99} {max}");
 

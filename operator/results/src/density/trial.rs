@@ -110,7 +110,8 @@ pub fn of_document(document: &DensityDocument, expected_status: u16) -> DensityT
 }
 
 fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reached {
-    let load = fortio::parse(&step.first.fortio, expected_status).ok();
+    let load = fortio::of_window(&step.first, expected_status).ok();
+    let load = load.map(|(load, _)| load);
     let load = load.filter(|load| load.succeeded + load.failed > 0);
     let errors = load.as_ref().map_or(0, |load| load.failed);
     let is_unreadable = load.is_none();

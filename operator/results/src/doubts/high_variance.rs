@@ -11,13 +11,17 @@ use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
 use crate::measure::{Judged, Measured as _, Sweep};
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
+use crate::steady::{self, Scatter};
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
 /// decide, and numbers that claim nothing cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let compared = evidence.comparisons.iter().filter(|one| one.primary);
-    let places = compared.filter_map(|comparison| place(comparison, target));
+    let places = compared.filter_map(|comparison| {
+        let source = source(evidence, comparison).unwrap_or_default();
+        place(comparison, target).map(|place| format!("{place}{source}"))
+    });
     let places = places.chain(medians(evidence, target));
     Some(note(
         Reason::HighVariance,
@@ -26,6 +30,33 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
             listed(places, MAX_PLACES, ", ")?
         ),
         "raise spec.blocks (or spec.precision.maxBlocks), use a quieter node or longer windows, or raise spec.minimumEffect",
+    ))
+}
+
+/// Where the scatter of a variant comes from, and so what would reduce it.
+fn source(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
+    let mut loads = evidence.cells.loads.iter();
+    let cell = loads.find(|cell| {
+        (cell.variant(), cell.workload(), cell.point())
+            == (
+                &*comparison.variant,
+                &*comparison.workload,
+                comparison.point,
+            )
+    })?;
+    let Scatter {
+        between_pods,
+        within_pods,
+    } = steady::scatter(&cell.trials)?;
+    let remedy = if between_pods > within_pods {
+        "more blocks"
+    } else {
+        "longer windows"
+    };
+    let [between, within] =
+        [between_pods, within_pods].map(|deviation| units::excess(1.0 + deviation));
+    Some(format!(
+        "; its pods scatter by {between}, the window of one by {within}: {remedy}"
     ))
 }
 

@@ -3,6 +3,7 @@
 mod cpu_time;
 mod harness_floor;
 mod instruments;
+mod many;
 mod noise_steps;
 mod planted;
 mod start_delay;

@@ -149,17 +149,60 @@ fn connections_that_do_not_wait_for_answers_are_noted() {
     assert!(message.contains(place), "{message}");
 }
 
+/// Windows of four runs of fortio, of which the first answered this much slower.
+fn with_slow_start(factor: f64) -> Summary {
+    with_window(move |record| {
+        let Some(timed) = &mut record.load_mut().unwrap().timed else {
+            return;
+        };
+        timed.further = vec![timed.fortio.clone(); 3];
+        let length = timed.fortio["ActualDuration"].as_f64().unwrap();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "some seconds in nanoseconds"
+        )]
+        let slow = (length * factor).round() as i64;
+        timed.fortio["ActualDuration"] = json!(slow);
+        timed.duration_nanoseconds *= 4;
+    })
+}
+
 #[test]
-fn a_window_that_began_before_the_rate_came_to_rest_is_noted() {
-    let summary = with_window(|record| {
-        let warmup = &mut record.load_mut().unwrap().warmup;
-        warmup.get_or_insert_default().settled = Some(false);
-    });
-    assert_eq!(summary.trustworthy, Some(true), "it is a note");
-    let message = doubt(&summary, Reason::WarmupNotSettled).message;
-    assert!(
-        message.contains("embedded on hello at 10 connections ("),
-        "{message}"
+fn windows_that_begin_slowly_are_doubted_and_their_comparisons_untrusted() {
+    let summary = with_slow_start(1.3);
+    assert_eq!(summary.trustworthy, Some(false));
+    let message = doubt(&summary, Reason::NotSteady).message;
+    let place = "embedded on hello at 10 connections (13 % faster in their second half)";
+    assert!(message.contains(place), "{message}");
+    let untrusted = |variant: &str| {
+        let mut all = summary.comparisons.iter();
+        all.any(|c| c.variant == variant && c.untrusted.contains(&Reason::NotSteady))
+    };
+    assert!(untrusted("embedded"));
+    let steady = with_slow_start(1.01);
+    assert!(!reasons(&steady).contains(&Reason::NotSteady));
+}
+
+#[test]
+fn a_window_of_several_runs_counts_all_their_requests() {
+    let one = with_window(|_| ());
+    let four = with_slow_start(1.0);
+    let requests = |summary: &Summary| {
+        let mut cells = summary.cells.iter();
+        let cell = cells.find(|c| c.variant == "embedded" && c.connections == 10);
+        let cell = cell.expect("the cell").clone();
+        (
+            cell.fewest_requests.expect("requests"),
+            cell.rps,
+            cell.p50_microseconds,
+        )
+    };
+    let (single, whole) = (requests(&one), requests(&four));
+    assert_eq!(4 * single.0, whole.0);
+    assert_eq!(
+        (single.1, single.2),
+        (whole.1, whole.2),
+        "the same rate and latency"
     );
 }
 

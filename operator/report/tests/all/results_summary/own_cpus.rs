@@ -47,23 +47,23 @@ fn a_generator_with_the_whole_node_is_not_at_its_end_on_two_cpus() {
     assert!(!saturated(&with_generator("0-7", 20)));
 }
 
-/// Generator and subject on the same CPUs, of whose time the generator has so many times the subject's.
-fn beside(times: u64) -> Summary {
+/// Generator and subject on the same CPUs, of whose time the generator has so many tenths of the subject's.
+fn beside(tenths: u64) -> Summary {
     with_window(move |record: &mut Record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();
         let used = window.subject.as_ref().unwrap().cpu_nanoseconds;
-        window.generator_cpu_nanoseconds = Some(used * times);
+        window.generator_cpu_nanoseconds = Some(used / 10 * tenths);
         window.node = None;
     })
 }
 
 #[test]
 fn a_rate_of_which_the_generator_had_most_of_the_cpu_time_is_noted() {
-    let summary = beside(3);
+    let summary = beside(15);
     let note = doubt(&summary, Reason::GeneratorShare);
     assert!(!note.breaks_trust);
     assert!(
-        note.message.contains("75 % was the load generator's"),
+        note.message.contains("60 % was the load generator's"),
         "{note:?}"
     );
     let apart = with_generator("0-1", 15);

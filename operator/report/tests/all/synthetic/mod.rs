@@ -244,7 +244,6 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         others_cpu_share_max: None,
         steal_share_max: None,
         connections_busy: None,
-        unsettled_trials: 0,
         throttled_periods: None,
         trials,
     }

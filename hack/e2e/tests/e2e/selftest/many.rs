@@ -1,0 +1,129 @@
+//! Many differences at once: what a run of many variants finds, what it calls different by chance, and whether it knows
+//! what it cannot find.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use wasmbench_e2e::kubectl::kubectl;
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::operator::images;
+use wasmbench_e2e::runs;
+use wasmbench_e2e::selftest::found;
+
+/// The work of a request, as links of a chain of SHA-256.
+const WORK: u32 = 20_000;
+
+/// So many variants that do so much more work, in percent, beside each other.
+type Planted = [(u32, u32); 2];
+
+/// A baseline, and all variants in one run: they are corrected among themselves.
+fn spec(image: &str, planted: Planted) -> String {
+    let mut variants = format!("- {{name: plain, container: {{image: '{image}', args: []}}}}\n");
+    for (count, percent) in planted {
+        for number in 0..count {
+            let extra = WORK * percent / 100;
+            let args = format!("[--extra-iterations={extra}]");
+            let _ = writeln!(
+                variants,
+                "- {{name: more-{percent}-{number}, container: {{image: '{image}', args: {args}}}}}"
+            );
+        }
+    }
+    format!(
+        r"
+blocks: 10
+noiseFloor: false
+variants:
+{variants}
+workloads: [{{name: compute, path: '/compute?iters={WORK}', expect: {{sameAcrossVariants: true}}}}]
+sweeps:
+  throughput: {{connections: [4], durationSeconds: 2, warmupSeconds: 1}}
+"
+    )
+}
+
+/// What a run says of one variant.
+struct Said {
+    percent: u32,
+    ratio: f64,
+    verdict: String,
+    /// As a factor above 1.
+    smallest_found: f64,
+}
+
+/// The primary comparisons of a run, from its report.
+async fn said(namespace: &str, run: &str) -> Vec<Said> {
+    let report = kubectl(&["wasmbench", "report", run, "-n", namespace, "-o", "json"]).await;
+    let summary: Value = serde_json::from_str(&report.stdout).expect("a summary");
+    let all = summary["comparisons"].as_array().expect("comparisons");
+    let primary = all.iter().filter(|one| one["primary"] == true);
+    let said = |one: &Value| {
+        assert_eq!(one["metric"], "cpuPerRequest", "{one}");
+        let variant = one["variant"].as_str().expect("a name");
+        let percent = variant.split('-').nth(1).expect("more-PERCENT-NUMBER");
+        Said {
+            percent: percent.parse().expect("a percentage"),
+            ratio: one["ratio"].as_f64().expect("a ratio"),
+            verdict: one["verdict"].as_str().expect("a verdict").to_owned(),
+            smallest_found: one["smallestFound"].as_f64().expect("what can be found"),
+        }
+    };
+    primary.map(said).collect()
+}
+
+/// Of the variants that do `percent` more, how many have one of these verdicts, and how many there are.
+fn count(all: &[Said], percent: u32, verdicts: &[&str]) -> (usize, usize) {
+    let of = all.iter().filter(|one| one.percent == percent);
+    let hits = of.clone().filter(|one| verdicts.contains(&&*one.verdict));
+    (hits.count(), of.count())
+}
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn of_twenty_planted_tenths_nearly_all_are_found() {
+    with_namespace("many", |client, namespace| async move {
+        let image = images(&client).await.native;
+        let mut all = vec![];
+        for (name, planted) in [
+            ("first", [(10, 10), (5, 0)]),
+            ("second", [(10, 10), (5, 0)]),
+            ("third", [(5, 3), (10, 0)]),
+        ] {
+            runs::create(&client, &namespace, name, &spec(&image, planted)).await;
+            runs::finished(&client, &namespace, name, 3000).await;
+            all.extend(said(&namespace, name).await);
+        }
+        for one in &all {
+            let Said {
+                percent,
+                ratio,
+                verdict,
+                smallest_found,
+            } = one;
+            println!(
+                "  {percent:>2} % more: {ratio:.3}x, {verdict}, smallest found {smallest_found:.3}x"
+            );
+        }
+        let (tenths, of_tenths) = count(&all, 10, &["Larger"]);
+        let figure = format!("{tenths} of {of_tenths}");
+        found(
+            "a tenth more, at 10 blocks among 15",
+            &figure,
+            "at least 17 of 20",
+        );
+        let (different, equals) = count(&all, 0, &["Larger", "Smaller"]);
+        let figure = format!("{different} of {equals}");
+        found("equals called different", &figure, "at most 3 of 20");
+        let (few, of_few) = count(&all, 3, &["Larger"]);
+        let thirds = all.iter().filter(|one| one.percent == 3);
+        let said_findable = thirds.filter(|one| one.smallest_found <= 1.03).count();
+        let figure = format!("{few} of {of_few}, said to be findable in {said_findable}");
+        found("3 % more", &figure, "found where it is said to be findable");
+        assert_eq!((of_tenths, equals, of_few), (20, 20, 5));
+        assert!(tenths >= 17, "{tenths}");
+        assert!(different <= 3, "{different}");
+        // What is findable is found in 80 of 100 cases, and may be found by luck where it is not.
+        assert!(few + 2 >= said_findable, "{few} of {said_findable}");
+    })
+    .await;
+}

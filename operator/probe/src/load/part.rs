@@ -1,0 +1,221 @@
+//! The parts of a window, one run of fortio each, and what they are together. Pure.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wasmbench_core::wire::document::{
+    Meter, NodeCpu, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
+};
+
+use crate::fortio::result::Run;
+use crate::output::progress;
+
+/// First readings that come later than this share of the window miss too much of it: absent is better than wrong. Usually
+/// each comes within 0.1 ms.
+const LATEST: f64 = 0.02;
+/// What counts of a further run: the rest, such as the sizes of answers, is that of the first.
+const COUNTS: [&str; 6] = [
+    "StartTime",
+    "ActualDuration",
+    "NumThreads",
+    "RetCodes",
+    "DurationHistogram",
+    "ErrorsDurationHistogram",
+];
+
+/// A run of fortio with what was read at its edges, or several that followed each other.
+pub struct Part {
+    run: Run,
+    timed: TimedWindow,
+    /// By how much the first readings came too late, all together.
+    late: Duration,
+}
+
+impl Part {
+    /// A single run; `timed` is without what fortio printed.
+    pub fn new(run: Run, timed: TimedWindow, late: Duration) -> Self {
+        Self { run, timed, late }
+    }
+
+    /// Both, the `next` one after this. What is counted is added up, what is held at an end is that of the last.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        let Self {
+            mut run,
+            mut timed,
+            late,
+        } = self;
+        run.duration += next.run.duration;
+        run.requests += next.run.requests;
+        run.expected += next.run.expected;
+        timed.further.push(counts_of(next.run.json));
+        let after = next.timed;
+        timed.duration_nanoseconds += after.duration_nanoseconds;
+        timed.subject = both(timed.subject.as_ref(), after.subject.as_ref(), subject);
+        timed.node = both(timed.node.as_ref(), after.node.as_ref(), node);
+        timed.upstream_cpu_nanoseconds = sum(
+            timed.upstream_cpu_nanoseconds,
+            after.upstream_cpu_nanoseconds,
+        );
+        timed.generator_cpu_nanoseconds = sum(
+            timed.generator_cpu_nanoseconds,
+            after.generator_cpu_nanoseconds,
+        );
+        timed.probe_cpu_nanoseconds = sum(timed.probe_cpu_nanoseconds, after.probe_cpu_nanoseconds);
+        Self {
+            run,
+            timed,
+            late: late + next.late,
+        }
+    }
+
+    /// The whole window, without the subject's resources where they were read too late.
+    pub fn window(self) -> (Run, TimedWindow) {
+        let Self {
+            run,
+            mut timed,
+            late,
+        } = self;
+        if late.as_secs_f64() > LATEST * run.duration.as_secs_f64() {
+            progress("no resources: the counters were read too late for so short a window");
+            timed.subject = None;
+        }
+        (run, timed)
+    }
+}
+
+/// What counts of fortio's output.
+fn counts_of(mut json: Value) -> Value {
+    if let Some(fields) = json.as_object_mut() {
+        fields.retain(|name, _| COUNTS.contains(&name.as_str()));
+    }
+    json
+}
+
+fn both<T>(one: Option<&T>, next: Option<&T>, add: fn(&T, &T) -> T) -> Option<T> {
+    Some(add(one?, next?))
+}
+
+fn sum(one: Option<u64>, next: Option<u64>) -> Option<u64> {
+    one?.checked_add(next?)
+}
+
+fn subject(one: &Meter, next: &Meter) -> Meter {
+    Meter {
+        cpu_nanoseconds: one.cpu_nanoseconds + next.cpu_nanoseconds,
+        cpu_user_nanoseconds: sum(one.cpu_user_nanoseconds, next.cpu_user_nanoseconds),
+        cpu_system_nanoseconds: sum(one.cpu_system_nanoseconds, next.cpu_system_nanoseconds),
+        memory_working_set_start_bytes: one.memory_working_set_start_bytes,
+        throttled_periods: sum(one.throttled_periods, next.throttled_periods),
+        throttled_nanoseconds: sum(one.throttled_nanoseconds, next.throttled_nanoseconds),
+        pause: both(one.pause.as_ref(), next.pause.as_ref(), pause),
+        processes: both(one.processes.as_ref(), next.processes.as_ref(), processes),
+        pressure: both(one.pressure.as_ref(), next.pressure.as_ref(), pressure),
+        outside: both(one.outside.as_ref(), next.outside.as_ref(), outside),
+        ..next.clone()
+    }
+}
+
+fn pause(one: &Pause, next: &Pause) -> Pause {
+    Pause {
+        cpu_nanoseconds: one.cpu_nanoseconds + next.cpu_nanoseconds,
+        ..*next
+    }
+}
+
+fn processes(one: &Processes, next: &Processes) -> Processes {
+    let switches = |one: &Switches, next: &Switches| Switches {
+        voluntary: one.voluntary + next.voluntary,
+        involuntary: one.involuntary + next.involuntary,
+        threads_ended: one.threads_ended + next.threads_ended,
+    };
+    Processes {
+        switches: both(one.switches.as_ref(), next.switches.as_ref(), switches),
+        ..*next
+    }
+}
+
+fn pressure(one: &Pressure, next: &Pressure) -> Pressure {
+    Pressure {
+        cpu_nanoseconds: sum(one.cpu_nanoseconds, next.cpu_nanoseconds),
+        memory_nanoseconds: sum(one.memory_nanoseconds, next.memory_nanoseconds),
+        io_nanoseconds: sum(one.io_nanoseconds, next.io_nanoseconds),
+    }
+}
+
+fn outside(one: &Outside, next: &Outside) -> Outside {
+    Outside {
+        cpu_nanoseconds: one.cpu_nanoseconds + next.cpu_nanoseconds,
+        ..*next
+    }
+}
+
+fn node(one: &NodeCpu, next: &NodeCpu) -> NodeCpu {
+    NodeCpu {
+        busy_nanoseconds: one.busy_nanoseconds + next.busy_nanoseconds,
+        interrupts_nanoseconds: sum(one.interrupts_nanoseconds, next.interrupts_nanoseconds),
+        steal_nanoseconds: one.steal_nanoseconds + next.steal_nanoseconds,
+        pressure_nanoseconds: sum(one.pressure_nanoseconds, next.pressure_nanoseconds),
+        memory_pressure_nanoseconds: sum(
+            one.memory_pressure_nanoseconds,
+            next.memory_pressure_nanoseconds,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn part(requests: u64, cpu_nanoseconds: u64, late: u64) -> Part {
+        let json = json!({"RetCodes": {"200": requests}, "Sizes": {"Count": requests}});
+        let run = Run {
+            version: String::new(),
+            start_unix_nanoseconds: 0,
+            duration: Duration::from_secs(1),
+            requests,
+            expected: requests,
+            seen: None,
+            json,
+        };
+        let timed = TimedWindow {
+            duration_nanoseconds: 1_000_000_000,
+            subject: Some(Meter {
+                cpu_nanoseconds,
+                memory_bytes: cpu_nanoseconds,
+                memory_working_set_start_bytes: Some(requests),
+                cpu_user_nanoseconds: Some(1),
+                ..Meter::default()
+            }),
+            generator_cpu_nanoseconds: Some(5),
+            ..TimedWindow::default()
+        };
+        Part::new(run, timed, Duration::from_millis(late))
+    }
+
+    #[test]
+    fn what_is_counted_is_added_and_what_is_held_is_of_the_last_part() {
+        let (run, timed) = part(10, 3, 0).then(part(20, 4, 0)).window();
+        assert_eq!((run.requests, run.duration), (30, Duration::from_secs(2)));
+        assert_eq!(timed.duration_nanoseconds, 2_000_000_000);
+        assert_eq!(timed.generator_cpu_nanoseconds, Some(10));
+        assert_eq!(timed.upstream_cpu_nanoseconds, None, "in neither");
+        let subject = timed.subject.unwrap();
+        assert_eq!((subject.cpu_nanoseconds, subject.memory_bytes), (7, 4));
+        assert_eq!(subject.memory_working_set_start_bytes, Some(10));
+        assert_eq!(subject.cpu_user_nanoseconds, Some(2));
+        assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
+    }
+
+    #[test]
+    fn readings_that_are_late_in_the_whole_window_cost_its_resources() {
+        let resources = |first, second| {
+            let (_, timed) = part(1, 1, first).then(part(1, 1, second)).window();
+            timed.subject.is_some()
+        };
+        assert!(resources(0, 30), "late for its part, and not for both");
+        assert!(!resources(20, 30));
+    }
+}
