@@ -3,6 +3,7 @@
 
 use gateway_http::{Failed, Invalid, PROFILE, Settings, Transform, sha256_chain};
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use crate::account::Account;
 use crate::child;
@@ -10,6 +11,7 @@ use crate::child;
 /// The options, for `--help`.
 pub const HELP: &str = "\
   --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
+  --extra-seconds N          the work besides ends so long after the first answer: a self-test of slow starts (0: never)
   --ballast-mib N            memory that is held besides: a self-test of memory (0)
   --child-iterations N       SHA-256 per answer in a process of its own: a self-test of short lives (0)
   --account yes|no           print the CPU time used so far, up to a hundred times a second (no)
@@ -17,6 +19,8 @@ pub const HELP: &str = "\
 
 /// Most extra work: that of the largest `/compute`.
 const MAX_ITERATIONS: u32 = 5_000_000;
+/// Longest extra work, in seconds.
+const MAX_SECONDS: u64 = 600;
 /// Most ballast, in MiB.
 const MAX_BALLAST: usize = 1024;
 
@@ -24,6 +28,9 @@ const MAX_BALLAST: usize = 1024;
 #[derive(Debug, Default)]
 pub struct Handicap {
     iterations: u32,
+    /// For how long there is extra work; without, for ever.
+    lasts: Option<Duration>,
+    first: Option<Instant>,
     ballast: Vec<u8>,
     child_iterations: u32,
     account: Option<Account>,
@@ -35,6 +42,10 @@ impl Handicap {
         let number = |value: &str| value.parse().ok().filter(|n| *n <= MAX_ITERATIONS);
         let wanted = "a number from 0 to 5000000";
         let iterations = settings.take_parsed("extra-iterations", 0, wanted, number)?;
+        let seconds =
+            settings.take_parsed("extra-seconds", 0, "a number from 0 to 600", |value| {
+                value.parse().ok().filter(|n| *n <= MAX_SECONDS)
+            })?;
         let child_iterations = settings.take_parsed("child-iterations", 0, wanted, number)?;
         let account = settings.take_parsed("account", None, "yes or no", |value| match value {
             "yes" => Some(Some(Account::default())),
@@ -49,6 +60,8 @@ impl Handicap {
         let ballast = vec![1; mebibytes << 20];
         Ok(Self {
             iterations,
+            lasts: (seconds > 0).then(|| Duration::from_secs(seconds)),
+            first: None,
             ballast,
             child_iterations,
             account,
@@ -58,7 +71,9 @@ impl Handicap {
 
 impl Transform for Handicap {
     fn apply(&mut self, _body: &mut Vec<u8>) -> Result<(), Failed> {
-        if self.iterations > 0 {
+        let first = *self.first.get_or_insert_with(Instant::now);
+        let is_over = self.lasts.is_some_and(|lasts| first.elapsed() > lasts);
+        if self.iterations > 0 && !is_over {
             black_box(sha256_chain(black_box(self.iterations)));
         }
         if self.child_iterations > 0 {
@@ -73,6 +88,8 @@ impl Transform for Handicap {
     fn describe(&self) -> String {
         let Self {
             iterations,
+            lasts: _,
+            first: _,
             ballast,
             child_iterations,
             account: _,

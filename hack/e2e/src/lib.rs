@@ -24,6 +24,7 @@ pub mod runtime_class;
 pub mod selftest;
 pub mod tenant;
 pub mod wasm_image;
+pub mod windows;
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wasmbench_core::wire::document::LoadDocument;
+use wasmbench_core::wire::document::{LoadDocument, TimedWindow, Warmup};
 use wasmbench_core::wire::request::REQUEST_ENV;
 use wasmbench_results::fortio::{self, Load};
 
@@ -99,6 +99,18 @@ impl Gateway {
         Self::wait(command, port, Some(folder))
     }
 
+    /// CPU time of its process so far, to a hundredth of a second.
+    fn cpu_seconds(&self) -> f64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.expect("it runs");
+        // The name before may hold anything, and ends with the last parenthesis.
+        let fields = stat.rsplit(')').next().expect("fields");
+        let ticks = fields.split_ascii_whitespace().skip(11).take(2);
+        ticks
+            .map(|ticks| ticks.parse::<f64>().expect("ticks") / 100.0)
+            .sum()
+    }
+
     fn listening(mut command: Command, port: u16, folder: Option<TempDir>) -> Self {
         command.arg(format!("--listen=127.0.0.1:{port}"));
         Self::wait(command, port, folder)
@@ -166,10 +178,21 @@ impl Task<'_> {
 
     /// Our pipeline: what the report would be computed from.
     pub fn by_probe(&self, gateway: &Gateway) -> Load {
-        self.probe_with(gateway, &program("WASMBENCH_FORTIO"))
+        let timed = self.probe_with(gateway, &program("WASMBENCH_FORTIO")).1;
+        load_of(&timed)
     }
 
-    fn probe_with(&self, gateway: &Gateway, fortio: &Path) -> Load {
+    /// CPU time of the gateway for each request of a load, its warm-up included, in microseconds.
+    pub fn cpu_per_request(&self, gateway: &Gateway) -> f64 {
+        let before = gateway.cpu_seconds();
+        let (warmup, timed) = self.probe_with(gateway, &program("WASMBENCH_FORTIO"));
+        let used = gateway.cpu_seconds() - before;
+        let load = load_of(&timed);
+        assert_eq!(load.failed, 0, "an answer that fails is a cheap one");
+        used * 1e6 / (warmup.requests + load.succeeded) as f64
+    }
+
+    fn probe_with(&self, gateway: &Gateway, fortio: &Path) -> (Warmup, TimedWindow) {
         let output = command_on(self.generator_cpu, &program("WASMBENCH_PROBE"))
             .arg("load")
             .env("WASMBENCH_FORTIO", fortio)
@@ -181,14 +204,14 @@ impl Task<'_> {
         let document: LoadDocument = serde_json::from_str(line)
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
         assert_eq!(document.failure, None);
-        let timed = document.timed.expect("a timed window");
-        fortio::parse(&timed.fortio, 200).expect("fortio's result")
+        let warmup = document.warmup.expect("a warm-up");
+        (warmup, document.timed.expect("a timed window"))
     }
 
     /// Our pipeline, and beside it the latency of every request of the timed window in
     /// microseconds, in ascending order: fortio writes each into its access log.
     pub fn by_probe_with_log(&self, gateway: &Gateway, folder: &Path) -> (Load, Vec<f64>) {
-        // The probe starts fortio several times; the last run is the timed window.
+        // The probe starts fortio several times; the last runs are the timed window.
         let script = format!(
             "#!/bin/sh\n[ \"$1\" = load ] || exec {fortio} \"$@\"\nshift\n\
              exec {fortio} load -access-log-file {folder}/$(date +%s%N).log \"$@\"\n",
@@ -198,14 +221,18 @@ impl Task<'_> {
         let wrapper = folder.join("fortio");
         fs::write(&wrapper, script).expect("written");
         fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("set");
-        let load = self.probe_with(gateway, &wrapper);
+        let (_, timed) = self.probe_with(gateway, &wrapper);
         let entries = fs::read_dir(folder).expect("listed").flatten();
         let logs = entries.map(|entry| entry.path());
-        let last = logs
+        let mut logs: Vec<PathBuf> = logs
             .filter(|path| path.extension().is_some_and(|end| end == "log"))
-            .max()
-            .expect("an access log");
-        (load, latencies(&fs::read_to_string(last).expect("read")))
+            .collect();
+        logs.sort();
+        let of_window = logs.split_off(logs.len() - timed.further.len() - 1);
+        let of_window = of_window
+            .iter()
+            .map(|log| fs::read_to_string(log).expect("read"));
+        (load_of(&timed), latencies(&of_window.collect::<String>()))
     }
 
     /// Requests per second that wrk finds.
@@ -222,6 +249,10 @@ impl Task<'_> {
         rate.and_then(|rate| rate.trim().parse().ok())
             .unwrap_or_else(|| panic!("wrk gives no rate:\n{text}"))
     }
+}
+
+fn load_of(timed: &TimedWindow) -> Load {
+    fortio::of_window(timed, 200).expect("fortio's result").0
 }
 
 /// Microseconds of each request of an access log, in ascending order.

@@ -29,6 +29,8 @@ pub struct Row<'a> {
     pub published: Value,
     /// What was measured.
     pub measured: Value,
+    /// Of throughput, the same for requests per core of the subject's CPU time, of which the load generator has no part.
+    pub per_core: Value,
     /// Numbers of the reasons for the difference; empty where there is none to explain.
     pub why: Vec<usize>,
 }
@@ -73,9 +75,11 @@ impl Row<'_> {
 pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>> {
     let mut rows = vec![];
     for table in &study.tables {
-        let values = Values::of(table, measured);
+        let values = Values::of(table, table.figure, measured);
+        let is_rate = table.figure == Figure::Throughput;
+        let cpu = is_rate.then(|| Values::of(table, Figure::CpuPerRequest, measured));
         for point in shown(table, &values) {
-            rows.extend(of_point(study, table, point, &values));
+            rows.extend(of_point(study, table, point, (&values, cpu.as_ref())));
         }
     }
     rows
@@ -96,11 +100,11 @@ fn of_point<'a>(
     study: &'a Study,
     table: &'a Table,
     point: &'a Point,
-    values: &Values<'a>,
+    (values, cpu): (&Values<'a>, Option<&Values<'a>>),
 ) -> Vec<Row<'a>> {
     let base = study.here(table, &table.base);
     let base = base.iter().find(|name| values.is_measured(name));
-    let row = |here, there: Option<&'a str>, published, measured| Row {
+    let row = |here: Option<&'a str>, there: Option<&'a str>, published, measured| Row {
         figure: table.figure,
         workload: &table.workload,
         at: point.at,
@@ -108,6 +112,17 @@ fn of_point<'a>(
         there,
         published,
         measured,
+        per_core: match (here, base, cpu) {
+            (Some(here), Some(base), Some(cpu)) if here == base => {
+                Value::Base(cpu.per_core(here, point.at))
+            }
+            // The less CPU time, the more requests.
+            (Some(here), Some(base), Some(cpu)) => {
+                let ratio = cpu.ratio(base, here, point.at);
+                ratio.map_or(Value::None, Value::Ratio)
+            }
+            _ => Value::None,
+        },
         why: vec![],
     };
     let measured = |variant: &str| base.and_then(|base| values.ratio(variant, base, point.at));
@@ -187,18 +202,15 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn of(table: &Table, measured: Option<&'a Measured>) -> Self {
+    fn of(table: &Table, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
         let points = measured.iter().flat_map(|measured| &measured.points);
-        let points = points.filter(|p| p.figure == table.figure && p.workload == table.workload);
+        let points = points.filter(|p| p.figure == figure && p.workload == table.workload);
         for point in points {
             let variant = by_variant.entry(point.variant.as_str()).or_default();
             variant.insert(point.at, &point.values);
         }
-        Self {
-            figure: table.figure,
-            by_variant,
-        }
+        Self { figure, by_variant }
     }
 
     fn variants(&self) -> impl Iterator<Item = &'a str> {
@@ -238,10 +250,20 @@ impl<'a> Values<'a> {
 
     /// The middle of the values of `variant` at a point, for people.
     fn shown(&self, variant: &str, at: Option<u32>) -> String {
-        let values = at.and_then(|at| self.by_variant.get(variant)?.get(&at).copied());
-        let values = values.into_iter().flat_map(BTreeMap::values).copied();
-        let median = wasmbench_results::statistics::median(values);
+        let median = self.median(variant, at);
         median.map_or_else(|| "1".into(), |median| self.figure.shown(median))
+    }
+
+    /// Requests per second of one core, of CPU time per request.
+    fn per_core(&self, variant: &str, at: Option<u32>) -> String {
+        let median = self.median(variant, at);
+        let shown = |microseconds: f64| Figure::Throughput.shown(1e6 / microseconds);
+        median.map_or_else(|| "1".into(), shown)
+    }
+
+    fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
+        let values = self.by_variant.get(variant)?.get(&at?)?;
+        wasmbench_results::statistics::median(values.values().copied())
     }
 }
 

@@ -9,8 +9,8 @@ use wasmbench_api::run::TWIN;
 use wasmbench_results::Summary;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
-use wasmbench_results::compare::pooled;
 use wasmbench_results::measure::Sweep;
+use wasmbench_results::ratios::pooled;
 
 use crate::figure::Figure;
 

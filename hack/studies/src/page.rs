@@ -35,6 +35,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
 | HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which few blocks leave *wide*: more than a factor of 10, and then not shown. `-`: not measured; the manifest or the list below the table says why |
+| PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). The load generator has most of the CPUs that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
 

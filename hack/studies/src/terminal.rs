@@ -72,6 +72,7 @@ pub fn table(rows: &[Row<'_>]) -> Table {
         ("IN THE DOCUMENT", Align::Left),
         ("PUBLISHED", Align::Right),
         ("HERE (95 %)", Align::Right),
+        ("PER CORE", Align::Right),
         ("HERE/PUBL.", Align::Right),
         ("WHY", Align::Left),
     ]);
@@ -81,7 +82,7 @@ pub fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-fn cells(row: &Row<'_>) -> [String; 9] {
+fn cells(row: &Row<'_>) -> [String; 10] {
     let why: Vec<String> = row.why.iter().map(ToString::to_string).collect();
     [
         row.figure.noun().to_owned(),
@@ -91,6 +92,7 @@ fn cells(row: &Row<'_>) -> [String; 9] {
         row.there.unwrap_or(NOTHING).to_owned(),
         value(&row.published),
         value(&row.measured),
+        value(&row.per_core),
         row.factor().map_or_else(String::new, ratio_number),
         why.join(", "),
     ]

@@ -27,12 +27,10 @@ use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
 use crate::open_loop;
+use crate::ratios::FEWEST_BLOCKS;
 use crate::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
 use crate::variant_validity::WrongEngines;
 
-/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
-/// a quarter wider than that of 5, that of 3 twice as wide.
-pub const FEWEST_BLOCKS: u32 = 5;
 /// Places that a message lists before it only counts.
 pub const MAX_PLACES: usize = 4;
 /// What to do about a noisy node.

@@ -44,6 +44,7 @@ pub mod pod_use;
 pub mod precision;
 pub mod primary;
 pub mod quality;
+pub mod ratios;
 pub mod sandbox;
 pub mod shim_use;
 pub mod statistics;

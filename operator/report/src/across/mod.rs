@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 pub use versus::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;
-use wasmbench_results::compare::minimum_effect;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
+use wasmbench_results::ratios::minimum_effect;
 use wasmbench_results::summary::{RunName, Summary};
 
 /// Name and version of the schema.

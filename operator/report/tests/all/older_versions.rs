@@ -150,3 +150,28 @@ status:
     assert!(is_finished(&run));
     validate(&run, &common::config()).expect("its reports can be computed again");
 }
+
+/// A run and two of its records, as a version stored them whose windows were one run of fortio.
+#[test]
+fn records_of_windows_in_one_run_give_the_numbers_of_then() {
+    let text = include_str!("../fixtures/records/window-in-one-run.json");
+    let stored: Value = serde_json::from_str(text).unwrap();
+    let run: BenchmarkRun = serde_json::from_value(stored["run"].clone()).unwrap();
+    let records: Vec<Record> = serde_json::from_value(stored["records"].clone()).unwrap();
+    let summary = summarize(&RunInput::new(&run, 0), &records);
+    // Requests per second, median latency, CPU time per request and memory, as its summary.json had them.
+    for (variant, expected) in [
+        ("http-old", (23_915.0, 414.8, 39.23, 5_693_440)),
+        ("http-new", (33_058.0, 274.7, 27.01, 4_706_304)),
+    ] {
+        let found = trials_of(&summary, variant).find(|trial| trial.metrics.requests > 0);
+        let metrics = &found.expect("a trial").metrics;
+        let numbers = (
+            metrics.rps.unwrap(),
+            metrics.p50.unwrap(),
+            metrics.cpu.unwrap(),
+            metrics.memory.unwrap(),
+        );
+        assert_eq!(numbers, expected, "{variant}");
+    }
+}

@@ -2,11 +2,6 @@
 //! `precision` says so. The figures of docs/methodology/statistics.md come from here and from longer
 //! runs of the same.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "a broken simulation must stop the test, and `make selftest` shows its figures"
-)]
-
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
@@ -15,7 +10,7 @@ use wasmbench_results::precision::{Ending, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{Interval, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, found};
 
 const TARGET: &str = "5%";
 const FEWEST: u32 = 8;
@@ -24,11 +19,6 @@ const MOST: u32 = 50;
 const FIRST: u32 = 5;
 /// Runs of each kind of noise; the figures of docs/methodology/statistics.md are those of 2000.
 const RUNS: u32 = 500;
-
-/// A line of `make selftest`.
-fn found(name: &str, share: f64, expected: &str) {
-    println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
-}
 
 /// Adds blocks to a run until it is precise; `after` tells the comparisons of its first blocks.
 fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {

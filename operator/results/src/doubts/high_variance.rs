@@ -5,11 +5,11 @@ use wasmbench_core::units;
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::compare::minimum_effect;
 use crate::comparison::Comparison;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
 use crate::measure::{Judged, Measured as _, Sweep};
+use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 use crate::steady::{self, Scatter};
 

@@ -1,7 +1,8 @@
 //! Comparisons that rest on fewer blocks than the run has: a number is absent in windows that are too
 //! short to read it, and trials are left out or fail.
 
-use crate::doubts::{Doubt, Evidence, FEWEST_BLOCKS, MAX_PLACES, Reason, listed};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
+use crate::ratios::FEWEST_BLOCKS;
 
 /// Comparisons with too few blocks in a run that has enough.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {

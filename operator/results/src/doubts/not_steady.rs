@@ -4,8 +4,8 @@ use wasmbench_core::units;
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::compare::minimum_effect;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed};
+use crate::ratios::minimum_effect;
 use crate::steady;
 
 /// Points whose rate has a trend.

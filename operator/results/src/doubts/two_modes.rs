@@ -3,9 +3,9 @@
 use wasmbench_api::run::TWIN;
 
 use crate::any_cell::AnyCell;
-use crate::compare::minimum_effect;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::measure::{Measured as _, Metric};
+use crate::ratios::minimum_effect;
 use crate::statistics::modes::two_modes;
 
 /// What the run decides, of variants and of the baseline. A note: an interval over both groups is wide enough, and for

@@ -6,7 +6,7 @@ use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::accounts::{self, Entry};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
-use wasmbench_e2e::runs;
+use wasmbench_e2e::{runs, windows};
 
 /// Two subjects that print their account; one starts a process for each answer.
 fn accountants(image: &str) -> String {
@@ -39,11 +39,18 @@ fn both(record: &Record, accounts: &accounts::Accounts) -> (Meter, Entry) {
     let timed = record.load().and_then(|d| d.timed.as_ref());
     let timed = timed.expect("a window");
     let meter = timed.subject.clone().expect("a meter");
-    let from = timed.start_unix_nanoseconds as f64;
-    let to = from + timed.duration_nanoseconds as f64;
     let entries = accounts.get(uid).expect("an account");
-    let own = accounts::used(entries, from, to);
-    (meter, own.expect("the account covers the window"))
+    let parts = windows::parts(timed).into_iter();
+    let of_part = |(from, to): (i128, i128)| {
+        let used = accounts::used(entries, from as f64, to as f64);
+        used.expect("the account covers the window")
+    };
+    let all = parts.map(of_part).reduce(|sum, part| Entry {
+        own: sum.own + part.own,
+        children: sum.children + part.children,
+        ..sum
+    });
+    (meter, all.expect("a run"))
 }
 
 #[tokio::test]

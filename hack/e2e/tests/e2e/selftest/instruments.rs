@@ -7,7 +7,7 @@ use wasmbench_e2e::audit::{self, Call};
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::others::{Gateway, Task, exact_quantile};
-use wasmbench_e2e::{operator_namespace, runs, selftest};
+use wasmbench_e2e::{operator_namespace, runs, selftest, windows};
 
 /// Windows of a minute in all, so that watches, which live for 200 s, end in some of them.
 const WINDOWS: &str = r"
@@ -24,8 +24,9 @@ sweeps: {throughput: {connections: [4], durationSeconds: 10, warmupSeconds: 1}}
 fn window(record: &Record) -> (i128, i128) {
     let document = record.load().expect("a document");
     let timed = document.timed.as_ref().expect("a timed window");
-    let start = i128::from(timed.start_unix_nanoseconds);
-    (start, start + i128::from(timed.duration_nanoseconds))
+    let parts = windows::parts(timed);
+    let (first, last) = (parts.first(), parts.last());
+    (first.expect("a run").0, last.expect("a run").1)
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ const WORK: u32 = 20_000;
 /// So many variants that do so much more work, in percent, beside each other.
 type Planted = [(u32, u32); 2];
 
-/// A baseline, and all variants in one run: they are corrected among themselves.
+/// A baseline, and all variants in one run: they are corrected among themselves. What is 3 % larger must matter to be found.
 fn spec(image: &str, planted: Planted) -> String {
     let mut variants = format!("- {{name: plain, container: {{image: '{image}', args: []}}}}\n");
     for (count, percent) in planted {
@@ -33,6 +33,7 @@ fn spec(image: &str, planted: Planted) -> String {
         r"
 blocks: 10
 noiseFloor: false
+minimumEffect: 1%
 variants:
 {variants}
 workloads: [{{name: compute, path: '/compute?iters={WORK}', expect: {{sameAcrossVariants: true}}}}]
@@ -91,18 +92,17 @@ async fn of_twenty_planted_tenths_nearly_all_are_found() {
         ] {
             runs::create(&client, &namespace, name, &spec(&image, planted)).await;
             runs::finished(&client, &namespace, name, 3000).await;
-            all.extend(said(&namespace, name).await);
-        }
-        for one in &all {
-            let Said {
-                percent,
-                ratio,
-                verdict,
-                smallest_found,
-            } = one;
-            println!(
-                "  {percent:>2} % more: {ratio:.3}x, {verdict}, smallest found {smallest_found:.3}x"
-            );
+            let found = said(&namespace, name).await;
+            for one in &found {
+                let Said {
+                    percent,
+                    ratio,
+                    verdict,
+                    smallest_found,
+                } = one;
+                println!("  {percent:>2} % more: {ratio:.3}x, {verdict}, smallest found {smallest_found:.3}x");
+            }
+            all.extend(found);
         }
         let (tenths, of_tenths) = count(&all, 10, &["Larger"]);
         let figure = format!("{tenths} of {of_tenths}");

@@ -6,4 +6,5 @@ mod instruments;
 mod many;
 mod noise_steps;
 mod planted;
+mod slow_start;
 mod start_delay;

@@ -248,3 +248,18 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
         trials,
     }
 }
+
+/// A line of `make selftest`.
+#[expect(clippy::print_stdout, reason = "`make selftest` shows the figures")]
+pub fn found(name: &str, share: f64, expected: &str) {
+    println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
+}
+
+/// Share of runs for which `says` holds of the comparisons.
+pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool) -> f64 {
+    let mut chance = Chance::new(7);
+    let count = (0..runs)
+        .filter(|_| says(&run.comparisons(&mut chance)))
+        .count();
+    count as f64 / f64::from(runs)
+}

@@ -1,0 +1,20 @@
+//! When the runs of fortio of a timed window were.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use wasmbench_core::wire::document::TimedWindow;
+
+/// Start and end of each run, in nanoseconds since the Unix epoch.
+pub fn parts(timed: &TimedWindow) -> Vec<(i128, i128)> {
+    let runs = [&timed.fortio].into_iter().chain(&timed.further);
+    let part = |fortio: &Value| {
+        let start = fortio["StartTime"].as_str().expect("a start");
+        let start: Timestamp = start.parse().expect("a time");
+        let length = fortio["ActualDuration"].as_i64().expect("a length");
+        (
+            start.as_nanosecond(),
+            start.as_nanosecond() + i128::from(length),
+        )
+    };
+    runs.map(part).collect()
+}

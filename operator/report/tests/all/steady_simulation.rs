@@ -1,0 +1,70 @@
+//! Are windows that begin slowly told from windows that only scatter?
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
+)]
+
+use wasmbench_results::steady::{moves, trend};
+use wasmbench_results::trial::{Metrics, Trial, TrialState};
+
+use crate::synthetic::Chance;
+
+const RUNS: u32 = 2000;
+const BLOCKS: u32 = 10;
+/// The smallest difference that matters, as a logarithm.
+const EFFECT: f64 = 0.048_8;
+
+/// A trial of four parts: its pod is off by 4 %, each part by 3 %.
+fn trial(block: u32, shape: [f64; 4], chance: &mut Chance) -> Trial {
+    let pod = 0.04 * chance.normal();
+    let rate = |part: f64| part * libm::exp(pod + 0.03 * chance.normal());
+    Trial {
+        block,
+        position: block,
+        state: TrialState::Valid,
+        reason: None,
+        metrics: Metrics {
+            rates: shape.map(rate).to_vec(),
+            ..Metrics::default()
+        },
+    }
+}
+
+/// In how many of 100 runs windows of this shape are called unsteady.
+fn told(shape: [f64; 4]) -> f64 {
+    let mut chance = Chance::new(71);
+    let mut is_told = || {
+        let trials: Vec<Trial> = (1..=BLOCKS).map(|b| trial(b, shape, &mut chance)).collect();
+        moves(&trend(&trials).expect("a trend"), EFFECT)
+    };
+    let told: u32 = (0..RUNS).map(|_| u32::from(is_told())).sum();
+    100.0 * f64::from(told) / f64::from(RUNS)
+}
+
+#[test]
+fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
+    // The second: half of what matters, which is the limit.
+    let limit = libm::exp(-EFFECT / 2.0);
+    for (shape, at_most) in [([1.0; 4], 1.0), ([limit, limit, 1.0, 1.0], 4.0)] {
+        let told = told(shape);
+        println!(
+            "selftest: windows of rates {shape:.3?} called unsteady: {told:.1} % (at most {at_most} %)"
+        );
+        assert!(told <= at_most, "{shape:?}: {told}");
+    }
+}
+
+#[test]
+fn a_start_that_is_a_third_slower_is_told_in_nearly_all_runs() {
+    let slow = 1.0 / 1.3;
+    // The mean of the window is 6 and 12 % too low.
+    for shape in [[slow, 1.0, 1.0, 1.0], [slow, slow, 1.0, 1.0]] {
+        let bias = 100.0 * (1.0 - shape.iter().sum::<f64>() / 4.0);
+        let told = told(shape);
+        println!(
+            "selftest: windows off by {bias:.1} % called unsteady: {told:.1} % (at least 99 %)"
+        );
+        assert!(told >= 99.0, "{shape:?}: {told}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks, at which points, and what
+//! speaks against each.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
+use wasmbench_core::wire::record::Point;
+
+use crate::all_cells::Cells;
+use crate::any_cell::AnyCell;
+use crate::curve::knee;
+use crate::doubt::Reason;
+use crate::measure::{Judged, Measured as _, Metric, Unit};
+use crate::primary::Place;
+use crate::statistics::ratio::paired_differences;
+use crate::statistics::{Interval, paired_ratios};
+
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
+/// a quarter wider than that of 5, that of 3 twice as wide.
+pub const FEWEST_BLOCKS: u32 = 5;
+
+/// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
+/// the inverse of a ratio gets the same verdict.
+pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
+    // validate refuses what is no share; a difference of any size matters then.
+    libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
+}
+
+/// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of the share that
+/// succeeds it is a tenth of what may fail: whoever bears one request in a hundred looks at one in a thousand.
+fn smallest_difference(
+    spec: &BenchmarkRunSpec,
+    workload: &Workload,
+    metric: Metric,
+) -> Option<f64> {
+    let smallest = spec.minimum_difference.unwrap_or_default();
+    match (metric.measure().judged, metric.measure().unit) {
+        (Judged::Ratio, _) | (_, Unit::PerSecond) => None,
+        (_, Unit::Share) => Some(workload.max_error_share()? / 10.0),
+        (_, Unit::Microseconds) => Some(f64::from(smallest.start_milliseconds) * 1e3),
+        (_, Unit::Bytes) => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
+    }
+}
+
+/// A ratio that has no verdict yet.
+pub struct Ratio<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// Where.
+    pub point: Point,
+    /// What.
+    pub metric: Metric,
+    /// The ratio of each block.
+    pub per_block: Vec<f64>,
+    /// What they come to.
+    pub interval: Interval,
+    /// The difference, of what is judged by it, with the smallest one that matters.
+    pub difference: Option<(Interval, f64)>,
+    /// What speaks against it.
+    pub untrusted: Vec<Reason>,
+}
+
+impl Ratio<'_> {
+    /// What it is a ratio of, and where.
+    pub fn place(&self) -> Place<'_> {
+        (self.variant, self.workload, self.point, self.metric)
+    }
+
+    /// Blocks in which both were measured.
+    pub fn blocks(&self) -> u32 {
+        u32::try_from(self.per_block.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The numbers of one measure of one cell, by block.
+struct Series<'a> {
+    cell: &'a dyn AnyCell,
+    metric: Metric,
+    by_block: BTreeMap<u32, f64>,
+}
+
+impl Series<'_> {
+    fn is_same_point(&self, other: &Self) -> bool {
+        self.metric == other.metric
+            && self.cell.point() == other.cell.point()
+            && self.cell.workload() == other.cell.workload()
+    }
+}
+
+/// All ratios of a run: by workload, then variant, then measure.
+pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> Vec<Ratio<'a>> {
+    let of_cell = |cell: &'a dyn AnyCell| {
+        let series = cell.series().into_iter();
+        series.map(move |(metric, by_block)| Series {
+            cell,
+            metric,
+            by_block,
+        })
+    };
+    let ranked = cells.all().filter(|cell| cell.is_ranked());
+    let all: Vec<Series<'_>> = ranked.flat_map(of_cell).collect();
+    let (bases, others): (Vec<Series<'_>>, Vec<Series<'_>>) = all
+        .into_iter()
+        .partition(|series| series.cell.variant() == baseline);
+    let base_of = |one: &Series<'_>| {
+        let base = bases.iter().find(|base| base.is_same_point(one))?;
+        let is_twin =
+            |other: &&Series<'_>| other.cell.variant() == TWIN && other.is_same_point(one);
+        let twin = others.iter().find(is_twin);
+        let twin = twin.filter(|_| one.cell.variant() != TWIN);
+        let both = [Some(base), twin].into_iter().flatten();
+        let cells: Vec<&dyn AnyCell> = both.map(|series| series.cell).collect();
+        let numbers = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
+        Some((numbers, cells))
+    };
+    let mut found = vec![];
+    for workload in &spec.workloads {
+        let knee = knee(&cells.loads, baseline, &workload.name).map(AnyCell::point);
+        for variant in &spec.variants {
+            let mut of_both: Vec<Ratio<'_>> = others
+                .iter()
+                .filter(|one| one.cell.variant() == variant.name)
+                .filter(|one| one.cell.workload() == workload.name)
+                .filter(|one| is_compared(spec, one.metric, one.cell.point(), knee))
+                .filter_map(|one| {
+                    let (base, cells) = base_of(one)?;
+                    ratio((spec, workload), one, &base, &cells)
+                })
+                .collect();
+            of_both.sort_by_key(|ratio| (ratio.metric, ratio.point));
+            found.extend(of_both);
+        }
+    }
+    found
+}
+
+/// The baseline's number of each block: with the twin's it is the geometric mean of both, which scatters less. A twin
+/// is a second trial of the same thing, and what it tells about the node it tells best in the ratios.
+pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> BTreeMap<u32, f64> {
+    let of_block = |(block, own): (&u32, &f64)| {
+        let twin = twin.and_then(|twin| twin.get(block));
+        (*block, twin.map_or(*own, |twin| (own * twin).sqrt()))
+    };
+    base.iter().map(of_block).collect()
+}
+
+fn ratio<'a>(
+    (spec, workload): (&BenchmarkRunSpec, &Workload),
+    one: &Series<'a>,
+    base: &BTreeMap<u32, f64>,
+    base_cells: &[&dyn AnyCell],
+) -> Option<Ratio<'a>> {
+    let smallest = smallest_difference(spec, workload, one.metric);
+    let effect = minimum_effect(spec);
+    let per_block = paired_ratios(&one.by_block, base);
+    let cells = || base_cells.iter().copied().chain([one.cell]);
+    let against = [
+        (
+            Reason::TrialsFailed,
+            cells().any(AnyCell::is_partly_measured),
+        ),
+        (
+            Reason::TooFewBlocks,
+            per_block.len() < FEWEST_BLOCKS as usize,
+        ),
+        (Reason::NodeNoisy, cells().any(AnyCell::is_noisy)),
+        (Reason::NoiseUnknown, cells().any(AnyCell::is_noise_unknown)),
+        (
+            Reason::NotSteady,
+            cells().any(|cell| cell.is_unsteady(effect)),
+        ),
+    ];
+    let against = against.into_iter().filter(|(_, is_so)| *is_so);
+    Some(Ratio {
+        untrusted: against.map(|(reason, _)| reason).collect(),
+        variant: one.cell.variant(),
+        workload: one.cell.workload(),
+        point: one.cell.point(),
+        metric: one.metric,
+        interval: Interval::of(&per_block)?,
+        difference: smallest.and_then(|smallest| {
+            let differences = paired_differences(&one.by_block, base);
+            Some((Interval::of_differences(&differences)?, smallest))
+        }),
+        per_block,
+    })
+}
+
+/// Whether a measure is compared at a point. `knee` is that of the baseline.
+fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Option<Point>) -> bool {
+    match metric {
+        Metric::ThroughputRps => Some(point) == knee,
+        // No throughput point of the baseline is valid: its warm point must not stand in for it.
+        Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded
+            if spec.sweeps.throughput.is_some() =>
+        {
+            Some(point) == knee
+        }
+        Metric::CpuPerRequest
+        | Metric::Memory
+        | Metric::Succeeded
+        | Metric::WarmP50
+        | Metric::ColdStartListening
+        | Metric::ColdStartAnswer
+        | Metric::OpenLoopP50
+        | Metric::OpenLoopP99
+        | Metric::MemoryPerInstance => true,
+    }
+}
