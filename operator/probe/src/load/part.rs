@@ -45,6 +45,10 @@ impl Part {
             mut timed,
             late,
         } = self;
+        run.seen = match (run.seen, next.run.seen) {
+            (Some(one), Some(other)) => Some(one.mean(run.requests, other, next.run.requests)),
+            (one, other) => one.or(other),
+        };
         run.duration += next.run.duration;
         run.requests += next.run.requests;
         run.expected += next.run.expected;
@@ -168,6 +172,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::buckets::Seen;
 
     fn part(requests: u64, cpu_nanoseconds: u64, late: u64) -> Part {
         let json = json!({"RetCodes": {"200": requests}, "Sizes": {"Count": requests}});
@@ -207,6 +212,22 @@ mod tests {
         assert_eq!(subject.memory_working_set_start_bytes, Some(10));
         assert_eq!(subject.cpu_user_nanoseconds, Some(2));
         assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
+    }
+
+    #[test]
+    fn buckets_are_judged_by_the_latencies_of_all_parts() {
+        let seen = |p50| Seen {
+            p50,
+            p99: 1.0,
+            p999: 2.0,
+        };
+        let of = |requests, p50| {
+            let mut part = part(requests, 1, 0);
+            part.run.seen = Some(seen(p50));
+            part
+        };
+        let (run, _) = of(10, 60.0).then(of(30, 20.0)).then(part(5, 1, 0)).window();
+        assert_eq!(run.seen, Some(seen(30.0)));
     }
 
     #[test]
