@@ -6,7 +6,6 @@ use wasmbench_core::wire::document::TimedWindow;
 
 /// Start and end of each run, in nanoseconds since the Unix epoch.
 pub fn parts(timed: &TimedWindow) -> Vec<(i128, i128)> {
-    let runs = [&timed.fortio].into_iter().chain(&timed.further);
     let part = |fortio: &Value| {
         let start = fortio["StartTime"].as_str().expect("a start");
         let start: Timestamp = start.parse().expect("a time");
@@ -16,5 +15,5 @@ pub fn parts(timed: &TimedWindow) -> Vec<(i128, i128)> {
             start.as_nanosecond() + i128::from(length),
         )
     };
-    runs.map(part).collect()
+    timed.runs().map(part).collect()
 }

@@ -54,8 +54,7 @@ pub const MINIMUM_EFFECT_RULE: &str =
 pub const MINIMUM_EFFECT_MESSAGE: &str = "minimumEffect must be a percentage from 0.1% to 50% with \
     at most one digit behind the point, such as 5% or 2.5%";
 
-pub const ERROR_SHARE_RULE: &str =
-    "self.matches('^(0[.][0-9]{0,2}[1-9]|([1-9]|[1-4][0-9])([.][0-9]{1,2})?|50)%$')";
+pub const ERROR_SHARE_RULE: &str = "self.matches('^(0[.]([1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9])|([1-9]|[1-4][0-9])([.][0-9]{1,3})?|50)%$')";
 pub const ERROR_SHARE_MESSAGE: &str = "maxErrorShare must be a percentage from 0.001% to 50% with at most three digits behind the \
     point, such as 0.1%; leave it out where no request may fail";
 
@@ -162,10 +161,10 @@ pub fn primary_rule() -> String {
 }
 pub const SUCCEEDED_MESSAGE: &str = "where no request may fail, there is nothing to compare in the share that succeeded: give a workload \
     maxErrorShare, or remove succeeded from expectations and primaryMeasures";
-/// A share of failures is compared where it may be more than none.
-pub const SUCCEEDED_RULE: &str = "self.workloads.exists(w, has(w.maxErrorShare)) || \
-    ((!has(self.primaryMeasures) || !('succeeded' in self.primaryMeasures)) && \
-     (!has(self.expectations) || self.expectations.all(e, e.metric != 'succeeded')))";
+pub const SUCCEEDED_RULE: &str = "(!has(self.primaryMeasures) || !('succeeded' in self.primaryMeasures) || \
+     self.workloads.exists(w, has(w.maxErrorShare))) && \
+    (!has(self.expectations) || self.expectations.all(e, e.metric != 'succeeded' || \
+     self.workloads.exists(w, w.name == e.workload && has(w.maxErrorShare))))";
 pub const EXPECTED_BLOCKS_RULE: &str = "!has(self.expectations) || self.expectations.size() == 0 || self.blocks > 1 || has(self.precision)";
 pub const EXPECTED_BLOCKS_MESSAGE: &str = "one block has no interval, which an expectation is decided \
     from: set blocks to 2 or more (5 for an interval that says something), or remove the expectations";

@@ -63,20 +63,20 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share of 1 in percent, with as many digits as tell it from all and none: `99.98 %`, `0.012 %`.
+/// A share of 1 as a number of percent, with as many digits as tell it from all and none: `99.980`, `0.012`.
 pub fn exact_percent(share: f64) -> String {
     let percent = share * 100.0;
     let rest = round_significant(percent.min(100.0 - percent).abs(), 2);
     if rest == 0.0 || rest >= 10.0 {
-        return format!("{percent:.0} %");
+        return format!("{percent:.0}");
     }
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "between 0 and 9"
     )]
-    let digits = (1.0 - rest.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{percent:.digits$} %")
+    let digits = (1.0 - libm::log10(rest).floor()).clamp(0.0, 9.0) as usize;
+    format!("{percent:.digits$}")
 }
 
 /// How far a factor is above 1: `4.2 %` for 1.042.
@@ -166,7 +166,7 @@ mod tests {
         let shown: Vec<String> = [0.0, 0.000_12, 0.5, 0.999_8, 0.975, 1.0]
             .map(exact_percent)
             .into();
-        let expected = ["0 %", "0.012 %", "50 %", "99.980 %", "97.5 %", "100 %"];
+        let expected = ["0", "0.012", "50", "99.980", "97.5", "100"];
         assert_eq!(shown, expected);
     }
 

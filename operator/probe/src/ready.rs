@@ -143,23 +143,19 @@ impl Question<'_> {
     }
 }
 
-/// Answers with another status, one after the other, that are no chance.
-const FAILURES: u32 = 2;
-
 impl Question<'_> {
     /// Asks until there is any complete answer: the one after a load. The backlog of the load may
-    /// have to be worked off first, so the first attempts may fail. One with another status is asked for again: single
-    /// failures are counted in the load.
-    pub fn ask_again(&self, patience: Duration) -> Result<Judged, String> {
-        let (began, mut failures) = (Instant::now(), 0);
+    /// have to be worked off first, so the first attempts may fail. So many answers with another status are no answer yet.
+    pub fn ask_again(&self, patience: Duration, mut failures: u32) -> Result<Judged, String> {
+        let began = Instant::now();
         loop {
             let (why, patience) = match http::get(self.target) {
                 Ok(response) => {
                     let judged = answer::judge(&response, self.expect, self.variant_prefix);
-                    if judged.answer.status == self.expect.status || failures == FAILURES {
+                    if judged.answer.status == self.expect.status || failures == 0 {
                         return Ok(judged);
                     }
-                    failures += 1;
+                    failures -= 1;
                     continue;
                 }
                 Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {

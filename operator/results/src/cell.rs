@@ -13,7 +13,7 @@ use crate::noisy::are_too_many;
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
 use crate::steady;
-use crate::trial::{Trial, TrialState, carries};
+use crate::trial::{Trial, carries, valid};
 use wasmbench_core::points::measured_at;
 
 /// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
@@ -111,9 +111,7 @@ impl CellSummary {
 
     /// The trials that count and during which the node was noisy.
     pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
-        let valid = self.trials.iter();
-        let valid = valid.filter(|trial| trial.state == TrialState::Valid);
-        valid.filter(|trial| trial.metrics.noise().is_over_limit())
+        valid(&self.trials).filter(|trial| trial.metrics.noise().is_over_limit())
     }
 
     /// Whether every valid trial has the 100 requests that a p90 needs.
@@ -161,10 +159,7 @@ impl AnyCell for CellSummary {
     }
 
     fn is_noise_unknown(&self) -> bool {
-        let mut valid = self.trials.iter();
-        valid.any(|trial| {
-            trial.state == TrialState::Valid && trial.metrics.others_cpu_share.is_none()
-        })
+        valid(&self.trials).any(|trial| trial.metrics.others_cpu_share.is_none())
     }
 
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)> {
@@ -177,12 +172,9 @@ impl AnyCell for CellSummary {
             let one_in = metric.measure().one_in;
             one_in.is_none_or(|one_in| self.carries(one_in))
         };
-        let valid = || {
-            let trials = self.trials.iter();
-            trials.filter(|trial| trial.state == TrialState::Valid)
-        };
         let by_block = |metric: &Metric| {
-            let numbers = valid().filter_map(|t| Some((t.block, t.metrics.of(*metric)?)));
+            let numbers =
+                valid(&self.trials).filter_map(|t| Some((t.block, t.metrics.of(*metric)?)));
             (*metric, numbers.collect())
         };
         metrics.iter().filter(is_carried).map(by_block).collect()

@@ -15,9 +15,9 @@ use crate::grid::Recorded;
 use crate::measure::Sweep;
 use crate::observation::Observation;
 use crate::statistics::Spread;
-use crate::trial::{Metrics, Trial, TrialState, carries};
+use crate::trial::{Metrics, Trial, TrialState, carries, valid};
 use crate::variant_validity::VariantValidity;
-use crate::{ceiling, open_loop, tail};
+use crate::{ceiling, fortio, open_loop, tail};
 
 /// The generator's ceilings under the workloads of a run.
 pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
@@ -52,10 +52,7 @@ pub fn cell(
     let trials: Vec<Trial> = trials
         .map(|(block, seen)| trial_of(seen, *block, wrong, max_error_share.unwrap_or_default()))
         .collect();
-    let is_valid = |block| {
-        let mut trials = trials.iter();
-        trials.any(|trial| trial.block == block && trial.state == TrialState::Valid)
-    };
+    let is_valid = |block| valid(&trials).any(|trial| trial.block == block);
     let counts = recorded.counts(is_valid);
     let ceiling = ceilings.get(&(workload.as_str(), connections));
     let ceiling = ceiling.filter(|_| sweep == Sweep::Throughput).copied();
@@ -129,9 +126,7 @@ fn summarise(
         | Point::Density => None,
     };
     let invalid_because = invalid_because(&trials, wrong);
-    let fewest_requests = valid_trials(&trials)
-        .map(|trial| trial.metrics.requests)
-        .min();
+    let fewest_requests = valid(&trials).map(|trial| trial.metrics.requests).min();
     CellSummary {
         variant: cell.variant,
         workload: cell.workload,
@@ -142,7 +137,7 @@ fn summarise(
         invalid_because,
         counts,
         errors: trials.iter().map(|trial| trial.metrics.errors).sum(),
-        errors_by_status: errors_by_status(&trials),
+        errors_by_status: fortio::added(trials.iter().map(|t| &t.metrics.failed_by_status)),
         max_error_share: None,
         fewest_requests,
         p99_carried: fewest_requests.is_some_and(|requests| carries(requests, 100)),
@@ -167,22 +162,9 @@ fn summarise(
     }
 }
 
-fn errors_by_status(trials: &[Trial]) -> BTreeMap<i32, u64> {
-    let mut all = BTreeMap::new();
-    for (status, count) in trials.iter().flat_map(|t| &t.metrics.failed_by_status) {
-        *all.entry(*status).or_default() += count;
-    }
-    all
-}
-
-fn valid_trials(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
-    let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
-    trials.iter().filter(is_valid)
-}
-
 /// The smallest and the largest number of the valid trials.
 pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
-    let numbers = valid_trials(trials).filter_map(|trial| of(&trial.metrics));
+    let numbers = valid(trials).filter_map(|trial| of(&trial.metrics));
     numbers.fold(None, |found: Option<(f64, f64)>, number| {
         let (min, max) = found.unwrap_or((number, number));
         Some((min.min(number), max.max(number)))

@@ -87,10 +87,10 @@ pub fn doubts(evidence: &Evidence<'_>) -> Vec<Doubt> {
         littles_law::doubt(evidence),
         open_loop::doubt_late(evidence),
         delayed_ack::doubt(evidence),
-        not_steady::not_steady(evidence),
+        not_steady::doubt(evidence),
         high_variance::doubt(evidence),
         two_modes::doubt(evidence),
-        generator_share::note_on_rates(evidence),
+        generator_share::doubt(evidence),
     ];
     found.into_iter().flatten().collect()
 }

@@ -76,14 +76,10 @@ struct BucketData {
 
 /// What the runs of fortio of a window come to, and the rate of each, in successful requests per second.
 pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
-    let first = parse(&window.fortio, expected_status)?;
-    let further = window.further.iter();
-    let further: Result<Vec<Load>, Error> =
-        further.map(|json| parse(json, expected_status)).collect();
-    let all: Vec<Load> = std::iter::once(first).chain(further?).collect();
+    let all = window.runs().map(|json| parse(json, expected_status));
+    let all = all.collect::<Result<Vec<Load>, Error>>()?;
     let rates = all.iter().map(|load| load.succeeded as f64 / load.seconds);
-    let rates = rates.collect();
-    Ok((joined(&all), rates))
+    Ok((joined(&all), rates.collect()))
 }
 
 /// Several runs of fortio, one after the other, as one.
@@ -94,18 +90,23 @@ fn joined(all: &[Load]) -> Load {
         .map(|load| Some(load.connections_busy? * load.seconds));
     let busy: Option<f64> = busy.sum();
     let histograms: Vec<Histogram> = all.iter().map(|load| load.latency.clone()).collect();
-    let mut failed_by_status = BTreeMap::new();
-    for (status, count) in all.iter().flat_map(|load| &load.failed_by_status) {
-        *failed_by_status.entry(*status).or_default() += count;
-    }
     Load {
         seconds,
         succeeded: all.iter().map(|load| load.succeeded).sum(),
         failed: all.iter().map(|load| load.failed).sum(),
-        failed_by_status,
+        failed_by_status: added(all.iter().map(|load| &load.failed_by_status)),
         latency: Histogram::joined(&histograms),
         connections_busy: busy.map(|busy| busy / seconds),
     }
+}
+
+/// Counts by status, added up.
+pub fn added<'a>(all: impl Iterator<Item = &'a BTreeMap<i32, u64>>) -> BTreeMap<i32, u64> {
+    let mut sums = BTreeMap::new();
+    for (status, count) in all.flatten() {
+        *sums.entry(*status).or_default() += count;
+    }
+    sums
 }
 
 /// Reads fortio's JSON; a request succeeded when it was answered with `expected_status`.

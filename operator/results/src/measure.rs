@@ -87,11 +87,13 @@ impl Unit {
     /// A difference in this unit, for people: `+185 ms`.
     pub fn shown_difference(self, value: f64) -> String {
         let sign = if value < 0.0 { '-' } else { '+' };
-        let shown = self.shown(value.abs());
+        let size = value.abs();
         match self {
             // Of shares, percent would be taken for a part of them.
-            Self::Share => format!("{sign}{}", shown.replace('%', "points")),
-            Self::PerSecond | Self::Microseconds | Self::Bytes => format!("{sign}{shown}"),
+            Self::Share => format!("{sign}{} points", units::exact_percent(size)),
+            Self::PerSecond | Self::Microseconds | Self::Bytes => {
+                format!("{sign}{}", self.shown(size))
+            }
         }
     }
 
@@ -101,7 +103,7 @@ impl Unit {
             Self::PerSecond => format!("{}/s", units::rate(value)),
             Self::Microseconds => units::micros(value),
             Self::Bytes => units::bytes(value),
-            Self::Share => units::exact_percent(value),
+            Self::Share => format!("{} %", units::exact_percent(value)),
         }
     }
 }

@@ -10,7 +10,7 @@ use wasmbench_core::rounding::round_number;
 use crate::cell::CellSummary;
 use crate::pod_use::SandboxUse;
 use crate::statistics::Range;
-use crate::trial::TrialState;
+use crate::trial::valid;
 
 /// The pods of a variant, over the valid trials of all its points that are not invalid: the median trial with
 /// the smallest and the largest. What was not seen is absent.
@@ -47,8 +47,7 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxS
             let used: Vec<SandboxUse> = cells
                 .iter()
                 .filter(|cell| cell.variant == variant && cell.ranked)
-                .flat_map(|cell| &cell.trials)
-                .filter(|trial| trial.state == TrialState::Valid)
+                .flat_map(|cell| valid(&cell.trials))
                 .filter_map(|trial| trial.metrics.sandbox)
                 .collect();
             let range = |of: fn(&SandboxUse) -> Option<f64>| {

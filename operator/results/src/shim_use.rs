@@ -9,7 +9,7 @@ use wasmbench_core::rounding::round_number;
 use crate::cell::CellSummary;
 use crate::pod_use::ShimUse;
 use crate::statistics::Range;
-use crate::trial::TrialState;
+use crate::trial::valid;
 
 /// The shims of a variant, over the valid trials of all its points that are not invalid: the median trial with
 /// the smallest and the largest.
@@ -34,8 +34,7 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
             let used: Vec<ShimUse> = cells
                 .iter()
                 .filter(|cell| cell.variant == variant && cell.ranked)
-                .flat_map(|cell| &cell.trials)
-                .filter(|trial| trial.state == TrialState::Valid)
+                .flat_map(|cell| valid(&cell.trials))
                 .filter_map(|trial| trial.metrics.shim)
                 .collect();
             let range = |of: fn(&ShimUse) -> f64| {

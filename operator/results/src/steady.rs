@@ -1,8 +1,8 @@
 //! Whether a load was steady within its windows, and where its scatter comes from. A window is several runs of fortio, one
 //! after the other: their rates tell whether a subject still gets faster, and how much of the scatter is between pods.
 
-use crate::statistics::Interval;
-use crate::trial::{Trial, TrialState};
+use crate::statistics::{Interval, mean};
+use crate::trial::{Trial, valid};
 
 /// Fewest trials whose trend is looked at.
 const FEWEST: usize = 3;
@@ -27,7 +27,6 @@ pub fn moves(trend: &Interval, minimum_effect: f64) -> bool {
 /// The second half as a multiple of the first; `None` of a window in one part.
 fn halves(rates: &[f64]) -> Option<f64> {
     let (first, second) = rates.split_at(rates.len() / 2);
-    let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
     let is_told = !first.is_empty() && rates.iter().all(|rate| *rate > 0.0);
     is_told.then(|| mean(second) / mean(first))
 }
@@ -63,15 +62,6 @@ pub fn scatter(trials: &[Trial]) -> Option<Scatter> {
     })
 }
 
-fn valid(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
-    let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
-    trials.iter().filter(is_valid)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// Without bias, of two values or more.
 fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
@@ -82,7 +72,7 @@ fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Metrics;
+    use crate::trial::{Metrics, TrialState};
 
     fn trials(rates: &[[f64; 4]]) -> Vec<Trial> {
         let one = |(block, rates): (u32, &[f64; 4])| Trial {

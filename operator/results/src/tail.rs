@@ -4,13 +4,11 @@
 use wasmbench_core::rounding::round_time;
 
 use crate::histogram::{Histogram, Merged};
-use crate::trial::{Trial, TrialState, carries};
+use crate::trial::{Trial, carries, valid};
 
 /// The 99.9th percentile over the requests of all valid trials, in microseconds; none where too few lie beyond it.
 pub fn p999(trials: &[Trial]) -> Option<f64> {
-    let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
-    let valid = trials.iter().filter(is_valid);
-    let histograms: Vec<&Histogram> = valid.map(|trial| &trial.metrics.latency).collect();
+    let histograms: Vec<&Histogram> = valid(trials).map(|trial| &trial.metrics.latency).collect();
     let all = Merged(&histograms);
     let value = all
         .percentile(0.999)

@@ -42,6 +42,12 @@ pub enum TrialState {
     Skipped,
 }
 
+/// Those of the trials that are part of the numbers.
+pub fn valid(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
+    let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
+    trials.iter().filter(is_valid)
+}
+
 /// One trial with its numbers. A number that could not be measured is absent, never zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {

@@ -14,8 +14,8 @@ pub(super) fn blake3_chain(iterations: u32) -> [u8; 32] {
 
 /// The Fibonacci number `n` by plain recursion: calls and additions, no memory.
 pub(super) fn fibonacci(n: u32) -> u64 {
-    // No number is ever this large. But of a sum that may stop anywhere the compiler cannot turn one of the two calls into
-    // a loop, and halve the work on one side only.
+    // No number is ever this large. But where a sum may stop, the compiler cannot turn one of the two calls into a loop,
+    // which would halve the work.
     if n < 2 {
         n.into()
     } else {

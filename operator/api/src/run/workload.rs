@@ -31,7 +31,7 @@ pub struct Workload {
     /// numbers. The share that succeeds is compared with the baseline's, and a tenth of this share is the smallest difference
     /// that matters. Default: none may fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 2, max = 6))]
+    #[schemars(length(min = 2, max = 7))]
     #[x_kube(validation = Rule::new(validation::ERROR_SHARE_RULE).message(validation::ERROR_SHARE_MESSAGE))]
     pub max_error_share: Option<String>,
 

@@ -132,6 +132,7 @@ fn request(
         port: variant.subject.port,
         path: workload.path.clone(),
         expect: workload.expect.clone(),
+        may_fail: workload.max_error_share.is_some(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         pod_uid: target.subject_uid.to_owned(),
         upstream_uid: target.upstream_uid.map(str::to_owned),

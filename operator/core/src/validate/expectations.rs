@@ -1,6 +1,6 @@
 //! The rules of `spec.expectations`: what they name must exist and be compared.
 
-use wasmbench_api::run::{BenchmarkRunSpec, RatioExpectation, TWIN};
+use wasmbench_api::run::{BenchmarkRunSpec, RatioExpectation, TWIN, Workload};
 
 use crate::config::OperatorConfig;
 use crate::points::{measured_at, points_of};
@@ -81,7 +81,11 @@ fn check_metric(
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
     let refused = |message| refused(expectation, message);
-    metrics::check(spec, expectation.metric, config)
+    let workloads = spec.workloads.iter();
+    let workloads: Vec<&Workload> = workloads
+        .filter(|one| one.name == expectation.workload)
+        .collect();
+    metrics::check(spec, expectation.metric, &workloads, config)
         .or_else(|why| refused(format!("{why}, or remove the expectation")))?;
     match not_applicable(spec, expectation, baseline) {
         Some(reason) => refused(format!(

@@ -9,6 +9,7 @@ use crate::wire::request::MeterLevel;
 
 /// Checks that every primary measure is measured.
 pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), Invalid> {
+    let workloads: Vec<&Workload> = spec.workloads.iter().collect();
     spec.primary_measures.iter().try_for_each(|metric| {
         let refused = |why| {
             invalid(
@@ -16,14 +17,15 @@ pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result
                 format!("{why}, or remove the measure"),
             )
         };
-        check(spec, *metric, config).map_err(refused)
+        check(spec, *metric, &workloads, config).map_err(refused)
     })
 }
 
-/// Why the run gives no such number, and what to do, without an end.
+/// Why the run gives no such number of any of these workloads, and what to do, without an end.
 pub fn check(
     spec: &BenchmarkRunSpec,
     metric: Metric,
+    workloads: &[&Workload],
     config: &OperatorConfig,
 ) -> Result<(), String> {
     let name: &str = metric.into();
@@ -36,10 +38,10 @@ pub fn check(
             sweeps_of(metric)
         ));
     }
-    let fails = |workload: &Workload| workload.max_error_share.is_some();
-    if metric == Metric::Succeeded && !spec.workloads.iter().any(fails) {
+    let fails = |workload: &&Workload| workload.max_error_share.is_some();
+    if metric == Metric::Succeeded && !workloads.iter().any(fails) {
         return Err(format!(
-            "no request may fail, so that there is nothing to compare in {name}: give a workload maxErrorShare"
+            "no request may fail, so that there is nothing to compare in {name}: give the workload maxErrorShare"
         ));
     }
     if is_metered(metric) && config.meter == MeterLevel::None {

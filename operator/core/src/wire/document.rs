@@ -216,6 +216,13 @@ pub struct TimedWindow {
     pub node: Option<NodeCpu>,
 }
 
+impl TimedWindow {
+    /// What counts of each run of fortio, one after the other.
+    pub fn runs(&self) -> impl Iterator<Item = &serde_json::Value> {
+        std::iter::once(&self.fortio).chain(&self.further)
+    }
+}
+
 /// A window that was thrown away because the node was noisier in it than in the one that is kept.
 /// Its rate is evidence only: which window is kept depends on the noise alone.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]

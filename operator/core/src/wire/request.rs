@@ -21,6 +21,9 @@ pub struct LoadRequest {
     pub path: String,
     /// What the answer must be.
     pub expect: Expectation,
+    /// Whether some requests may fail: one that does after the load says nothing then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_fail: bool,
     /// What the variant puts before every body by definition (`wasm:`); it must be there, and is
     /// taken off before the body is compared with `expect`. Empty for most.
     #[serde(default)]

@@ -36,6 +36,9 @@ pub use timed::Bench;
 /// the subject is not well.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Of a subject that may fail at times, so many failures in a row after the load are chance.
+const FAILURES: u32 = 2;
+
 /// Measures one trial. `request` is the JSON text from the environment.
 pub fn run(settings: &Settings, request: Option<&str>) -> LoadDocument {
     let mut document = empty_document();
@@ -106,7 +109,8 @@ fn measure(
     };
     document.timed = Some(window);
 
-    let after = question.ask_again(PATIENCE);
+    let failures = if request.may_fail { FAILURES } else { 0 };
+    let after = question.ask_again(PATIENCE, failures);
     document.answer_after = after.as_ref().ok().map(|judged| judged.answer.clone());
     let engine_path = request.engine_path.as_deref();
     document.engine = engine_path.map(|path| engine::ask(&target, path));

@@ -195,6 +195,11 @@ mod tests {
                 ..Meter::default()
             }),
             generator_cpu_nanoseconds: Some(5),
+            node: Some(NodeCpu {
+                busy_nanoseconds: cpu_nanoseconds,
+                steal_nanoseconds: 1,
+                ..NodeCpu::default()
+            }),
             ..TimedWindow::default()
         };
         Part::new(run, timed, Duration::from_millis(late))
@@ -207,6 +212,8 @@ mod tests {
         assert_eq!(timed.duration_nanoseconds, 2_000_000_000);
         assert_eq!(timed.generator_cpu_nanoseconds, Some(10));
         assert_eq!(timed.upstream_cpu_nanoseconds, None, "in neither");
+        let node = timed.node.unwrap();
+        assert_eq!((node.busy_nanoseconds, node.steal_nanoseconds), (7, 2));
         let subject = timed.subject.unwrap();
         assert_eq!((subject.cpu_nanoseconds, subject.memory_bytes), (7, 4));
         assert_eq!(subject.memory_working_set_start_bytes, Some(10));

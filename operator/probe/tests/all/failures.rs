@@ -1,10 +1,12 @@
 //! What the whole probe says when there is no usable measurement.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use serde_json::json;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 
 use crate::support::server::{Server, answer};
-use crate::support::{probe, probe_with, request};
+use crate::support::{Run, probe, probe_with, request};
 
 #[test]
 fn a_wrong_answer_is_told_after_a_short_grace() {
@@ -48,6 +50,32 @@ fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
     );
     // A thousand and more on a free machine; ten if there were 100 ms between them.
     assert!(readiness.attempts > 50, "{readiness:?}");
+}
+
+/// Answers right until the load has ended, then fails twice.
+fn fails_after_the_load(may_fail: bool) -> Run {
+    let own = AtomicU64::new(0);
+    let server = Server::start(move |_, head| {
+        let number = head
+            .contains("wasmbench-probe")
+            .then(|| own.fetch_add(1, Relaxed));
+        match number {
+            Some(1 | 2) => answer(503, "busy"),
+            _ => answer(200, "hello"),
+        }
+    });
+    let mut request = request(server.address.port());
+    request["mayFail"] = json!(may_fail);
+    probe(&request)
+}
+
+#[test]
+fn failures_after_the_load_cost_the_trial_unless_some_may_fail() {
+    let strict = fails_after_the_load(false);
+    assert_eq!(strict.failed(), Reason::AnswerChanged, "{}", strict.stderr);
+    let lenient = fails_after_the_load(true);
+    assert_eq!(lenient.exit, Some(0), "{}", lenient.stderr);
+    assert_eq!(lenient.document.answer_after.unwrap().status, 200);
 }
 
 #[test]

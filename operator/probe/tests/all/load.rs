@@ -235,7 +235,8 @@ fn chunks_and_a_variants_prefix_are_understood() {
 fn probe_and_fortio_ask_for_the_same_path() {
     let lines = Arc::new(Mutex::new(BTreeSet::new()));
     let seen = Arc::clone(&lines);
-    let server = Server::start(move |_, line| {
+    let server = Server::start(move |_, head| {
+        let line = head.lines().next().unwrap();
         seen.lock().unwrap().insert(line.to_owned());
         answer(200, "hello")
     });
@@ -332,8 +333,8 @@ fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
 
 #[test]
 fn a_subject_that_claims_an_engine_is_asked_for_it_after_the_load() {
-    let server = Server::start(|number, line| match line {
-        "GET /engine HTTP/1.1" => {
+    let server = Server::start(|number, head| match head.lines().next() {
+        Some("GET /engine HTTP/1.1") => {
             answer(200, &format!(r#"{{"engine":"wasmtime","asked":{number}}}"#))
         }
         _ => answer(200, "hello"),

@@ -41,9 +41,9 @@ fn server_process() {
     };
     let forks = kind == FORKS;
     let samples = Arc::new(Mutex::new(Vec::<Sample>::new()));
-    let server = Server::start(move |_, line| {
+    let server = Server::start(move |_, head| {
         samples.lock().unwrap().push(sample());
-        if line.contains("/samples") {
+        if head.contains("/samples") {
             return answer(
                 200,
                 &serde_json::to_string(&*samples.lock().unwrap()).unwrap(),
@@ -157,9 +157,8 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
 
     let timed = run.document.timed.as_ref().unwrap();
     let metered = timed.subject.as_ref()?.cpu_nanoseconds;
-    let own: f64 = [&timed.fortio]
-        .into_iter()
-        .chain(&timed.further)
+    let own: f64 = timed
+        .runs()
         .map(|fortio| {
             let start: Timestamp = fortio["StartTime"].as_str().unwrap().parse().unwrap();
             let start = u64::try_from(start.as_nanosecond()).unwrap();

@@ -1,14 +1,9 @@
 //! Are two groups of pods told from one, and what do intervals hold where there are two?
 
-#![allow(
-    clippy::print_stdout,
-    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
-)]
-
 use wasmbench_results::statistics::Interval;
 use wasmbench_results::statistics::modes::two_modes;
 
-use crate::synthetic::{Chance, every_noise};
+use crate::synthetic::{Chance, every_noise, tell};
 
 const RUNS: u32 = 2000;
 
@@ -31,10 +26,8 @@ fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
                 };
                 two_modes(&(0..blocks).map(trial).collect::<Vec<f64>>()).is_some()
             });
-            println!(
-                "selftest: one group of {blocks} pods called two, {noise:?}: {:.1} % (at most 2.5 %)",
-                told * 100.0
-            );
+            let name = format!("one group of {blocks} pods called two, {noise:?}");
+            tell(&name, told, "at most 2.5 %");
             assert!(told <= 0.025, "{noise:?}, {blocks}: {told}");
         }
     }
@@ -54,10 +47,11 @@ fn two_groups_a_quarter_apart_are_told_in_most_runs() {
     for (blocks, least) in [(10, 0.60), (20, 0.90)] {
         let mut chance = Chance::new(53);
         let told = share(|| two_modes(&of_two_groups(blocks, &mut chance)).is_some());
-        println!(
-            "selftest: two groups of {blocks} pods told: {:.1} % (at least {:.0} %)",
-            told * 100.0,
-            least * 100.0
+        let expected = format!("at least {:.0} %", least * 100.0);
+        tell(
+            &format!("two groups of {blocks} pods told"),
+            told,
+            &expected,
         );
         assert!(told >= least, "{blocks}: {told}");
     }
@@ -77,10 +71,9 @@ fn an_interval_over_two_groups_holds_the_typical_ratio() {
             let found = Interval::of(&ratios).expect("ratios");
             (found.estimate - 0.11).abs() <= found.half_width.expect("several blocks")
         });
-        println!(
-            "selftest: intervals over two groups that hold the typical ratio, {blocks} blocks: {:.1} % (at least 90 %)",
-            held * 100.0
-        );
+        let name =
+            format!("intervals over two groups that hold the typical ratio, {blocks} blocks");
+        tell(&name, held, "at least 90 %");
         assert!(held >= 0.90, "{blocks}: {held}");
     }
 }

@@ -1,14 +1,9 @@
 //! What a noisy node does to comparisons that keep its trials: the reason why noise leaves nothing out, and why more
 //! than one noisy trial in five is not trusted.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "a broken simulation must stop the test, and `make selftest` shows the figures"
-)]
-
 use wasmbench_results::statistics::Interval;
 
-use crate::synthetic::{Chance, Noise};
+use crate::synthetic::{Chance, Noise, tell};
 
 const BLOCKS: u32 = 10;
 const RUNS: u32 = 3000;
@@ -38,11 +33,9 @@ fn missed(base: f64, variant: f64) -> f64 {
 fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
     for share in [0.2, 0.5, 0.8] {
         let missed = missed(share, share);
-        println!(
-            "selftest: equals called different, {:.0} % of all trials noisy: {:.1} % (at most 6 %)",
-            share * 100.0,
-            missed * 100.0
-        );
+        let percent = share * 100.0;
+        let name = format!("equals called different, {percent:.0} % of all trials noisy");
+        tell(&name, missed, "at most 6 %");
         assert!(missed <= 0.06, "{share}: {missed}");
     }
 }
@@ -51,12 +44,9 @@ fn noise_that_hits_trials_at_random_widens_intervals_and_shifts_none() {
 fn noise_of_a_variants_own_making_misleads_beyond_one_trial_in_five() {
     for (share, least, most) in [(0.1, 0.0, 0.07), (0.2, 0.0, 0.07), (0.5, 0.15, 1.0)] {
         let missed = missed(0.0, share);
-        println!(
-            "selftest: equals called different, {:.0} % of one side's trials noisy: {:.1} % (at most 7 % up to one trial in \
-             five)",
-            share * 100.0,
-            missed * 100.0
-        );
+        let percent = share * 100.0;
+        let name = format!("equals called different, {percent:.0} % of one side's trials noisy");
+        tell(&name, missed, "at most 7 % up to one trial in five");
         assert!((least..=most).contains(&missed), "{share}: {missed}");
     }
 }

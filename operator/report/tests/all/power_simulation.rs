@@ -6,7 +6,7 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::ratio::smallest_found;
 use wasmbench_results::statistics::{Interval, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
 
 const PLANTED: [Metric; 3] = [
     Metric::ThroughputRps,
@@ -52,7 +52,7 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
         for (metric, found) in PLANTED.into_iter().zip(planted(noise, true)) {
             let name = format!("a slowdown of 10 % found in 10 blocks, {noise:?}, {metric:?}");
             let expected = format!("at least {:.0} %", least * 100.0);
-            crate::synthetic::found(&name, found, &expected);
+            tell(&name, found, &expected);
             assert!(found >= least, "{noise:?}, {metric:?}: {found}");
         }
     }
@@ -65,7 +65,7 @@ fn a_twin_in_the_baseline_finds_more_than_a_baseline_alone() {
     for (metric, (alone, with_twin)) in PLANTED.into_iter().zip(both) {
         let name = format!("10 % found in 10 blocks at 5 % noise with a twin, {metric:?}");
         let expected = format!("more than {:.0} %", alone * 100.0);
-        crate::synthetic::found(&name, with_twin, &expected);
+        tell(&name, with_twin, &expected);
         assert!(with_twin > alone, "{metric:?}: {with_twin} and {alone}");
     }
 }
@@ -89,13 +89,7 @@ fn half_the_rate_is_found_in_5_blocks_among_comparisons_of_equals() {
 
 #[test]
 fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
-    let run = SyntheticRun {
-        blocks: 10,
-        noise: Noise::Normal(0.02),
-        slower: [1.05, 1.0],
-        twin: false,
-        connections: vec![10, 50],
-    };
+    let run = SyntheticRun::of(10, 0.02, 1.05);
     let wrong = share(&run, 500, |comparisons| {
         comparisons.iter().any(|c| {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Equivalent
@@ -104,25 +98,14 @@ fn a_variant_at_the_minimum_effect_is_seldom_called_equivalent() {
     assert!(wrong <= 0.05, "{wrong}");
 }
 
-/// Runs in which `one` is a twentieth slower: as much as the smallest effect that matters.
-fn at_the_minimum_effect() -> SyntheticRun {
-    SyntheticRun {
-        blocks: 10,
-        noise: Noise::Normal(0.02),
-        slower: [1.05, 1.0],
-        twin: false,
-        connections: vec![10, 50],
-    }
-}
-
 #[test]
 fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
-    let found = share(&at_the_minimum_effect(), 500, |comparisons| {
+    let found = share(&SyntheticRun::of(10, 0.02, 1.05), 500, |comparisons| {
         comparisons.iter().any(|c| {
             c.variant == "one" && c.metric == Metric::WarmP50 && c.verdict == Verdict::Slower
         })
     });
-    crate::synthetic::found(
+    tell(
         "5 % found in 10 blocks at 2 % noise",
         found,
         "at least 90 %",
@@ -153,7 +136,7 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
         })
         .collect();
     let held = 1.0 - missed.iter().sum::<f64>() / missed.len() as f64;
-    crate::synthetic::found(
+    tell(
         "near ends that the truth lies beyond",
         held,
         "at least 95 %",
@@ -165,13 +148,7 @@ fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
 fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
     let noise = 0.03;
     for blocks in [5, 10, 20] {
-        let run = |slower| SyntheticRun {
-            blocks,
-            noise: Noise::Normal(noise),
-            slower: [slower, 1.0],
-            twin: false,
-            connections: vec![10, 50],
-        };
+        let run = |slower| SyntheticRun::of(blocks, noise, slower);
         // Two variants, two primary numbers of each. A ratio has the scatter of two trials.
         let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 4)
             .unwrap()
@@ -186,7 +163,7 @@ fn what_a_run_says_that_it_finds_is_found_in_about_80_of_100_runs() {
             "{:.1} % found with {blocks} blocks",
             (smallest - 1.0) * 100.0
         );
-        crate::synthetic::found(&name, found, "about 80 %");
+        tell(&name, found, "about 80 %");
         assert!(found >= 0.75, "{blocks} blocks: {found}");
     }
 }
@@ -217,7 +194,7 @@ fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
         ("at most 3 of 20 equals called different", few_alarms),
     ] {
         let share = f64::from(runs) / 500.0;
-        crate::synthetic::found(name, share, "at least 95 % of runs");
+        tell(name, share, "at least 95 % of runs");
         assert!(share >= 0.95, "{name}: {share}");
     }
 }
@@ -225,13 +202,7 @@ fn of_20_variants_17_are_found_and_of_20_equals_3_are_called_different() {
 #[test]
 fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     let found = |primary: &[&str]| {
-        let run = SyntheticRun {
-            blocks: 5,
-            noise: Noise::Normal(0.03),
-            slower: [1.1, 1.0],
-            twin: false,
-            connections: vec![10, 50],
-        };
+        let run = SyntheticRun::of(5, 0.03, 1.1);
         let mut chance = Chance::new(41);
         let is_found = |c: &Comparison| {
             c.variant == "one" && c.metric == Metric::CpuPerRequest && is_worse(c.verdict)
@@ -245,7 +216,7 @@ fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     let alone = found(&["cpuPerRequest"]);
     let all = found(&["cpuPerRequest", "throughputRps", "warmP50"]);
     let name = "10 % found in 5 blocks at 3 % noise by the only primary measure";
-    crate::synthetic::found(
+    tell(
         name,
         alone,
         &format!("more than {:.1} % among three", all * 100.0),
@@ -265,13 +236,7 @@ const POWER: [(f64, [f64; 3]); 3] = [
 fn planted_differences_are_found_as_often_as_the_docs_say() {
     for (slower, promised) in POWER {
         for (blocks, least) in [5, 10, 20].into_iter().zip(promised) {
-            let run = SyntheticRun {
-                blocks,
-                noise: Noise::Normal(0.03),
-                slower: [slower, 1.0],
-                twin: false,
-                connections: vec![10, 50],
-            };
+            let run = SyntheticRun::of(blocks, 0.03, slower);
             let finds = share(&run, 500, |comparisons| {
                 comparisons.iter().any(|c| {
                     c.variant == "one" && c.metric == Metric::CpuPerRequest && is_worse(c.verdict)
@@ -282,7 +247,7 @@ fn planted_differences_are_found_as_often_as_the_docs_say() {
                 (slower - 1.0) * 100.0
             );
             let expected = format!("at least {:.0} %", least * 100.0);
-            crate::synthetic::found(&name, finds, &expected);
+            tell(&name, finds, &expected);
             assert!(finds >= least, "{slower} with {blocks} blocks: {finds}");
         }
     }

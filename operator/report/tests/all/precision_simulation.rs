@@ -10,7 +10,7 @@ use wasmbench_results::precision::{Ending, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{Interval, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, found};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, tell};
 
 const TARGET: &str = "5%";
 const FEWEST: u32 = 8;
@@ -84,7 +84,7 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
         Noise::HeavyTails(0.03),
     ] {
         let share = coverage(noise, 3000);
-        found(
+        tell(
             &format!("coverage of 95 % intervals of precise runs, {noise:?}"),
             share,
             "93 to 97 %",
@@ -120,7 +120,7 @@ fn decided(target: &str, noise: Noise) -> f64 {
 fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
     for noise in every_noise(0.03) {
         let share = decided("2.5%", noise);
-        found(
+        tell(
             &format!("equals decided at half of the minimum effect, {noise:?}"),
             share,
             "80 % at least",
@@ -128,7 +128,7 @@ fn precise_runs_decide_equals_at_half_of_the_minimum_effect() {
         assert!(share >= 0.8, "{noise:?}: {share}");
     }
     let share = decided("5%", Noise::Normal(0.05));
-    found(
+    tell(
         "equals decided at the minimum effect itself",
         share,
         "less than half",
@@ -151,7 +151,7 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
         }
     }
     let share = f64::from(after) / f64::from(advised);
-    found(
+    tell(
         "equals decided with the blocks that were advised",
         share,
         "two thirds at least",
@@ -273,7 +273,7 @@ fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
         let any =
             |comparisons: &[Comparison]| comparisons.iter().any(|c| c.verdict.is_difference());
         let (blocks, [share]) = shares((noise, 1.0), RUNS, [&any]);
-        found(
+        tell(
             &format!("precise runs of equals with a difference, {noise:?}, {blocks} blocks"),
             share,
             "at most 7 %",
@@ -296,7 +296,7 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     for noise in every_noise(0.10) {
         let (blocks, shares) = shares((noise, 1.1), RUNS, [&rate, &time, &cpu]);
         let fewest = shares.iter().copied().fold(1.0, f64::min);
-        found(
+        tell(
             &format!("slower by 10 %, {noise:?}, {blocks} blocks: found in"),
             fewest,
             "at least 95 %",

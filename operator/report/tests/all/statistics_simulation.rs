@@ -5,7 +5,7 @@
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, found, share};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
@@ -24,7 +24,7 @@ fn assert_coverage(noise: Noise) {
     for blocks in BLOCKS {
         let share = coverage(noise, blocks, 3000);
         let name = format!("intervals that hold the truth, {noise:?}, {blocks} blocks");
-        found(&name, share, "93 to 97 %");
+        tell(&name, share, "93 to 97 %");
         assert!(
             (0.93..=0.97).contains(&share),
             "{noise:?}, {blocks} blocks: {share}"
@@ -84,8 +84,8 @@ fn the_median_of_a_point_lies_in_its_interval_in_95_of_100_runs() {
         let least = shares.iter().copied().fold(1.0, f64::min);
         let most = shares.iter().copied().fold(0.0, f64::max);
         let name = format!("intervals of medians that hold the truth, {noise:?}, 6 to 20 trials");
-        found(&format!("{name}, least"), least, "93 to 97 %");
-        found(&format!("{name}, most"), most, "93 to 97 %");
+        tell(&format!("{name}, least"), least, "93 to 97 %");
+        tell(&format!("{name}, most"), most, "93 to 97 %");
     }
 }
 
@@ -196,7 +196,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference() {
         };
         let differ = share(&run, 2000, any_difference);
         let name = format!("runs of equals with a difference, {blocks} blocks, noise {noise}");
-        found(&name, differ, "5 % at most, which 2000 runs may show as 6");
+        tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
         assert!(differ <= 0.06, "{blocks} blocks, noise {noise}: {differ}");
     }
 }
@@ -214,7 +214,7 @@ fn at_most_one_run_of_equals_in_twenty_finds_a_difference_under_any_noise() {
             };
             let differ = share(&run, 2000, any_difference);
             let name = format!("runs of equals with a difference, {blocks} blocks, {noise:?}");
-            found(&name, differ, "5 % at most, which 2000 runs may show as 6");
+            tell(&name, differ, "5 % at most, which 2000 runs may show as 6");
             assert!(differ <= 0.06, "{blocks} blocks, {noise:?}: {differ}");
         }
     }
@@ -251,7 +251,7 @@ fn intervals_of_equals_hold_one_in_95_of_100_comparisons() {
             .collect();
         let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
         let name = format!("intervals of equals that hold 1, {noise:?}");
-        found(&name, share, "95 %, and 93 at least");
+        tell(&name, share, "95 %, and 93 at least");
         // Of 2,400 intervals of which 90 in 100 hold it, 93 do once in a million times.
         assert!(share >= 0.93, "{noise:?}: {share}");
     }

@@ -7,14 +7,14 @@ use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, note};
 use crate::measure::Sweep;
 use crate::statistics::Spread;
-use crate::trial::TrialState;
+use crate::trial::valid;
 
 /// From this share on most of what a request costs is not the subject's: a subject that does half again as much work
 /// has a fifth less throughput at most.
 const MOST: f64 = 0.5;
 
 /// A note: the rate is true, and belongs to the pair.
-pub fn note_on_rates(evidence: &Evidence<'_>) -> Option<Doubt> {
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let loads = evidence.cells.loads.iter();
     let loads = loads.filter(|cell| cell.ranked && cell.sweep == Sweep::Throughput);
     let shares: Vec<(f64, &CellSummary)> = loads
@@ -39,8 +39,6 @@ pub fn note_on_rates(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 fn median_share(cell: &CellSummary) -> Option<f64> {
-    let trials = cell.trials.iter();
-    let valid = trials.filter(|trial| trial.state == TrialState::Valid);
-    let shares = valid.filter_map(|trial| trial.metrics.generator_work_share);
+    let shares = valid(&cell.trials).filter_map(|trial| trial.metrics.generator_work_share);
     Spread::of(shares).map(|spread| spread.median)
 }

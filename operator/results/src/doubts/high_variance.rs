@@ -19,8 +19,9 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let compared = evidence.comparisons.iter().filter(|one| one.primary);
     let places = compared.filter_map(|comparison| {
+        let place = place(comparison, target)?;
         let source = source(evidence, comparison).unwrap_or_default();
-        place(comparison, target).map(|place| format!("{place}{source}"))
+        Some(place + &source)
     });
     let places = places.chain(medians(evidence, target));
     Some(note(

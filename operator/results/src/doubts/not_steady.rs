@@ -4,12 +4,12 @@ use wasmbench_core::units;
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 use crate::ratios::minimum_effect;
 use crate::steady;
 
 /// Points whose rate has a trend.
-pub fn not_steady(evidence: &Evidence<'_>) -> Option<Doubt> {
+pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let place = |cell: &CellSummary| {
         let trend = steady::trend(&cell.trials).filter(|trend| steady::moves(trend, effect))?;
@@ -23,7 +23,7 @@ pub fn not_steady(evidence: &Evidence<'_>) -> Option<Doubt> {
     };
     let ranked = evidence.cells.loads.iter().filter(|cell| cell.ranked);
     let places = listed(ranked.filter_map(place), MAX_PLACES, ", ")?;
-    Some(doubt(
+    Some(crate::doubts::doubt(
         Reason::NotSteady,
         format!("the rate moved within the timed windows: {places}"),
         "raise warmupSeconds or warmupRequests of the sweep until it does not",

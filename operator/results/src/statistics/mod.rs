@@ -37,3 +37,8 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values
 }
+
+/// The mean, of one value or more.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

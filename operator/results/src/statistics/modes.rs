@@ -1,6 +1,6 @@
 //! Do numbers fall into two groups?
 
-use crate::statistics::sorted;
+use crate::statistics::{mean, sorted};
 
 /// Of fewer numbers nobody can tell.
 const FEWEST: usize = 8;
@@ -48,10 +48,6 @@ pub fn two_modes(numbers: &[f64]) -> Option<Modes> {
     let apart = APART.0 + APART.1 / count as f64;
     let distance = modes.high.0 - modes.low.0;
     (distance > apart * deviation).then_some(modes)
-}
-
-fn mean(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 fn scatter(numbers: &[f64]) -> f64 {

@@ -6,7 +6,7 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
-/// The warm-up goes on for three seconds at most, and the work besides for two more.
+/// The work besides outlasts the warm-up of a second, in which the rate is steady, by two seconds.
 fn spec(image: &str) -> String {
     format!(
         r"

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Bytes of an answer to the request of this number (from 0) with this request line; none to die.
+/// Bytes of an answer to the request of this number (from 0) with this head; none to die.
 pub type Answers = dyn Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync;
 
 /// Serves until it is dropped or dies.
@@ -105,8 +105,7 @@ impl State {
                 let head = String::from_utf8_lossy(&pending[..end]).into_owned();
                 pending.drain(..end + 4);
                 let number = self.count.fetch_add(1, Ordering::Relaxed);
-                let line = head.lines().next().unwrap_or_default();
-                let Some(answer) = (self.answers)(number, line) else {
+                let Some(answer) = (self.answers)(number, &head) else {
                     return self.die();
                 };
                 if stream.write_all(&answer).is_err() {

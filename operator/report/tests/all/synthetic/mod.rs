@@ -126,6 +126,17 @@ impl SyntheticCells {
 }
 
 impl SyntheticRun {
+    /// A run without a twin, with normal noise, in which `one` is so much slower.
+    pub fn of(blocks: u32, noise: f64, slower: f64) -> Self {
+        Self {
+            blocks,
+            noise: Noise::Normal(noise),
+            slower: [slower, 1.0],
+            twin: false,
+            connections: vec![10, 50],
+        }
+    }
+
     /// What the comparisons of one such run come to.
     pub fn comparisons(&self, chance: &mut Chance) -> Vec<Comparison> {
         self.measure(chance).after(self.blocks)
@@ -251,7 +262,7 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
 
 /// A line of `make selftest`.
 #[expect(clippy::print_stdout, reason = "`make selftest` shows the figures")]
-pub fn found(name: &str, share: f64, expected: &str) {
+pub fn tell(name: &str, share: f64, expected: &str) {
     println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
 }
 
