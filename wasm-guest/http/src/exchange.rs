@@ -9,10 +9,11 @@ use wasip2::http::types::{
     Fields, IncomingRequest, Method as WasiMethod, OutgoingBody, OutgoingResponse, ResponseOutparam,
 };
 
+use crate::answer::{Answer, JSON, TEXT};
 use crate::{stream, upstream};
 
-const TEXT: &[u8] = b"text/plain; charset=utf-8";
-const JSON: &[u8] = b"application/json";
+/// That of a response which was told none.
+const USUAL_STATUS: u16 = 200;
 
 wasip2::http::proxy::export!(Handler);
 
@@ -31,45 +32,29 @@ impl Transform for Unchanged {
     }
 }
 
-/// What goes out.
-pub struct Answer {
-    pub status: u16,
-    pub content_type: Vec<u8>,
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    /// In plain text.
-    pub fn text(status: u16, sentence: &str) -> Self {
-        Self {
-            status,
-            content_type: TEXT.to_vec(),
-            body: sentence.as_bytes().to_vec(),
-        }
-    }
-}
-
 impl Guest for Handler {
     fn handle(request: IncomingRequest, out: ResponseOutparam) {
-        let head = matches!(request.method(), WasiMethod::Head);
-        send(answer(&request), head, out);
+        let method = request.method();
+        let head = matches!(method, WasiMethod::Head);
+        send(answer(&request, &method), head, out);
     }
 }
 
-fn answer(given: &IncomingRequest) -> Answer {
-    let method = match given.method() {
+fn answer(given: &IncomingRequest, method: &WasiMethod) -> Answer {
+    let method = match method {
         WasiMethod::Get => Method::Get,
         WasiMethod::Head => Method::Head,
         WasiMethod::Post => Method::Post,
         _ => return Answer::text(405, "the methods here are GET, HEAD and POST"),
     };
     let target = given.path_with_query().unwrap_or_else(|| "/".to_owned());
-    let sent = match given.consume() {
-        Ok(body) if method == Method::Post => match stream::read(body) {
-            Ok(bytes) => bytes,
-            Err(sentence) => return Answer::text(400, sentence),
-        },
-        _ => Vec::new(),
+    let sent = match method {
+        Method::Post => given.consume().map_or(Ok(Vec::new()), stream::read),
+        Method::Get | Method::Head => Ok(Vec::new()),
+    };
+    let sent = match sent {
+        Ok(bytes) => bytes,
+        Err(sentence) => return Answer::text(400, sentence),
     };
     let request = Request::new(method, target, sent);
     let mut body = Vec::new();
@@ -103,13 +88,17 @@ fn workloads() -> Workloads<Unchanged> {
 }
 
 fn send(answer: Answer, head: bool, out: ResponseOutparam) {
-    let fields = Fields::new();
-    // Neither name is forbidden, and both values are plain.
-    let _ = fields.set("content-type", &[answer.content_type]);
     let length = answer.body.len().to_string().into_bytes();
-    let _ = fields.set("content-length", &[length]);
-    let response = OutgoingResponse::new(fields);
-    let _ = response.set_status_code(answer.status);
+    let fields = [
+        ("content-type".to_owned(), answer.content_type),
+        ("content-length".to_owned(), length),
+    ];
+    // Neither name is forbidden, and both values are plain. Each call of the host is a part of a request's cost.
+    let response =
+        OutgoingResponse::new(Fields::from_list(&fields).unwrap_or_else(|_| Fields::new()));
+    if answer.status != USUAL_STATUS {
+        let _ = response.set_status_code(answer.status);
+    }
     let body = response.body();
     ResponseOutparam::set(out, Ok(response));
     // A client that is gone needs no rest of its answer.

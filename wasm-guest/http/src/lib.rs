@@ -5,6 +5,8 @@
 //! Reading order: `exchange` (one request to its end), `upstream` (forwarding), `stream` (bodies).
 
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
+mod answer;
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod exchange;
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod stream;

@@ -5,8 +5,6 @@ use wasip2::io::streams::StreamError;
 
 /// Longest body, as in the other gateways.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// The host takes at most so much in one blocking write.
-const WRITE_BYTES: usize = 4096;
 const READ_BYTES: u64 = 16 * 1024;
 
 /// The whole body, or what is wrong with it.
@@ -25,13 +23,22 @@ pub fn read(body: IncomingBody) -> Result<Vec<u8>, &'static str> {
     }
 }
 
-/// Writes all of it.
+/// Hands all of it to the host, which may send it later: waiting until it is sent would cost each answer a turn of the
+/// host's loop.
 pub fn write(body: &OutgoingBody, bytes: &[u8]) -> Result<(), StreamError> {
     let Ok(stream) = body.write() else {
         return Err(StreamError::Closed);
     };
-    for piece in bytes.chunks(WRITE_BYTES) {
-        stream.blocking_write_and_flush(piece)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let room = usize::try_from(stream.check_write()?).unwrap_or(usize::MAX);
+        if room == 0 {
+            stream.subscribe().block();
+            continue;
+        }
+        let (piece, later) = rest.split_at(rest.len().min(room));
+        stream.write(piece)?;
+        rest = later;
     }
     Ok(())
 }

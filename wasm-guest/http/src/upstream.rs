@@ -4,7 +4,7 @@ use gateway_http::Request;
 use wasip2::http::outgoing_handler::handle;
 use wasip2::http::types::{Fields, IncomingRequest, OutgoingBody, OutgoingRequest, Scheme};
 
-use crate::exchange::Answer;
+use crate::answer::Answer;
 use crate::stream;
 
 /// `HOST:PORT` of the upstream, as for the other gateways.

@@ -1,0 +1,22 @@
+//! What goes out.
+
+pub const TEXT: &[u8] = b"text/plain; charset=utf-8";
+pub const JSON: &[u8] = b"application/json";
+
+/// An answer, whole: the host sends it with its length.
+pub struct Answer {
+    pub status: u16,
+    pub content_type: Vec<u8>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// In plain text.
+    pub fn text(status: u16, sentence: &str) -> Self {
+        Self {
+            status,
+            content_type: TEXT.to_vec(),
+            body: sentence.as_bytes().to_vec(),
+        }
+    }
+}
