@@ -12,6 +12,7 @@ use crate::child;
 pub const HELP: &str = "\
   --extra-iterations N       SHA-256 per answer besides the work: a self-test of CPU time (0)
   --extra-seconds N          the work besides ends so long after the first answer: a self-test of slow starts (0: never)
+  --fail-one-in N            every Nth answer is a failure: a self-test of the share that succeeds (0: none)
   --ballast-mib N            memory that is held besides: a self-test of memory (0)
   --child-iterations N       SHA-256 per answer in a process of its own: a self-test of short lives (0)
   --account yes|no           print the CPU time used so far, up to a hundred times a second (no)
@@ -31,6 +32,9 @@ pub struct Handicap {
     /// For how long there is extra work; without, for ever.
     lasts: Option<Duration>,
     first: Option<Instant>,
+    /// Every so many answers one is a failure; 0: none.
+    fail_one_in: u32,
+    answers: u32,
     ballast: Vec<u8>,
     child_iterations: u32,
     account: Option<Account>,
@@ -46,6 +50,7 @@ impl Handicap {
             settings.take_parsed("extra-seconds", 0, "a number from 0 to 600", |value| {
                 value.parse().ok().filter(|n| *n <= MAX_SECONDS)
             })?;
+        let fail_one_in = settings.take_parsed("fail-one-in", 0, wanted, number)?;
         let child_iterations = settings.take_parsed("child-iterations", 0, wanted, number)?;
         let account = settings.take_parsed("account", None, "yes or no", |value| match value {
             "yes" => Some(Some(Account::default())),
@@ -62,6 +67,8 @@ impl Handicap {
             iterations,
             lasts: (seconds > 0).then(|| Duration::from_secs(seconds)),
             first: None,
+            fail_one_in,
+            answers: 0,
             ballast,
             child_iterations,
             account,
@@ -79,6 +86,10 @@ impl Transform for Handicap {
         if self.child_iterations > 0 {
             child::burn(self.child_iterations)?;
         }
+        self.answers = self.answers.wrapping_add(1);
+        if self.fail_one_in > 0 && self.answers.is_multiple_of(self.fail_one_in) {
+            return Err(Failed("planted".to_owned()));
+        }
         if let Some(account) = &mut self.account {
             account.tell();
         }
@@ -90,13 +101,15 @@ impl Transform for Handicap {
             iterations,
             lasts: _,
             first: _,
+            fail_one_in,
+            answers: _,
             ballast,
             child_iterations,
             account: _,
         } = self;
         let ballast = ballast.len();
         format!(
-            r#"{{"engine":"none","profile":"{PROFILE}","extraIterations":{iterations},"ballastBytes":{ballast},"childIterations":{child_iterations}}}"#
+            r#"{{"engine":"none","profile":"{PROFILE}","extraIterations":{iterations},"failOneIn":{fail_one_in},"ballastBytes":{ballast},"childIterations":{child_iterations}}}"#
         )
     }
 }
@@ -117,6 +130,13 @@ mod tests {
         assert!(none.apply(&mut body).is_ok());
         assert_eq!(body, b"hello");
         assert!(none.ballast.is_empty());
+    }
+
+    #[test]
+    fn every_third_answer_fails_where_one_in_three_shall() {
+        let mut heavy = handicap(&["--fail-one-in=3"]).unwrap();
+        let failed = [(); 6].map(|()| heavy.apply(&mut vec![]).is_err());
+        assert_eq!(failed, [false, false, true, false, false, true]);
     }
 
     #[test]
