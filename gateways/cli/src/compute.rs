@@ -3,10 +3,9 @@
 //! counts, on both sides: on a busy node the start of a process takes a second by the clock, or half of one, and native
 //! code that others keep off the CPU would make an interpreter look compiled.
 
-use crate::front::Front;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::hint::black_box;
 use std::io::Read as _;
 use std::path::Path;
@@ -15,7 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The binary form of the module.
 pub const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
-const FUNCTION: &str = "chain";
+/// What it exports: so many steps of xorshift.
+pub const FUNCTION: &str = "chain";
 /// About five milliseconds of native code: as much as the start of a process usually varies, and a quarter of a second
 /// of an interpreter, which has [`LIMIT`] for it on a busy machine.
 const STEPS: u32 = 2_000_000;
@@ -32,16 +32,16 @@ const TIME: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// CPU time in the runtime divided by time in native code.
-pub fn ratio(front: &Front) -> Result<f64, String> {
+/// CPU time in the runtime divided by time in native code. `arguments` are those for so many steps.
+pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result<f64, String> {
     let mut work = Duration::MAX;
     let mut start = Duration::MAX;
     let mut in_native_code = Duration::MAX;
     let mut ratio = f64::INFINITY;
     let asked = Instant::now();
     for round in 1..=MOST_ROUNDS {
-        work = work.min(timed(front, STEPS)?);
-        start = start.min(timed(front, 1)?);
+        work = work.min(timed(program, &arguments, STEPS)?);
+        start = start.min(timed(program, &arguments, 1)?);
         let before = cpu_time(UsageWho::RUSAGE_THREAD)?;
         black_box(native(black_box(STEPS)));
         let took = cpu_time(UsageWho::RUSAGE_THREAD)?.saturating_sub(before);
@@ -57,11 +57,14 @@ pub fn ratio(front: &Front) -> Result<f64, String> {
     Ok(ratio)
 }
 
-fn timed(front: &Front, steps: u32) -> Result<Duration, String> {
-    let arguments = front.runtime.invoke(&front.compute_module, FUNCTION, steps);
+fn timed(
+    program: &Path,
+    arguments: &impl Fn(u32) -> Vec<OsString>,
+    steps: u32,
+) -> Result<Duration, String> {
     // Nobody else is served meanwhile, so that there are no other children.
     let before = cpu_time(UsageWho::RUSAGE_CHILDREN)?;
-    let said = output(&front.program, &arguments)?;
+    let said = output(program, &arguments(steps))?;
     let took = cpu_time(UsageWho::RUSAGE_CHILDREN)?.saturating_sub(before);
     // Some print the number as signed.
     let answer: i64 = said

@@ -19,12 +19,10 @@ const RUNTIMES: &str = "wasmtime, wasmedge, v8 or wasmer";
 /// A runtime, and the module that it runs for each answer.
 #[derive(Debug)]
 pub struct Front {
-    /// Which runtime.
-    pub runtime: Runtime,
-    /// Path of its program.
-    pub program: PathBuf,
+    runtime: Runtime,
+    program: PathBuf,
     /// The module of `/engine`.
-    pub compute_module: PathBuf,
+    compute_module: PathBuf,
     compile: Compile,
     module: PathBuf,
     module_digest: String,
@@ -98,7 +96,11 @@ impl Transform for Front {
 
     fn describe(&self) -> String {
         let version = compute::output(&self.program, self.runtime.version()).unwrap_or_default();
-        let ratio = compute::ratio(self);
+        let arguments = |steps| {
+            self.runtime
+                .invoke(&self.compute_module, compute::FUNCTION, steps)
+        };
+        let ratio = compute::ratio(&self.program, arguments);
         let ratio = ratio.map_or_else(|_| "null".to_owned(), |ratio| format!("{ratio:.2}"));
         format!(
             r#"{{"engine":"{}","version":"{}","frontend":"cli","compileMode":"{}","profile":"{PROFILE}","childrenAtOnce":{},"moduleSha256":"{}","computeRatio":{ratio}}}"#,

@@ -8,7 +8,43 @@
 use std::io;
 use std::mem::size_of;
 
-use crate::poll::{Event, Subscription};
+/// What is waited for, as WASI has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Subscription {
+    pub token: u64,
+    pub kind: u8,
+    pub of: Subject,
+}
+
+/// Of a clock all members, of a socket the first.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Subject {
+    pub clock_or_socket: u32,
+    pub timeout_nanoseconds: u64,
+    pub precision_nanoseconds: u64,
+    pub flags: u16,
+}
+
+/// What happened, as WASI has it.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Event {
+    pub token: u64,
+    pub error: u16,
+    pub kind: u8,
+    pub socket: SocketEvent,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct SocketEvent {
+    pub bytes: u64,
+    pub flags: u16,
+}
+
+const _: () = assert!(size_of::<Subscription>() == 48 && size_of::<Event>() == 32);
 
 /// A slice of bytes to fill or to send, as WASI has it.
 #[repr(C)]

@@ -1,10 +1,10 @@
 //! Waiting for many sockets at once: `poll_oneoff`, level-triggered.
 
 use std::io;
-use std::mem::size_of;
 use std::time::Duration;
 
-use crate::{Socket, host};
+use crate::host::{self, Event, Subject, Subscription};
+use crate::socket::Socket;
 
 const CLOCK: u8 = 0;
 const READ: u8 = 1;
@@ -14,44 +14,6 @@ const MONOTONIC: u32 = 1;
 const HANGUP: u16 = 1;
 /// WASI's number of a call that a signal interrupted; WasmEdge then tells it of every socket.
 const INTERRUPTED: u16 = 27;
-
-/// What is waited for, as WASI has it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Subscription {
-    token: u64,
-    kind: u8,
-    of: Subject,
-}
-
-/// Of a clock all members, of a socket the first.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Subject {
-    clock_or_socket: u32,
-    timeout_nanoseconds: u64,
-    precision_nanoseconds: u64,
-    flags: u16,
-}
-
-/// What happened, as WASI has it.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Event {
-    token: u64,
-    error: u16,
-    kind: u8,
-    socket: SocketEvent,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct SocketEvent {
-    bytes: u64,
-    flags: u16,
-}
-
-const _: () = assert!(size_of::<Subscription>() == 48 && size_of::<Event>() == 32);
 
 /// What became possible on the socket of this token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
