@@ -28,7 +28,7 @@ async fn runs_on_different_nodes_go_on_in_parallel() {
         let nodes = free(&client).await;
         assert!(
             nodes.len() > 1,
-            "two nodes are needed: hack/cluster up --nodes 3"
+            "two nodes are needed: hack/cluster up --nodes 4"
         );
         for name in ["left", "right"] {
             runs::create(&client, &namespace, name, LASTING).await;
