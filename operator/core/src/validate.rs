@@ -204,7 +204,7 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
     if list.iter().collect::<BTreeSet<_>>().len() != list.len() {
         return Err(invalid(
             field,
-            "a number of connections stands twice: remove one",
+            "a number of connections is listed twice: remove one",
         ));
     }
     let longest = config.limits.duration_seconds;
@@ -228,7 +228,7 @@ fn check_minimum_effect(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
     Err(invalid(
         "spec.minimumEffect",
         format!(
-            "'{}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%",
+            "'{}' is not a percentage from 0.1% to 50%: write it like 5% or 2.5%",
             spec.minimum_effect
         ),
     ))
@@ -243,7 +243,7 @@ fn check_error_shares(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
             return Err(invalid(
                 format!("spec.workloads[{}].maxErrorShare", workload.name),
                 format!(
-                    "'{text}' is no percentage from 0.001% to 50%: write it like 0.1%, or leave it out"
+                    "'{text}' is not a percentage from 0.001% to 50%: write it like 0.1%, or leave it out"
                 ),
             ));
         }
@@ -260,7 +260,7 @@ fn check_precision(spec: &BenchmarkRunSpec) -> Result<(), Invalid> {
         && !share_of(target).is_some_and(|share| (0.001..=0.5).contains(&share))
     {
         let message =
-            format!("'{target}' is no percentage from 0.1% to 50%: write it like 5% or 2.5%");
+            format!("'{target}' is not a percentage from 0.1% to 50%: write it like 5% or 2.5%");
         return Err(invalid("spec.precision.targetRelativeInterval", message));
     }
     let (most, first) = (precision.max_blocks, spec.blocks);

@@ -237,10 +237,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     let ratio = move |row: &SummaryRow, metric: Metric| {
         let mut all = row.versus_baseline.iter();
         let found = all.find(|ratio| ratio.metric == id(metric))?;
-        let mut verdict = words(&found.verdict);
-        if found.untrusted.is_some() {
-            verdict.push_str(", untrusted");
-        }
+        let verdict = verdict(&found.verdict, found.untrusted.as_deref());
         Some(judged_ratio(
             found.ratio,
             found.low.zip(found.high),
@@ -284,9 +281,19 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
         .table()
 }
 
-/// A verdict of a status in words; one that is unknown, of another version, by its name: `NotResolvable` as `not
+/// A verdict of a status in words, with a mark where something speaks against it.
+pub(super) fn verdict(verdict: &str, untrusted: Option<&str>) -> String {
+    let words = words(verdict);
+    if untrusted.is_some() {
+        words + ", untrusted"
+    } else {
+        words
+    }
+}
+
+/// A verdict in words; one that is unknown, of another version, by its name: `NotResolvable` as `not
 /// resolvable`.
-pub(super) fn words(verdict: &str) -> String {
+fn words(verdict: &str) -> String {
     if let Ok(verdict) = verdict.parse::<Verdict>() {
         return verdict.words().to_owned();
     }

@@ -97,6 +97,11 @@ pub struct ColdStartRatio {
     #[schemars(length(max = 32))]
     pub verdict: String,
 
+    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub untrusted: Option<String>,
+
     /// Blocks in which both were measured.
     pub blocks: u32,
 }

@@ -63,4 +63,9 @@ pub struct OpenLoopPoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub verdict: Option<String>,
+
+    /// Why not to trust it, although it stands. Absent where nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub untrusted: Option<String>,
 }

@@ -117,7 +117,7 @@ fn concurrency(sweep: &ColdStart, limit: u32) -> Result<(), Invalid> {
     if list.iter().collect::<BTreeSet<_>>().len() != list.len() {
         return Err(invalid(
             CONCURRENCY,
-            "a number of pods stands twice: remove one",
+            "a number of pods is listed twice: remove one",
         ));
     }
     if let Some(above) = list.iter().find(|pods| **pods > limit) {

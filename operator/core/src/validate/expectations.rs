@@ -108,7 +108,7 @@ fn check_bounds(expectation: &RatioExpectation) -> Result<(), Invalid> {
     match bounds.find(|bound| !is_ratio(bound)) {
         Some(bound) => refused(
             expectation,
-            format!("'{bound}' is no ratio: write a number such as 0.8"),
+            format!("'{bound}' is not a ratio: write a number such as 0.8"),
         ),
         None => Ok(()),
     }

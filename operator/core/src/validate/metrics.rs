@@ -67,17 +67,16 @@ fn sweeps_of(metric: Metric) -> &'static str {
     }
 }
 
-/// Whether the number is read from the node's cgroups under load.
+/// Whether the number is read from the node's cgroups.
 fn is_metered(metric: Metric) -> bool {
     match metric {
-        Metric::CpuPerRequest | Metric::Memory => true,
+        Metric::CpuPerRequest | Metric::Memory | Metric::MemoryPerInstance => true,
         Metric::ThroughputRps
         | Metric::WarmP50
         | Metric::Succeeded
         | Metric::ColdStartListening
         | Metric::ColdStartAnswer
         | Metric::OpenLoopP50
-        | Metric::OpenLoopP99
-        | Metric::MemoryPerInstance => false,
+        | Metric::OpenLoopP99 => false,
     }
 }

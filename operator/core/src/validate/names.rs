@@ -36,7 +36,7 @@ pub(super) fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> R
             return Err(invalid(
                 format!("{field}.name"),
                 format!(
-                    "'{name}' is no usable name: use at most 40 lower-case letters, digits and \
+                    "'{name}' is not a usable name: use at most 40 lower-case letters, digits and \
                      dashes, with a letter or digit at both ends"
                 ),
             ));
@@ -44,7 +44,7 @@ pub(super) fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> R
         if !seen.insert(name) {
             return Err(invalid(
                 format!("{field}.name"),
-                format!("'{name}' stands twice: give each entry a name of its own"),
+                format!("'{name}' is listed twice: give each entry a name of its own"),
             ));
         }
     }

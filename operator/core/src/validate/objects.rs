@@ -66,7 +66,7 @@ fn check_resources(resources: &SubjectResources) -> Result<(), Invalid> {
 fn amount(field: &str, text: Option<&String>) -> Result<Option<u128>, Invalid> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
-        let message = format!("'{text}' is no amount: write it like 500m, 2 or 256Mi");
+        let message = format!("'{text}' is not an amount: write it like 500m, 2 or 256Mi");
         invalid(field, message)
     };
     thousandths(text).map(Some).ok_or_else(wrong)

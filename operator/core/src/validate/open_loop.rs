@@ -21,7 +21,7 @@ pub fn check(sweep: &OpenLoop, config: &OperatorConfig) -> Result<(), Invalid> {
     if rates.iter().collect::<BTreeSet<_>>().len() != rates.len() {
         return Err(invalid(
             field("ratesPercentOfPeak"),
-            "a rate stands twice: remove one",
+            "a rate is listed twice: remove one",
         ));
     }
     let limits = &config.limits;

@@ -106,6 +106,7 @@ fn ratio(found: &Comparison) -> ColdStartRatio {
         difference_low_microseconds: found.difference.and_then(|difference| difference.low),
         difference_high_microseconds: found.difference.and_then(|difference| difference.high),
         verdict: <&str>::from(found.verdict).to_owned(),
+        untrusted: invalid(&found.untrusted),
         blocks,
     }
 }

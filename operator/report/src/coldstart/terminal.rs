@@ -11,7 +11,7 @@ use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;
 use crate::tables::with_mark;
-use crate::terminal::words as status_words;
+use crate::terminal::verdict;
 
 /// The 90th percentile, marked when there are too few pods for it.
 pub(super) fn tilde(time: &ColdTime) -> String {
@@ -107,7 +107,7 @@ impl Time {
             .right(format!("VERSUS {baseline}"), move |row| {
                 let found = of_point(row.point()?)?.versus_baseline.as_ref()?;
                 let interval = (found.blocks > 1).then_some((found.low, found.high));
-                let verdict = status_words(&found.verdict);
+                let verdict = verdict(&found.verdict, found.untrusted.as_deref());
                 let ratio = judged_ratio(found.ratio, interval, &verdict);
                 let difference = difference(found).map(|words| format!("{words}, {ratio}"));
                 Some(difference.unwrap_or(ratio))

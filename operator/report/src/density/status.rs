@@ -42,5 +42,6 @@ fn status(summary: &Summary, cell: &DensityCell) -> DensityStatus {
         low: found.and_then(|found| found.estimate.low),
         high: found.and_then(|found| found.estimate.high),
         verdict: found.map(|found| <&str>::from(found.verdict).to_owned()),
+        untrusted: found.and_then(|found| invalid(&found.untrusted)),
     }
 }

@@ -5,7 +5,7 @@ use wasmbench_core::units::{self, judged_ratio};
 
 use crate::sheet::Sheet;
 use crate::tables::with_mark;
-use crate::terminal::words as status_words;
+use crate::terminal::verdict;
 
 /// Density of one workload for a terminal; empty without any.
 pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
@@ -18,7 +18,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             found.bytes_per_instance.map(units::bytes)
         })
         .right(format!("VERSUS {baseline}"), |(_, found)| {
-            let verdict = status_words(found.verdict.as_deref()?);
+            let verdict = verdict(found.verdict.as_deref()?, found.untrusted.as_deref());
             Some(judged_ratio(
                 found.ratio?,
                 found.low.zip(found.high),

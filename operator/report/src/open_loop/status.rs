@@ -31,5 +31,6 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         low: compared.and_then(|c| c.estimate.low),
         high: compared.and_then(|c| c.estimate.high),
         verdict: compared.map(|c| <&str>::from(c.verdict).to_owned()),
+        untrusted: compared.and_then(|c| invalid(&c.untrusted)),
     })
 }

@@ -33,7 +33,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             marked(p99, !point.p99_not_carried)
         })
         .right(format!("VERSUS {baseline}"), |(_, point)| {
-            let verdict = terminal::words(point.verdict.as_deref()?);
+            let verdict = terminal::verdict(point.verdict.as_deref()?, point.untrusted.as_deref());
             Some(judged_ratio(
                 point.ratio?,
                 point.low.zip(point.high),

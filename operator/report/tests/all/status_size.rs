@@ -150,6 +150,7 @@ fn rows() -> Vec<SummaryRow> {
         difference_high_microseconds: Some(123_456.789),
         noise_floor: Some(1.0123),
         verdict: "Inconclusive".into(),
+        untrusted: Some("NodeNoisy".into()),
         blocks: 2,
     };
     let time = ColdStartTime {

@@ -33,7 +33,7 @@ fn an_expectation_must_be_about_something_that_is_compared() {
             "'hum' is not one of spec.workloads",
         ),
         (gate("tortoise", "greet", "1.5"), "name another variant"),
-        (gate("hare", "greet", "half"), "'half' is no ratio"),
+        (gate("hare", "greet", "half"), "'half' is not a ratio"),
     ] {
         let refused = refusal(expectation).unwrap_or_default();
         assert!(refused.contains(words), "{refused}");
@@ -93,6 +93,16 @@ fn an_expectation_on_what_no_probe_may_read_is_refused() {
         blind("memory")
     );
     assert_eq!(blind("warmP50"), "");
+    let of_density = gate_refused(
+        common::parse(common::RUN),
+        "memoryPerInstance",
+        |run, config| {
+            run.spec.sweeps.density =
+                serde_json::from_value(serde_json::json!({"instances": [1, 2]})).ok();
+            config.meter = MeterLevel::None;
+        },
+    );
+    assert!(of_density.contains("meter.level"), "{of_density}");
 }
 
 #[test]
