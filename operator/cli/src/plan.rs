@@ -15,7 +15,8 @@ use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 use wasmbench_report::table::{Align, Table};
 use wasmbench_results::primary::planned;
-use wasmbench_results::statistics::ratio::{blocks_to_find, smallest_found};
+use wasmbench_results::ratios::minimum_effect;
+use wasmbench_results::statistics::ratio::{blocks_for_equals, blocks_to_find, smallest_found};
 use wasmbench_results::words;
 
 use crate::args::PlanArgs;
@@ -145,15 +146,15 @@ fn power(valid: &ValidatedRun) -> String {
         return String::new();
     }
     let own = valid.spec.fewest_blocks();
+    let matters = minimum_effect(&valid.spec);
     let trials = valid.planned(own).iter();
     let seconds: u64 = trials
         .map(|trial| expected_trial_seconds(valid, trial))
         .sum();
     // A ratio has the scatter of two trials.
     let noise = |scatter: f64| scatter * f64::sqrt(2.0);
-    let needs = |scatter: f64, effect: f64| {
-        let Some(blocks) = blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS)
-        else {
+    let takes = |blocks: Option<u32>| {
+        let Some(blocks) = blocks else {
             return format!("more than {MOST_BLOCKS} blocks");
         };
         let time = units::duration(seconds * u64::from(blocks) / u64::from(own.max(1)));
@@ -165,18 +166,28 @@ fn power(valid: &ValidatedRun) -> String {
     ];
     header
         .extend(EFFECTS.map(|effect| (format!("{} takes", units::percent(effect)), Align::Right)));
+    header.push(("Equals take".to_owned(), Align::Right));
     let header: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
     let mut table = Table::new(&header);
     for scatter in SCATTERS {
-        let found = smallest_found(noise(scatter), own, among);
+        let found = smallest_found(noise(scatter), own, among, matters);
         let found = found.map_or_else(|| "-".to_owned(), |log| units::excess(log.exp()));
         let mut row = vec![units::percent(scatter), found];
-        row.extend(EFFECTS.map(|effect| needs(scatter, effect)));
+        let finds =
+            |effect: f64| blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS);
+        row.extend(EFFECTS.map(|effect| takes(finds(effect))));
+        row.push(takes(blocks_for_equals(
+            matters,
+            noise(scatter),
+            MOST_BLOCKS,
+        )));
         table.row(&row);
     }
     format!(
-        "\nThe smallest difference found in about 80 of 100 runs, and what other differences take (primary comparisons: {among})\n{}",
-        table.plain()
+        "\nThe smallest difference found in 80 of 100 runs, and what it takes to find others, and to call equals equivalent \
+         (primary comparisons: {among})\n{}Differences below minimumEffect ({}) are called equivalent: to find those, lower it.\n",
+        table.plain(),
+        valid.spec.minimum_effect,
     )
 }
 

@@ -81,10 +81,15 @@ fn judged<'a>(
         (0..found.len()).partition(|index| is_primary(&found[*index]));
     let mut all: BTreeMap<usize, Comparison> = BTreeMap::new();
     for (members, primary) in [(primary, true), (secondary, false)] {
-        let p_values: Vec<f64> = members
-            .iter()
-            .map(|one| found[*one].judged_interval().p_value)
-            .collect();
+        // What is equivalent is never reported as a difference, and must not lend its small p-value to what is.
+        let p_value = |one: &Ratio<'_>| {
+            if one.is_equivalent(thresholds) {
+                1.0
+            } else {
+                one.judged_interval().p_value
+            }
+        };
+        let p_values: Vec<f64> = members.iter().map(|one| p_value(&found[*one])).collect();
         let adjusted = false_discovery::adjusted(&p_values);
         let family = Family {
             findings: adjusted.iter().filter(|p_value| **p_value <= LEVEL).count(),
@@ -107,7 +112,7 @@ fn judged<'a>(
 /// The comparisons of a run, which are looked at together.
 #[derive(Clone, Copy)]
 struct Family {
-    /// Those whose adjusted p-value says that there is a difference.
+    /// Those that are reported as differences.
     findings: usize,
     all: usize,
 }
@@ -132,6 +137,10 @@ impl Ratio<'_> {
             (Judged::Difference, Some((difference, _))) => difference,
             (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => &self.interval,
         }
+    }
+
+    fn is_equivalent(&self, thresholds: Thresholds) -> bool {
+        self.verdict(1.0, thresholds) == Verdict::Equivalent
     }
 
     fn verdict(&self, adjusted_p: f64, thresholds: Thresholds) -> Verdict {
@@ -185,7 +194,7 @@ impl Ratio<'_> {
             verdict,
             untrusted: self.untrusted.clone(),
             at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
-            smallest_found: self.smallest_found(family),
+            smallest_found: self.smallest_found(family, thresholds).map(factor),
         }
     }
 
@@ -195,8 +204,13 @@ impl Ratio<'_> {
         Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
-    fn smallest_found(&self, family: Family) -> Option<f64> {
+    /// Of what is judged by its ratio.
+    fn smallest_found(&self, family: Family, thresholds: Thresholds) -> Option<f64> {
+        if self.metric.measure().judged == Judged::Difference {
+            return None;
+        }
         let noise = noise_of(self.interval.half_width?, self.blocks())?;
-        smallest_found(noise, self.blocks(), family.all).map(factor)
+        let matters = thresholds.minimum_effect;
+        smallest_found(noise, self.blocks(), family.all, matters)
     }
 }

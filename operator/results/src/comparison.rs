@@ -132,7 +132,8 @@ pub struct Comparison {
     pub difference: Option<Difference>,
     /// The chance of a ratio at least this far from 1, or a difference from 0, between equals.
     pub p_value: f64,
-    /// The same, adjusted for the number of the run's primary comparisons, or of the others (Benjamini and Hochberg).
+    /// The same, adjusted for the number of the run's primary comparisons, or of the others (Benjamini and Hochberg); 1 of what
+    /// is equivalent, which is tested first.
     pub adjusted_p_value: f64,
     /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It tells of the node, and
     /// decides nothing.
@@ -148,7 +149,7 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor above 1; absent with one
-    /// block.
+    /// block, and of what is judged by its difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }

@@ -29,7 +29,7 @@ pub enum Trust {
     },
 }
 
-/// What the condition `Trustworthy` says of a summary: one line per reason, then the notes.
+/// What the condition `Trustworthy` says of a summary: how many comparisons were decided, one line per reason, then the notes.
 pub fn trust(summary: &Summary) -> Trust {
     let lines = |breaks_trust: bool, kind: &'static str| {
         let doubts = summary
@@ -45,8 +45,9 @@ pub fn trust(summary: &Summary) -> Trust {
         })
     };
     let message = |first: Option<String>| {
-        let doubts = lines(true, "").chain(first).chain(lines(false, "Note, "));
-        cut(&doubts.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
+        let all = first.into_iter().chain(lines(true, ""));
+        let all = all.chain(lines(false, "Note, "));
+        cut(&all.collect::<Vec<_>>().join("\n"), MAX_CONDITION_CHARS)
     };
     match summary.trustworthy {
         None => Trust::NoNumbers,
@@ -68,7 +69,7 @@ pub fn trust(summary: &Summary) -> Trust {
             };
             Trust::No {
                 reason,
-                message: message(None),
+                message: message(tally(summary)),
             }
         }
     }

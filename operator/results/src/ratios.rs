@@ -42,6 +42,27 @@ fn smallest_difference(
     }
 }
 
+/// The smallest change of a number that matters, as a logarithm, where it was `before`: of what is judged by its
+/// difference that difference, and of what may be small in either way the larger of both.
+pub fn smallest_change(
+    spec: &BenchmarkRunSpec,
+    workload: &str,
+    metric: Metric,
+    before: f64,
+) -> f64 {
+    let effect = minimum_effect(spec);
+    let workload = spec.workloads.iter().find(|one| one.name == workload);
+    let smallest = workload.and_then(|workload| smallest_difference(spec, workload, metric));
+    let Some(smallest) = smallest.filter(|_| before > 0.0) else {
+        return effect;
+    };
+    let share = libm::log1p(smallest / before);
+    match metric.measure().judged {
+        Judged::Difference => share,
+        Judged::Ratio | Judged::RatioOrDifference => effect.max(share),
+    }
+}
+
 /// A ratio that has no verdict yet.
 pub struct Ratio<'a> {
     /// Name of the variant.
@@ -207,5 +228,29 @@ fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Opti
         | Metric::OpenLoopP50
         | Metric::OpenLoopP99
         | Metric::MemoryPerInstance => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_of_a_start_is_milliseconds_and_of_small_memory_kilobytes() {
+        let spec: BenchmarkRunSpec = serde_json::from_value(serde_json::json!({
+            "variants": [{"name": "native", "preset": "native"}],
+            "workloads": [{"name": "hello", "path": "/"}],
+            "sweeps": {"coldStart": {"samples": 5}},
+        }))
+        .unwrap();
+        let change = |metric, before| smallest_change(&spec, "hello", metric, before).exp() - 1.0;
+        let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-9, "{one}, {other}");
+        // 10 ms of 200 ms, and of 2 s.
+        close(change(Metric::ColdStartListening, 200_000.0), 0.05);
+        close(change(Metric::ColdStartListening, 2_000_000.0), 0.005);
+        // 512 KiB of 1 MiB, and 5 % of 1 GiB.
+        close(change(Metric::Memory, 1_048_576.0), 0.5);
+        close(change(Metric::Memory, 1_073_741_824.0), 0.05);
+        close(change(Metric::ThroughputRps, 1.0), 0.05);
     }
 }

@@ -12,14 +12,16 @@ use crate::across::variant_facts::{self, joined};
 use crate::across::{Difference, Side, Weight};
 
 /// Fields of the spec that say how often, where and in which order, but not what is measured.
-const HARMLESS: [&str; 11] = [
+const HARMLESS: [&str; 13] = [
     "baseline",
     "baselineRunName",
     "blocks",
     "expectations",
+    "minimumDifference",
     "minimumEffect",
     "noiseFloor",
     "precision",
+    "primaryMeasures",
     "seed",
     "subjectReadyTimeoutSeconds",
     "suspend",

@@ -220,7 +220,7 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
             .collect();
         let later = ratios::samples(after.summary, latest.summary);
         let changed = differences::is_another_baseline(before, after);
-        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, effect);
+        let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, after.spec);
         let of_last = earlier.first();
         let gone = of_last.map(|earlier| lost_points::lost(after.summary, earlier, &later));
         (ratios, only_in_one, gone.unwrap_or_default())

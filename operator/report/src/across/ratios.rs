@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_api::run::TWIN;
+use wasmbench_api::run::{BenchmarkRunSpec, TWIN};
 use wasmbench_core::rounding::{P_DIGITS, round_significant};
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::any_cell::AnyCell;
@@ -14,6 +14,7 @@ use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::Metric;
+use wasmbench_results::ratios::{pooled, smallest_change};
 use wasmbench_results::statistics::{Interval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
@@ -87,12 +88,12 @@ struct Judged {
 
 /// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells only
 /// one side has. `before` holds the samples of each earlier run, the last run first; `baseline_changed`
-/// says that not the same baseline ran in all runs; `minimum_effect` is a logarithm.
+/// says that not the same baseline ran in all runs; `spec` is the later run's.
 pub fn ratios(
     before: &[Vec<Sample>],
     after: &[Sample],
     baseline_changed: bool,
-    minimum_effect: f64,
+    spec: &BenchmarkRunSpec,
 ) -> (Vec<CellRatio>, u32) {
     let pairs: Vec<Pair<'_>> = after
         .iter()
@@ -101,10 +102,6 @@ pub fn ratios(
     let judged = pairs.iter().filter_map(|pair| pair.judged.as_ref().ok());
     let p_values: Vec<f64> = judged.map(|judged| judged.interval.p_value).collect();
     let mut adjusted = false_discovery::adjusted(&p_values).into_iter();
-    let thresholds = Thresholds {
-        minimum_effect,
-        is_gate: true,
-    };
     let lacking = |sample: &&Sample| !after.iter().any(|later| later.is_same_cell(sample));
     let lost = before
         .first()
@@ -112,7 +109,7 @@ pub fn ratios(
     let single = lost + after.len() - pairs.len();
     let ratios = pairs.into_iter().map(|pair| {
         let adjusted = pair.judged.as_ref().ok().and_then(|_| adjusted.next());
-        ratio(&pair, adjusted, thresholds)
+        ratio(&pair, adjusted, spec)
     });
     (ratios.collect(), u32::try_from(single).unwrap_or(u32::MAX))
 }
@@ -169,7 +166,7 @@ fn to_judge(
         .ok_or(why)
 }
 
-fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> CellRatio {
+fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> CellRatio {
     let middle = |values: &[f64]| Interval::of(values).map_or(0.0, |found| factor(found.estimate));
     let count = |samples: usize| u32::try_from(samples).unwrap_or(u32::MAX);
     let all = |numbers: fn(&Sample) -> &[f64]| -> Vec<f64> {
@@ -182,6 +179,11 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> Cell
     let judged = pair.judged.as_ref().ok();
     let shown = judged.map_or(&pair.whole, |judged| &judged.interval);
     let is_known = !of_baseline.is_empty() && !later.of_baseline.is_empty();
+    let before = middle(&values);
+    let thresholds = Thresholds {
+        minimum_effect: smallest_change(spec, &later.place.workload, later.metric, before),
+        is_gate: true,
+    };
     let verdict = judged
         .zip(adjusted)
         .map(|(judged, adjusted)| judge(later.metric, &judged.interval, adjusted, thresholds));
@@ -190,7 +192,7 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> Cell
         workload: later.place.workload.clone(),
         point: later.place.point.clone(),
         metric: later.metric,
-        before: middle(&values),
+        before,
         after: middle(&later.values),
         versus_baseline: is_known.then(|| VersusBaseline {
             before: middle(&of_baseline),
@@ -209,10 +211,9 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, thresholds: Thresholds) -> Cell
     }
 }
 
-/// Every measure of every ranked cell, in the order of the summary. Invalid points are not compared, nor
-/// is the baseline's twin. The knees are those of the `earlier` run.
+/// Every measure of every ranked cell, in the order of the summary. Invalid points are not compared. The baseline's twin
+/// counts as the baseline, as it does within a run. The knees are those of the `earlier` run.
 pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
-    let competes = |cell: &&dyn AnyCell| cell.is_ranked() && cell.variant() != TWIN;
     let of_cell = |cell: &dyn AnyCell| {
         let unjudged = is_beyond_knee(cell, earlier).then_some(Unjudged::BeyondKnee);
         let place = Place::of(cell);
@@ -222,14 +223,19 @@ pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
             ..Sample::new(place.clone(), metric, by_block)
         })
     };
-    let all = summary.all_cells().filter(competes).flat_map(of_cell);
-    let mut all: Vec<Sample> = all.filter(|sample| !sample.values.is_empty()).collect();
+    let ranked = summary.all_cells().filter(|cell| cell.is_ranked());
+    let all = ranked.flat_map(of_cell);
+    let all = all.filter(|sample| !sample.values.is_empty());
+    let (twins, mut all): (Vec<Sample>, Vec<Sample>) =
+        all.partition(|sample| sample.place.variant == TWIN);
     let is_base = |sample: &&Sample| sample.place.variant == summary.baseline;
     let bases: Vec<Sample> = all.iter().filter(is_base).cloned().collect();
     for sample in all.iter_mut().filter(|sample| !is_base(&&**sample)) {
         let base = bases.iter().find(|base| base.is_same_point(sample));
+        let twin = twins.iter().find(|twin| twin.is_same_point(sample));
         sample.of_baseline = base.map_or_else(Vec::new, |base| {
-            paired_ratios(&sample.by_block, &base.by_block)
+            let both = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
+            paired_ratios(&sample.by_block, &both)
         });
     }
     all

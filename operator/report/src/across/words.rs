@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, cut, judged_ratio};
 use wasmbench_results::judge::Verdict;
-use wasmbench_results::measure::Measured as _;
+use wasmbench_results::measure::{Judged, Measured as _};
 use wasmbench_results::summary::RunName;
 
 use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
@@ -56,7 +56,7 @@ impl Across {
             };
             let _ = writeln!(
                 text,
-                "Not compared: {} {noun} that only one of the runs has validly.",
+                "Not compared: {} {noun} valid in only one of the runs.",
                 self.only_in_one
             );
         }
@@ -123,7 +123,16 @@ impl Across {
         let has = |why| self.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
         let is_of_baseline = self.ratios.iter().any(|ratio| ratio.is_of_baseline);
         let effect = units::excess(self.minimum_effect);
-        let mut legend = format!("Changes below {effect} do not matter.");
+        let mut judged = self
+            .ratios
+            .iter()
+            .map(|ratio| ratio.metric.measure().judged);
+        let others = if judged.any(|judged| judged != Judged::Ratio) {
+            ", nor do those of starts and memory below minimumDifference"
+        } else {
+            ""
+        };
+        let mut legend = format!("Changes below {effect} do not matter{others}.");
         let lines = [
             (
                 is_of_baseline,

@@ -31,7 +31,7 @@ under *Invalid because* is not compared.\n";
 
 const FLOOR: &str = "\
 Harness floor: a pod that does nothing but listen, under the node's default runtime, started by the same \
-probe in the baseline's trials. So long take cluster and harness before any service begins.\n";
+probe in the baseline's trials. This is what cluster and harness take before any service starts.\n";
 
 const STEPS: &str = "\
 Steps, as medians since the request that creates the pod. `watchArrival` is when the API's watch told the \

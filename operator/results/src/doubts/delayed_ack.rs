@@ -30,7 +30,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(note(
         Reason::DelayedAck,
         format!(
-            "latencies of about 40 ms with little CPU time, as of answers that wait for a delayed acknowledgement: {}",
+            "latencies of about 40 ms with little CPU time, as when answers wait for a delayed acknowledgement: {}",
             listed(places, MAX_PLACES, ", ")?
         ),
         "unless the service waits on purpose, have it send an answer in one piece or set TCP_NODELAY: the difference is \

@@ -38,8 +38,8 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
         note(
             Reason::NodeNoisy,
             format!(
-                "{repeated} trial(s) measured once more, with the quieter window kept; {noisy} noisy ones of points that \
-                 have at least four quiet others for each"
+                "{repeated} trial(s) measured once more, with the quieter window kept; {noisy} noisy trial(s) kept, at points \
+                 with at least four quiet ones for each"
             ),
             "a quieter node, if there are many",
         )

@@ -16,7 +16,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
                 "whether the CPU limit of {limit} stopped pods while they started is not looked at: it is part of what \
                  their cold starts measured"
             ),
-            "remove spec.resources.limits.cpu, unless the starts under this limit are what you ask for",
+            "remove spec.resources.limits.cpu, unless starts under this limit are what you want to measure",
         )
     })
 }

@@ -89,11 +89,20 @@ pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Optio
     (blocks + 1..=most).find(|more| noise * reach(*more, LEVEL) <= target)
 }
 
-/// How many blocks find equals `Equivalent` in 80 of 100 cases, under the same conditions. The whole interval must
-/// lie within `effect`: its half-width, and as far as estimates of equals stray.
+/// How many blocks find equals `Equivalent` in 80 of 100 cases, under the same conditions.
 pub fn blocks_to_decide(half_width: f64, blocks: u32, effect: f64, most: u32) -> Option<u32> {
     let noise = noise_of(half_width, blocks)?;
-    (blocks..=most).find(|more| noise * (reach(*more, LEVEL) + reach(*more, UNDECIDED)) <= effect)
+    (blocks..=most).find(|more| decides(*more, noise, effect))
+}
+
+/// The same before the run: `noise` is the scatter of the blocks' log ratios.
+pub fn blocks_for_equals(effect: f64, noise: f64, most: u32) -> Option<u32> {
+    (2..=most).find(|blocks| decides(*blocks, noise, effect))
+}
+
+/// The whole interval must lie within `effect`: its half-width, and as far as estimates of equals stray.
+fn decides(blocks: u32, noise: f64, effect: f64) -> bool {
+    noise * (reach(blocks, LEVEL) + reach(blocks, UNDECIDED)) <= effect
 }
 
 /// The half-width with which so many intervals hold their truths together in 95 of 100 runs, of one that holds it
@@ -124,18 +133,28 @@ fn at_level(half_width: f64, blocks: u32, level: f64) -> f64 {
 /// The share of equals that may stay undecided.
 const UNDECIDED: f64 = 0.2;
 
-/// The smallest difference that is found in 80 of 100 runs with so many blocks, among so many comparisons of which it
-/// is the only one (Bonferroni, which is the worst case of Benjamini and Hochberg). `noise` is the scatter of the
+/// The smallest difference that 80 of 100 runs with so many blocks find, among so many comparisons of which it
+/// is the only one (Bonferroni, which is the worst case of Benjamini and Hochberg). The interval must exclude 0, and must
+/// reach beyond `matters`: below it the verdict is `Equivalent`. `noise` is the scatter of the
 /// blocks' log ratios, and the answer a logarithm; `None` for one block, which finds nothing.
-pub fn smallest_found(noise: f64, blocks: u32, among: usize) -> Option<f64> {
+pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Option<f64> {
     let level = LEVEL / among.max(1) as f64;
-    (blocks > 1).then(|| noise * (reach(blocks, level) + reach(blocks, MISSED)))
+    (blocks > 1).then(|| {
+        let excludes = noise * reach(blocks, level);
+        let exceeds = matters - noise * reach(blocks, LEVEL);
+        let by_one = excludes.max(exceeds) + noise * reach(blocks, MISSED);
+        // Where both are as hard, each may miss half as many.
+        let by_both = excludes.min(exceeds) + noise * reach(blocks, MISSED / 2.0);
+        by_one.max(by_both)
+    })
 }
 
-/// The blocks with which a difference of this size is found in 80 of 100 runs; `None` above `most`.
+/// The blocks with which a difference of this size is found in 80 of 100 runs where nothing is too small to matter; `None`
+/// above `most`.
 pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Option<u32> {
-    let finds =
-        |blocks: &u32| smallest_found(noise, *blocks, among).is_some_and(|found| found <= effect);
+    let finds = |blocks: &u32| {
+        smallest_found(noise, *blocks, among, 0.0).is_some_and(|found| found <= effect)
+    };
     (2..=most).find(finds)
 }
 
@@ -147,8 +166,12 @@ fn reach(blocks: u32, level: f64) -> f64 {
     let count = blocks as usize;
     let trimmed = count / ONE_IN;
     let freedom = freedom(count - 2 * trimmed, trimmed);
-    student::quantile(level, freedom) / f64::from(blocks).sqrt()
+    let error = if trimmed > 0 { TRIMMED } else { 1.0 };
+    error * student::quantile(level, freedom) / f64::from(blocks).sqrt()
 }
+
+/// The standard error of a mean trimmed by about an eighth, in multiples of the plain one's, where noise is normal.
+const TRIMMED: f64 = 1.035;
 
 /// The scatter of the blocks' log ratios behind an interval; a single block knows none.
 pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {

@@ -9,7 +9,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 
 use super::support::{compared, named};
 use crate::results_support::{all_measured, run, slower};
-use crate::synthetic::Chance;
+use crate::synthetic::{Chance, tell};
 
 /// The records of a run on a node that is `factor` times as slow that day.
 fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
@@ -173,6 +173,10 @@ fn two_runs_of_the_same_thing_are_seldom_called_different() {
     for deviation in [0.01, 0.02, 0.03, 0.05] {
         for runs in [1, 5] {
             let share = called_worse(deviation, 1.0, runs);
+            let percent = deviation * 100.0;
+            let name =
+                format!("equal runs called worse, {percent:.0} % between runs, {runs} before");
+            tell(&name, share, "at most 5 %");
             assert!(share <= 0.05, "{deviation}, {runs} earlier runs: {share}");
         }
     }
@@ -182,6 +186,9 @@ fn two_runs_of_the_same_thing_are_seldom_called_different() {
 fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
     for deviation in [0.01, 0.05] {
         let share = called_worse(deviation, 1.2, 1);
+        let percent = deviation * 100.0;
+        let name = format!("a fifth slower found against one run, {percent:.0} % between runs");
+        tell(&name, share, "at least 95 %");
         assert!(share >= 0.95, "{deviation}: {share}");
     }
 }

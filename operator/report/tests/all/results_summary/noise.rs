@@ -49,7 +49,7 @@ fn a_noisy_trial_in_five_counts_and_is_noted() {
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
     assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
     let note = doubt(&summary, Reason::NodeNoisy);
-    assert!(note.message.contains("1 noisy ones of points"), "{note:?}");
+    assert!(note.message.contains("1 noisy trial(s) kept"), "{note:?}");
     assert!(summary.comparisons.iter().all(|c| c.untrusted.is_empty()));
 }
 
