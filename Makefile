@@ -1,4 +1,4 @@
-# Every task of the project. CI calls these targets and nothing else, so that anyone can repeat it.
+# Every task of the project. CI tests with these targets alone, so that anyone can repeat it.
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a report), [`document`] (what programs read), then the commands:
-//! [`get`], [`report`], [`compare`], [`plan`]. Everything that decides what is shown is in `wasmbench-core`; this crate reads,
+//! [`get`], [`report`], [`compare`], [`plan`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
 //! prints and exits.
 
 pub mod args;
