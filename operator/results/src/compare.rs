@@ -194,7 +194,7 @@ impl Ratio<'_> {
             verdict,
             untrusted: self.untrusted.clone(),
             at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
-            smallest_found: self.smallest_found(family, thresholds).map(factor),
+            smallest_found: self.smallest_found(family).map(factor),
         }
     }
 
@@ -204,13 +204,8 @@ impl Ratio<'_> {
         Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
-    /// Of what is judged by its ratio.
-    fn smallest_found(&self, family: Family, thresholds: Thresholds) -> Option<f64> {
-        if self.metric.measure().judged == Judged::Difference {
-            return None;
-        }
+    fn smallest_found(&self, family: Family) -> Option<f64> {
         let noise = noise_of(self.interval.half_width?, self.blocks())?;
-        let matters = thresholds.minimum_effect;
-        smallest_found(noise, self.blocks(), family.all, matters)
+        smallest_found(noise, self.blocks(), family.all, self.matters)
     }
 }

@@ -13,7 +13,7 @@ use crate::doubt::Reason;
 use crate::measure::{Judged, Measured as _, Metric, Unit};
 use crate::primary::Place;
 use crate::statistics::ratio::paired_differences;
-use crate::statistics::{Interval, paired_ratios};
+use crate::statistics::{Interval, mean, paired_ratios};
 
 /// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
 /// a quarter wider than that of 5, that of 3 twice as wide.
@@ -79,6 +79,8 @@ pub struct Ratio<'a> {
     pub interval: Interval,
     /// The difference, of what is judged by it, with the smallest one that matters.
     pub difference: Option<(Interval, f64)>,
+    /// The smallest change of the baseline's number that matters, as a logarithm.
+    pub matters: f64,
     /// What speaks against it.
     pub untrusted: Vec<Reason>,
 }
@@ -176,6 +178,7 @@ fn ratio<'a>(
     let smallest = smallest_difference(spec, workload, one.metric);
     let effect = minimum_effect(spec);
     let per_block = paired_ratios(&one.by_block, base);
+    let of_base: Vec<f64> = base.values().copied().collect();
     let cells = || base_cells.iter().copied().chain([one.cell]);
     let against = [
         (
@@ -205,6 +208,7 @@ fn ratio<'a>(
             let differences = paired_differences(&one.by_block, base);
             Some((Interval::of_differences(&differences)?, smallest))
         }),
+        matters: smallest_change(spec, &workload.name, one.metric, mean(&of_base)),
         per_block,
     })
 }

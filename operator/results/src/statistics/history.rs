@@ -49,13 +49,15 @@ impl Interval {
 mod tests {
     use super::*;
 
-    /// The logarithms of the runs are -0.02, -0.01, 0, 0.01, 0.02: their variance is 0.00025, and that of
-    /// one more run about their mean is six fifths of it.
+    /// Runs of a single trial each. Their logarithms are -0.02, -0.01, 0, 0.01, 0.02, with a variance of 0.00025.
+    fn five_runs() -> [[f64; 1]; 5] {
+        [-0.02_f64, -0.01, 0.0, 0.01, 0.02].map(|log| [log.exp()])
+    }
+
+    /// The variance of one more run about the mean of five is six fifths of theirs.
     #[test]
     fn one_more_run_is_expected_where_earlier_ones_were() {
-        let runs: Vec<[f64; 1]> = [-0.02_f64, -0.01, 0.0, 0.01, 0.02]
-            .map(|log| [log.exp()])
-            .to_vec();
+        let runs = five_runs();
         let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
         let found = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
@@ -69,9 +71,7 @@ mod tests {
     /// Their variances add: 0.00025 between runs, and 0.02 squared of the run's own.
     #[test]
     fn the_error_of_a_short_run_adds_to_what_runs_scatter_by() {
-        let runs: Vec<[f64; 1]> = [-0.02_f64, -0.01, 0.0, 0.01, 0.02]
-            .map(|log| [log.exp()])
-            .to_vec();
+        let runs = five_runs();
         let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
         let short = [0.02_f64.exp(), (-0.02_f64).exp()];
         let found = Interval::among(&short, &runs).unwrap();

@@ -170,7 +170,8 @@ fn reach(blocks: u32, level: f64) -> f64 {
     error * student::quantile(level, freedom) / f64::from(blocks).sqrt()
 }
 
-/// The standard error of a mean trimmed by about an eighth, in multiples of the plain one's, where noise is normal.
+/// The standard error of a trimmed mean in multiples of the plain one's, where noise is normal: of very many blocks 1.03
+/// without a tenth at each end, and 1.04 without an eighth.
 const TRIMMED: f64 = 1.035;
 
 /// The scatter of the blocks' log ratios behind an interval; a single block knows none.

@@ -1,6 +1,7 @@
 //! Which runs may be compared, and which differences are named.
 
 use serde_json::json;
+use wasmbench_api::run::{Metric, MinimumDifference};
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::across::Weight;
 use wasmbench_results::RunInput;
@@ -47,6 +48,8 @@ fn what_is_measured_must_be_the_same_and_how_often_need_not() {
     after.spec.blocks = 6;
     after.spec.expectations = vec![];
     after.spec.minimum_effect = "7%".into();
+    after.spec.minimum_difference = Some(MinimumDifference::default());
+    after.spec.primary_measures = vec![Metric::WarmP50];
     if let Some(throughput) = &mut after.spec.sweeps.throughput {
         throughput.connections = vec![50, 100];
     }

@@ -1,9 +1,11 @@
 //! What is invalid in either run is shown in its own report and not compared.
 
 use serde_json::json;
+use wasmbench_core::wire::cold_start::ColdStep;
 use wasmbench_core::wire::document::{NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Record, TrialId};
-use wasmbench_report::across::Versus;
+use wasmbench_report::across::{CellRatio, Versus};
+use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, summarize};
 
@@ -114,6 +116,30 @@ fn answers_mostly_at_the_first_attempt_are_not_compared_across_runs() {
     assert_eq!(found(0, 8), (vec![listening], 7, 1));
     assert_eq!(found(8, 0), (vec![listening], 7, 1));
     assert_eq!(found(8, 8), (vec![listening], 7, 0));
+}
+
+#[test]
+fn starts_are_compared_across_runs_by_milliseconds() {
+    let verdict = |milliseconds: i64| {
+        let (before, mut after) = (thawed("before", 0), thawed("after", 0));
+        after.0.spec.minimum_effect = "1%".into();
+        let documents = cold_starts::hares(&mut after.1);
+        let samples = documents.flat_map(|document| &mut document.samples);
+        for pod in samples.flat_map(|sample| &mut sample.pods) {
+            let listening = pod.steps.get_mut(&ColdStep::Listening).unwrap();
+            listening.nanoseconds += milliseconds * 1_000_000;
+        }
+        let found = compared((&before.0, &before.1), (&after.0, &after.1), false);
+        let mut ratios = found.ratios.into_iter();
+        let is_meant = |ratio: &CellRatio| {
+            (ratio.variant.as_str(), ratio.point.as_str(), ratio.metric)
+                == ("hare", "cold", Metric::ColdStartListening)
+        };
+        ratios.find(is_meant).unwrap().verdict
+    };
+    // More than 1 % of it, and less than 10 ms.
+    assert_ne!(verdict(8), Some(Verdict::Slower));
+    assert_eq!(verdict(40), Some(Verdict::Slower));
 }
 
 #[test]

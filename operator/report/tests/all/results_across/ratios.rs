@@ -1,6 +1,8 @@
 //! What the numbers of two runs come to.
 
 use serde_json::json;
+use wasmbench_api::run::TWIN;
+use wasmbench_core::twin::with_twin;
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_report::across::{CellRatio, Unjudged, Weight};
 use wasmbench_results::RunInput;
@@ -29,6 +31,34 @@ fn a_run_compared_with_its_like_differs_in_nothing() {
             "{ratio:?}"
         );
     }
+}
+
+#[test]
+fn the_twin_counts_as_the_baseline_across_runs() {
+    let with = |name: &str| {
+        let mut input = named(name);
+        input.spec.noise_floor = Some(true);
+        input.spec = with_twin(&input.spec);
+        input
+    };
+    let (before, after) = (with("before"), with("after"));
+    let mut records = all_measured(&after);
+    for record in &mut records {
+        let is_twin = record.trial.cell.variant == TWIN;
+        let document = record.load_mut().filter(|_| is_twin);
+        if let Some(window) = document.and_then(|document| document.timed.as_mut()) {
+            window.fortio = slower(window.fortio.clone(), 4.0);
+        }
+    }
+    let found = compared((&before, &all_measured(&before)), (&after, &records), false);
+    let mut ratios = found.ratios.iter();
+    let of_embedded = |ratio: &&CellRatio| {
+        (ratio.variant.as_str(), ratio.metric) == ("embedded", Metric::WarmP50)
+    };
+    let versus = ratios.find(of_embedded).unwrap().versus_baseline.unwrap();
+    // The baseline's number is the mean of both on the log scale: twice as long.
+    let change = versus.after / versus.before;
+    assert!((change - 0.5).abs() < 0.02, "{versus:?}");
 }
 
 #[test]

@@ -245,6 +245,19 @@ fn untrusted(summary: &Summary) -> Vec<Reason> {
     compared.find(is_meant).unwrap().untrusted.clone()
 }
 
+/// The same for who reads the run's status.
+fn untrusted_in_status(summary: &Summary) -> Option<String> {
+    let rows = Conclusion::of(summary, vec![]).rows;
+    let hare = rows.iter().find(|row| row.variant == "hare").unwrap();
+    let listening = hare.cold_start[0].listening.as_ref().unwrap();
+    listening
+        .versus_baseline
+        .as_ref()
+        .unwrap()
+        .untrusted
+        .clone()
+}
+
 #[test]
 fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
     let few = with_busy(3, 1200, 0);
@@ -256,6 +269,8 @@ fn starts_beside_a_neighbour_are_compared_and_not_trusted_from_a_fifth_on() {
     let many = with_busy(4, 1200, 0);
     assert!(hare(&many).is_ranked());
     assert_eq!(untrusted(&many), [Reason::NodeNoisy]);
+    assert_eq!(untrusted_in_status(&many).as_deref(), Some("NodeNoisy"));
+    assert_eq!(untrusted_in_status(&few), None);
     let doubts = doubts_of(&many, Reason::NodeNoisy);
     let place = "hare on greet (4 of 15 samples)";
     assert!(doubts[0].0 && doubts[0].1.contains(place), "{doubts:?}");
