@@ -13,10 +13,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::{FEWEST_PRECISE_BLOCKS, share_of};
-pub use width::Width;
+pub use width::{DifferenceWidth, Width};
 
 use wasmbench_core::rounding::round_significant;
-use wasmbench_core::units;
 use wasmbench_core::validate::cells_of;
 use wasmbench_core::wire::record::{Outcome, TrialId};
 
@@ -35,7 +34,8 @@ const DIGITS: usize = 3;
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
-    /// How far an interval may reach from its ratio, as in the spec.
+    /// How far an interval may reach from its ratio, as in the spec. That of a difference may reach half of the smallest one
+    /// that matters.
     pub target: String,
     /// Blocks that the run has so far.
     pub blocks: u32,
@@ -113,9 +113,9 @@ pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Pre
     let share = share_of(target).unwrap_or_default();
     let widest = |look: &Vec<Width>| {
         let widths = look.iter().cloned();
-        widths.max_by(|one, other| one.share().total_cmp(&other.share()))
+        widths.max_by(|one, other| one.excess(share).total_cmp(&other.excess(share)))
     };
-    let is_narrow = |width: &Width| width.share() <= share;
+    let is_narrow = |width: &Width| width.excess(share) <= 1.0;
     let narrow = looks.iter().map(widest);
     let steady = narrow
         .take_while(|width| width.as_ref().is_some_and(is_narrow))
@@ -134,6 +134,10 @@ pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Pre
         outcome,
         widest: now.map(|width| Width {
             relative: width.relative.map(|share| round_significant(share, DIGITS)),
+            difference: width.difference.map(|width| DifferenceWidth {
+                reaches: round_significant(width.reaches, DIGITS),
+                ..width
+            }),
             ..width
         }),
     }
@@ -147,24 +151,21 @@ fn message(
     steady: usize,
 ) -> String {
     let place = widest.map_or("", |width| width.what.as_str());
-    let reach = widest.and_then(|width| width.relative).map_or_else(
-        || "any width".to_owned(),
-        |share| format!("+-{}", units::excess(1.0 + share)),
-    );
+    let (reach, own_target) = widest.map(|width| width.words(target)).unwrap_or_default();
     match outcome {
         Ending::PreciseEnough => format!(
             "precise enough after {blocks} blocks: the widest interval is {reach} ({place}; \
-             target {target})"
+             target {own_target})"
         ),
         Ending::BudgetSpent if steady > 0 => format!(
-            "budget of {blocks} blocks spent: all intervals are within {target}, but not yet for \
-             {STEADY} blocks in a row; the widest is {reach} ({place})"
+            "budget of {blocks} blocks spent: all intervals are narrow enough, but not yet for \
+             {STEADY} blocks in a row; the widest is {reach} ({place}; target {own_target})"
         ),
         Ending::BudgetSpent => format!(
-            "budget of {blocks} blocks spent: {place} is still at {reach} (target {target})"
+            "budget of {blocks} blocks spent: {place} is still at {reach} (target {own_target})"
         ),
         Ending::GoingOn => {
-            format!("after {blocks} blocks {place} is at {reach} (target {target})")
+            format!("after {blocks} blocks {place} is at {reach} (target {own_target})")
         }
         Ending::NothingToCompare => format!(
             "ended after {blocks} blocks: no ratio to the baseline can be measured any more"

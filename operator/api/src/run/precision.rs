@@ -18,7 +18,8 @@ pub struct Precision {
     /// How far the 95 % interval of a ratio to the baseline may reach from it, in percent from
     /// `0.1%` to `50%`: `5%` reaches from the ratio divided by 1.05 to the ratio times 1.05. All
     /// primary ratios have to keep it, for four blocks in a row. Default:
-    /// half of `minimumEffect`, at which equals are mostly found `Equivalent`.
+    /// half of `minimumEffect`, at which equals are mostly found `Equivalent`. What is judged by its difference (starts, the
+    /// share that succeeds) has to be known to half of the smallest one that matters instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 5))]
     #[x_kube(validation = Rule::new(validation::MINIMUM_EFFECT_RULE).message(validation::TARGET_MESSAGE))]

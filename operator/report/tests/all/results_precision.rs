@@ -2,9 +2,13 @@
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
-use wasmbench_core::wire::record::{Record, TrialId};
+use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files_of;
-use wasmbench_results::precision::Ending;
+use wasmbench_results::comparison::{Comparison, Difference, Estimate};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::precision::{Ending, Precision, decide, widths};
+use wasmbench_results::statistics::Interval;
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::climbs::climbs;
@@ -161,4 +165,50 @@ fn a_run_without_precision_says_nothing_of_it() {
     let input = run();
     let summary = summarize(&input, &all_measured(&input));
     assert_eq!(summary.precision, None);
+}
+
+/// What is decided after 8 blocks of starts of a second, known to within so many milliseconds: less than 1 %.
+fn starts_within(milliseconds: f64) -> Precision {
+    let ratios = [1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999, 1.0];
+    let interval = Interval::of(&ratios).unwrap();
+    let difference = Difference {
+        value: 0.0,
+        low: Some(-milliseconds * 1e3),
+        high: Some(milliseconds * 1e3),
+        smallest: 10e3,
+        at_least: None,
+    };
+    let starts = Comparison {
+        variant: "equal".into(),
+        workload: "hello".into(),
+        metric: Metric::ColdStartListening,
+        point: Point::ColdStart { concurrency: 1 },
+        primary: true,
+        estimate: Estimate::of(&interval, &ratios),
+        difference: Some(difference),
+        p_value: 1.0,
+        adjusted_p_value: 1.0,
+        noise_floor: None,
+        verdict: Verdict::Inconclusive,
+        untrusted: vec![],
+        at_least: None,
+        smallest_found: None,
+    };
+    let look = widths(&[starts]);
+    decide("2.5%", 8, 20, &vec![look; 4])
+}
+
+#[test]
+fn starts_are_precise_to_half_of_the_smallest_difference_in_milliseconds() {
+    let wide = starts_within(8.0);
+    assert_eq!(wide.outcome, Ending::GoingOn);
+    let message = wide.message;
+    assert!(
+        message.ends_with(" is at +-8.00 ms (target 5.00 ms)"),
+        "{message}"
+    );
+    let narrow = starts_within(4.0);
+    assert_eq!(narrow.outcome, Ending::PreciseEnough);
+    let of_narrow = narrow.widest.unwrap().difference.unwrap();
+    assert_eq!((of_narrow.reaches, of_narrow.target), (4e3, 5e3));
 }

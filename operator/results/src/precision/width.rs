@@ -1,8 +1,10 @@
-//! How wide the interval of a ratio is.
+//! How wide an interval is, and how wide it may be.
 
 use serde::{Deserialize, Serialize};
+use wasmbench_core::units;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Difference};
+use crate::measure::{Judged, Measured as _, Metric};
 
 /// How wide an interval is.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -18,22 +20,76 @@ pub struct Width {
     /// ratio x 1.05. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,
+    /// How far that of the difference reaches, where this is what is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<DifferenceWidth>,
+}
+
+/// How wide the interval of a difference is, in the unit of its measure.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct DifferenceWidth {
+    /// What is compared.
+    pub metric: Metric,
+    /// How far it reaches.
+    pub reaches: f64,
+    /// How far it may: half of the smallest difference that matters, at which equals are mostly found equivalent.
+    pub target: f64,
 }
 
 impl Width {
     /// The width of a comparison.
     pub fn of(comparison: &Comparison) -> Self {
+        let metric = comparison.metric;
+        let difference = match metric.measure().judged {
+            Judged::Difference => comparison.difference,
+            Judged::Ratio | Judged::RatioOrDifference => None,
+        };
         Self {
             variant: comparison.variant.clone(),
             workload: comparison.workload.clone(),
             what: comparison.subject(),
             relative: comparison.estimate.ends().map(reach),
+            difference: difference.and_then(|difference| of_difference(metric, difference)),
         }
     }
 
-    pub(super) fn share(&self) -> f64 {
-        self.relative.unwrap_or(f64::INFINITY)
+    /// The width as a multiple of what it may be: a ratio's may be `share`.
+    pub(super) fn excess(&self, share: f64) -> f64 {
+        match (self.difference, self.relative) {
+            (Some(difference), _) => difference.reaches / difference.target,
+            (None, Some(relative)) => relative / share,
+            (None, None) => f64::INFINITY,
+        }
     }
+
+    /// The width in words, and what it may be, of a ratio `target`: `+-7.2 %` and `2.5%`.
+    pub(super) fn words(&self, target: &str) -> (String, String) {
+        let Some(DifferenceWidth {
+            metric,
+            reaches,
+            target,
+        }) = self.difference
+        else {
+            let of_share = |share: f64| format!("+-{}", units::excess(1.0 + share));
+            let reach = self.relative.map(of_share);
+            return (
+                reach.unwrap_or_else(|| "any width".to_owned()),
+                target.to_owned(),
+            );
+        };
+        let unit = metric.measure().unit;
+        (format!("+-{}", unit.shown(reaches)), unit.shown(target))
+    }
+}
+
+fn of_difference(metric: Metric, found: Difference) -> Option<DifferenceWidth> {
+    let (low, high) = found.low.zip(found.high)?;
+    Some(DifferenceWidth {
+        metric,
+        reaches: (high - low) / 2.0,
+        target: found.smallest / 2.0,
+    })
 }
 
 fn reach((low, high): (f64, f64)) -> f64 {
