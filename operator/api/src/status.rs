@@ -62,6 +62,10 @@ pub struct BenchmarkRunStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<ReachedPrecision>,
 
+    /// Which differences the run can find: expected before it ends, and then by its own scatter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
+
     /// The result in one line, with a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
@@ -187,6 +191,24 @@ pub struct ReachedPrecision {
     pub widest_relative_interval: Option<f64>,
 
     /// The same in words.
+    #[schemars(length(max = 512))]
+    pub message: String,
+}
+
+/// Which differences a run can find.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Power {
+    /// The smallest difference that 80 of 100 such runs find in a primary comparison, as a share: 0.05 for 5 %. Of
+    /// several comparisons the one that is known least. Absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_difference: Option<f64>,
+
+    /// The scatter of equal trials for which that is expected, as a share. Absent once it is that of the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed_scatter: Option<f64>,
+
+    /// The same in words, for each measure once the run has ended, and whether equals can be found equivalent.
     #[schemars(length(max = 512))]
     pub message: String,
 }

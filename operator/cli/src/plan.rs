@@ -14,9 +14,9 @@ use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 use wasmbench_report::table::{Align, Table};
+use wasmbench_results::power;
 use wasmbench_results::primary::planned;
-use wasmbench_results::ratios::minimum_effect;
-use wasmbench_results::statistics::ratio::{blocks_for_equals, blocks_to_find, smallest_found};
+use wasmbench_results::statistics::ratio::blocks_to_find;
 use wasmbench_results::words;
 
 use crate::args::PlanArgs;
@@ -146,13 +146,10 @@ fn power(valid: &ValidatedRun) -> String {
         return String::new();
     }
     let own = valid.spec.fewest_blocks();
-    let matters = minimum_effect(&valid.spec);
     let trials = valid.planned(own).iter();
     let seconds: u64 = trials
         .map(|trial| expected_trial_seconds(valid, trial))
         .sum();
-    // A ratio has the scatter of two trials.
-    let noise = |scatter: f64| scatter * f64::sqrt(2.0);
     let takes = |blocks: Option<u32>| {
         let Some(blocks) = blocks else {
             return format!("more than {MOST_BLOCKS} blocks");
@@ -170,17 +167,13 @@ fn power(valid: &ValidatedRun) -> String {
     let header: Vec<(&str, Align)> = header.iter().map(|(t, a)| (t.as_str(), *a)).collect();
     let mut table = Table::new(&header);
     for scatter in SCATTERS {
-        let found = smallest_found(noise(scatter), own, among, matters);
-        let found = found.map_or_else(|| "-".to_owned(), |log| units::excess(log.exp()));
-        let mut row = vec![units::percent(scatter), found];
-        let finds =
-            |effect: f64| blocks_to_find(effect.ln_1p(), noise(scatter), among, MOST_BLOCKS);
+        let expected = power::expected(&valid.spec, scatter);
+        let found = expected.and_then(|one| one.smallest).map(units::excess);
+        let mut row = vec![units::percent(scatter), found.unwrap_or_else(|| "-".into())];
+        let noise = power::of_ratios(scatter);
+        let finds = |effect: f64| blocks_to_find(effect.ln_1p(), noise, among, MOST_BLOCKS);
         row.extend(EFFECTS.map(|effect| takes(finds(effect))));
-        row.push(takes(blocks_for_equals(
-            matters,
-            noise(scatter),
-            MOST_BLOCKS,
-        )));
+        row.push(takes(expected.and_then(|one| one.equals)));
         table.row(&row);
     }
     format!(

@@ -116,6 +116,7 @@ pub fn invalid(reasons: &[Reason]) -> Option<String> {
 fn ratio(comparison: &Comparison) -> Ratio {
     Ratio {
         metric: <&str>::from(comparison.metric).to_owned(),
+        primary: comparison.primary,
         ratio: comparison.estimate.ratio,
         low: comparison.estimate.low,
         high: comparison.estimate.high,

@@ -5,7 +5,7 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::summary::Summary;
 
-/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request, 5.05x its memory;
+/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request; secondary: 5.05x its memory;
 /// equivalent in warm p50 latency; undecided: throughput`.
 pub fn sentences(summary: &Summary) -> Vec<String> {
     let mut all = vec![];
@@ -23,20 +23,30 @@ pub fn sentences(summary: &Summary) -> Vec<String> {
     all
 }
 
-fn said(baseline: &str, mut found: Vec<&Comparison>) -> String {
-    found.sort_by_key(|one| !one.primary);
+fn said(baseline: &str, found: Vec<&Comparison>) -> String {
+    let (primary, secondary): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| one.primary);
+    let mut owner = format!("{baseline}'s");
+    let [primary, secondary] = [primary, secondary].map(|found| found_in(&found, &mut owner));
+    match (primary.as_str(), secondary.as_str()) {
+        (primary, "") => primary.to_owned(),
+        ("", secondary) => format!("secondary: {secondary}"),
+        (primary, secondary) => format!("{primary}; secondary: {secondary}"),
+    }
+}
+
+/// What was found in these comparisons; `owner` is whose numbers the next ratio is a multiple of.
+fn found_in(found: &[&Comparison], owner: &mut String) -> String {
     let named = |is_so: fn(Verdict) -> bool| {
         let of_kind = found.iter().filter(|one| is_so(one.verdict));
         of_kind
-            .map(|one| one.what())
+            .map(|one| one.what() + untrusted(one))
             .collect::<Vec<String>>()
             .join(", ")
     };
-    let mut owner = format!("{baseline}'s");
     let different = found.iter().filter(|one| one.verdict.is_difference());
     let different: Vec<String> = different
         .map(|one| {
-            let whose = std::mem::replace(&mut owner, "its".to_owned());
+            let whose = std::mem::replace(owner, "its".to_owned());
             let (ratio, what) = (units::ratio(one.estimate.ratio), one.what());
             format!("{ratio} {whose} {what}{}", untrusted(one))
         })

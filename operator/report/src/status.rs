@@ -7,19 +7,20 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use wasmbench_api::conditions::{self, no, unknown, yes};
 use wasmbench_api::status::{
-    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Progress, ReachedPrecision, Results,
+    BenchmarkRunStatus, HarnessFloor, MeasuredNode, Power, Progress, ReachedPrecision, Results,
     SkippedVariant, SummaryRow, VersusRun,
 };
-use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus as Status};
+use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec, BenchmarkRunStatus as Status};
 use wasmbench_core::build::names;
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage, remaining_at_most_seconds, remaining_seconds};
+use wasmbench_core::rounding::round_number;
 use wasmbench_core::validate::{Invalid, ValidatedRun};
 use wasmbench_core::variants::not_applicable;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::precision::Precision;
-use wasmbench_results::{Summary, Trust, trust};
+use wasmbench_results::{Summary, Trust, power, trust};
 
 use crate::across::Versus;
 use crate::{coldstart, density, rows, status_size};
@@ -52,6 +53,8 @@ pub struct Conclusion {
     pub expectations: Vec<Decision>,
     /// How precise the run became, where it had to.
     pub precision: Option<ReachedPrecision>,
+    /// Which differences it finds by its own scatter.
+    pub power: Option<Power>,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
     /// Trials with a valid measurement.
@@ -76,6 +79,7 @@ impl Conclusion {
             trust: trust(summary),
             expectations: summary.expectations.clone(),
             precision: summary.precision.as_ref().map(reached),
+            power: found(summary),
             fingerprint: summary.environment.fingerprint.clone(),
             measured: summary.trials.valid as usize,
             records,
@@ -98,6 +102,43 @@ fn reached(precision: &Precision) -> ReachedPrecision {
         widest_relative_interval: precision.widest.as_ref().and_then(|width| width.relative),
         message: clip_to(&precision.message, 512),
     }
+}
+
+/// What a run of this spec is expected to find.
+fn expected(spec: &BenchmarkRunSpec) -> Option<Power> {
+    let expected = power::expected(spec, power::USUAL_SCATTER)?;
+    Some(Power {
+        smallest_difference: expected.smallest.map(share),
+        assumed_scatter: Some(power::USUAL_SCATTER),
+        message: clip_to(&expected.words(spec, power::USUAL_SCATTER), 512),
+    })
+}
+
+/// What a run with the scatter of this one finds.
+fn found(summary: &Summary) -> Option<Power> {
+    let workloads = &summary.compared.workloads;
+    let primary = |name: &str| power::found(summary, name, true).into_values();
+    let worst = workloads.iter().flat_map(|one| primary(&one.name));
+    let worst = worst.reduce(f64::max)?;
+    let words = workloads.iter().filter_map(|one| {
+        let words = power::found_words(summary, &one.name, true);
+        (!words.is_empty()).then(|| format!("{}: {words}", one.name))
+    });
+    let words: Vec<String> = words.collect();
+    let message = format!(
+        "80 of 100 runs with the scatter of this one find a difference of this size; {}",
+        words.join("; ")
+    );
+    Some(Power {
+        smallest_difference: Some(share(worst)),
+        assumed_scatter: None,
+        message: clip_to(&message, 512),
+    })
+}
+
+/// A factor above 1 as the share by which it exceeds it.
+fn share(factor: f64) -> f64 {
+    round_number(factor - 1.0)
 }
 
 /// The status of a run that was refused.
@@ -162,6 +203,10 @@ pub fn status_of(
         }),
         progress: Some(progress(valid, seen, plan, now)),
         precision: conclusion.and_then(|c| c.precision.clone()),
+        power: match conclusion {
+            Some(conclusion) => conclusion.power.clone(),
+            None => expected(&valid.spec),
+        },
         verdict: conclusion.map(|c| clip_to(&c.verdict, 512)),
         skipped: conclusion.map(|c| c.skipped.clone()).unwrap_or_default(),
         not_applicable: not_applicable::list(&valid.spec),

@@ -10,6 +10,7 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
 use wasmbench_results::measure::{Measured as _, Metric, Sweep};
+use wasmbench_results::power;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::trial::{Discarded, Trial, TrialState};
@@ -107,20 +108,8 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
 
 /// What the run was to decide, and what one with this scatter finds, in sentences; `None` where nothing is compared.
 pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
-    let of_metric = |primary: bool, metric: Metric| {
-        let all = summary.comparisons.iter();
-        let here = all.filter(|c| c.workload == workload && c.metric == metric);
-        let here = here.filter(|c| c.primary == primary);
-        let worst = here.filter_map(|c| c.smallest_found).reduce(f64::max)?;
-        Some(format!("{} {}", metric.noun(), units::excess(worst)))
-    };
-    let [primary, secondary] = [true, false].map(|primary| {
-        let found = OF_LOADS.into_iter();
-        let found: Vec<String> = found
-            .filter_map(|metric| of_metric(primary, metric))
-            .collect();
-        found.join(", ")
-    });
+    let [primary, secondary] =
+        [true, false].map(|primary| power::found_words(summary, workload, primary));
     let secondary = match secondary.as_str() {
         "" => String::new(),
         list => format!(" Secondary, and corrected apart: {list}."),

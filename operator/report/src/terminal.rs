@@ -20,6 +20,9 @@ use crate::{coldstart, density, open_loop};
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
 
+/// What stands at a measure that the run was to decide.
+const PRIMARY: &str = "*";
+
 /// The run: a line on how it stands, one table per workload, and what speaks against the numbers.
 pub fn status_text(run: &BenchmarkRun) -> String {
     let status = run.status.clone().unwrap_or_default();
@@ -49,6 +52,14 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             }
         }
     }
+    text.push_str(&remarks(&status));
+    text.push_str(&gate(&status.conditions));
+    text + &doubts(&status.conditions)
+}
+
+/// What stands below the tables: what is not in them, and how to read them.
+fn remarks(status: &BenchmarkRunStatus) -> String {
+    let mut text = String::new();
     if let Some(omitted) = &status.summary_omitted {
         let _ = write!(
             text,
@@ -72,6 +83,16 @@ pub fn status_text(run: &BenchmarkRun) -> String {
     if let Some(precision) = &status.precision {
         let _ = write!(text, "\nPrecision: {}\n", ascii(&precision.message));
     }
+    if let Some(power) = &status.power {
+        let _ = write!(text, "\nPower: {}\n", ascii(&power.message));
+    }
+    let mut ratios = status.summary.iter().flat_map(|row| &row.versus_baseline);
+    if ratios.any(|ratio| ratio.primary) {
+        let _ = write!(
+            text,
+            "\n{PRIMARY} Primary: what the run was to decide. Other ratios are secondary, and corrected apart.\n"
+        );
+    }
     if let Some(versus) = &status.versus_run {
         let _ = write!(
             text,
@@ -80,8 +101,7 @@ pub fn status_text(run: &BenchmarkRun) -> String {
             ascii(&versus.message)
         );
     }
-    text.push_str(&gate(&status.conditions));
-    text + &doubts(&status.conditions)
+    text
 }
 
 fn head(run: &BenchmarkRun, status: &BenchmarkRunStatus) -> String {
@@ -252,6 +272,14 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
             .reduce(f64::max);
         largest.map(units::excess)
     };
+    let mark = |metric: Metric| {
+        let mut ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        if ratios.any(|ratio| ratio.primary && ratio.metric == id(metric)) {
+            PRIMARY
+        } else {
+            ""
+        }
+    };
     let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
     let compared = compared.map(|row| Compared::Variant(row));
     let has_floor = RATIOS_OF_LOADS
@@ -264,7 +292,7 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
         })
         .for_each(RATIOS_OF_LOADS, |sheet, metric| {
             sheet.right(
-                metric.measure().title.to_uppercase(),
+                metric.measure().title.to_uppercase() + mark(metric),
                 move |row| match row {
                     Compared::Variant(row) => ratio(row, metric),
                     Compared::Floor => floor(metric),

@@ -149,7 +149,7 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor above 1; absent with one
-    /// block, and of what is judged by its difference.
+    /// block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }
@@ -174,14 +174,18 @@ impl Comparison {
         }
     }
 
+    /// What stands behind a verdict that is not to be trusted.
+    pub fn mark(&self) -> &'static str {
+        if self.untrusted.is_empty() {
+            ""
+        } else {
+            ", untrusted"
+        }
+    }
+
     /// The ratio in words, with interval and verdict.
     pub fn words(&self) -> String {
-        let verdict = self.verdict.words();
-        let verdict = if self.untrusted.is_empty() {
-            verdict.to_owned()
-        } else {
-            format!("{verdict}, untrusted")
-        };
+        let verdict = format!("{}{}", self.verdict.words(), self.mark());
         let Measure { unit, judged, .. } = self.metric.measure();
         match (judged, self.difference) {
             (Judged::Difference, Some(difference)) => {

@@ -4,7 +4,7 @@
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
 //! [`summary::Summary`], by way of [`grid`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
 //! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
-//! [`environment`], [`period`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
+//! [`environment`], [`period`], [`power`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
@@ -41,6 +41,7 @@ pub mod observation;
 pub mod open_loop;
 pub mod period;
 pub mod pod_use;
+pub mod power;
 pub mod precision;
 pub mod primary;
 pub mod quality;

@@ -5,6 +5,7 @@ use wasmbench_core::units::{self, cut};
 use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
+use crate::doubt::{Doubt, Reach};
 use crate::failures::skipped_variants;
 use crate::measure::{Measured as _, Metric, Sweep, Unit};
 use crate::open_loop;
@@ -13,12 +14,13 @@ use crate::summary::{Named, Summary};
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 220;
 
-/// What the line of a run begins with that is not trustworthy.
+/// What the line of a run begins with of which nothing is trustworthy.
 const UNTRUSTED: &str = "untrusted: ";
 
 /// The line: the most telling ratios first, then what fits, then how much more there is.
 pub fn verdict(summary: &Summary) -> String {
-    let mut statements = comparisons(summary);
+    let as_a_whole = is_untrusted_as_a_whole(summary);
+    let mut statements = comparisons(summary, as_a_whole);
     if statements.is_empty() {
         statements = absolutes(summary);
     }
@@ -29,11 +31,16 @@ pub fn verdict(summary: &Summary) -> String {
     let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
     let skipped: Vec<String> = skipped.chain(left_out(summary)).collect();
     // What looks like any other result must not be taken for one.
-    let mark = match summary.trustworthy {
-        Some(false) => UNTRUSTED,
-        Some(true) | None => "",
-    };
+    let mark = if as_a_whole { UNTRUSTED } else { "" };
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
+}
+
+/// Whether the doubts are about all that the run decides. Else each comparison that is not to be trusted says so.
+fn is_untrusted_as_a_whole(summary: &Summary) -> bool {
+    let of_run = |doubt: &Doubt| doubt.breaks_trust && matches!(doubt.reason.reach(), Reach::Run);
+    let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+    summary.trustworthy == Some(false)
+        && (summary.doubts.iter().any(of_run) || primary.all(|one| !one.untrusted.is_empty()))
 }
 
 /// Variants that were measured and stand in no primary comparison, because something speaks against what was.
@@ -93,7 +100,7 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
 
 /// One statement per primary ratio of the headline metric. The first variant of a workload names metric,
 /// baseline and spread; the others follow as bare numbers.
-fn comparisons(summary: &Summary) -> Vec<String> {
+fn comparisons(summary: &Summary, untrusted_as_a_whole: bool) -> Vec<String> {
     let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
     let Some(metric) = headline(&primary) else {
         return vec![];
@@ -102,11 +109,17 @@ fn comparisons(summary: &Summary) -> Vec<String> {
     for workload in &summary.compared.workloads {
         let of_workload = |c: &&&Comparison| c.metric == metric && c.workload == workload.name;
         for comparison in primary.iter().filter(of_workload) {
-            statements.push(if statements.is_empty() {
+            let statement = if statements.is_empty() {
                 long(summary, comparison)
             } else {
                 short(comparison)
-            });
+            };
+            let mark = if untrusted_as_a_whole {
+                ""
+            } else {
+                comparison.mark()
+            };
+            statements.push(statement + mark);
         }
     }
     statements

@@ -137,6 +137,10 @@ pub struct Ratio {
     #[schemars(length(max = 32))]
     pub metric: String,
 
+    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub primary: bool,
+
     /// This variant's value divided by the baseline's in the same block, averaged over blocks on the
     /// log scale without the outermost eighth at each end.
     pub ratio: f64,

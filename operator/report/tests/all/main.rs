@@ -26,6 +26,7 @@ mod results_golden;
 mod results_html;
 mod results_open_loop;
 mod results_period;
+mod results_power;
 mod results_precision;
 mod results_properties;
 mod results_rounding;

@@ -18,10 +18,10 @@ fn is_worse(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Slower | Verdict::Larger)
 }
 
-/// Shares of 1000 runs of 10 blocks in which a slowdown of 10 % is found, by metric.
-fn planted(noise: Noise, twin: bool) -> [f64; 3] {
+/// Shares of 1000 runs in which a slowdown of 10 % is found, by metric.
+fn planted(noise: Noise, blocks: u32, twin: bool) -> [f64; 3] {
     let run = SyntheticRun {
-        blocks: 10,
+        blocks,
         noise,
         slower: [1.1, 1.0],
         twin,
@@ -49,7 +49,7 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
         // One trial in 33 is 35 % off: with two of them in ten blocks one is left after trimming.
         (outliers, 0.85),
     ] {
-        for (metric, found) in PLANTED.into_iter().zip(planted(noise, true)) {
+        for (metric, found) in PLANTED.into_iter().zip(planted(noise, 10, true)) {
             let name = format!("a slowdown of 10 % found in 10 blocks, {noise:?}, {metric:?}");
             let expected = format!("at least {:.0} %", least * 100.0);
             tell(&name, found, &expected);
@@ -58,15 +58,57 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
     }
 }
 
+/// Share of runs in which one difference of 10 % at 3 % noise is found among so many comparisons of equals.
+fn found_among(comparisons: usize, blocks: u32) -> f64 {
+    let mut chance = Chance::new(41);
+    let mut ratios = |truth: f64| chance.ratios(Noise::Normal(0.03), blocks, truth);
+    let is_found = |_: &u32| {
+        let planted = Interval::of(&ratios(1.1_f64.ln())).expect("ratios");
+        let equals = (1..comparisons).map(|_| Interval::of(&ratios(0.0)).expect("ratios"));
+        let p_values: Vec<f64> = std::iter::once(planted)
+            .chain(equals)
+            .map(|found| found.p_value)
+            .collect();
+        false_discovery::adjusted(&p_values)[0] <= 0.05
+    };
+    (0..2000).filter(is_found).count() as f64 / 2000.0
+}
+
+/// Why a run has one primary measure for each sweep, and ten blocks.
 #[test]
-fn a_twin_in_the_baseline_finds_more_than_a_baseline_alone() {
+fn the_more_is_compared_the_less_is_found_and_ten_blocks_find_most_of_it() {
+    for (comparisons, of_five, of_ten) in [
+        (1, 0.96, 1.0),
+        (6, 0.62, 0.98),
+        (20, 0.34, 0.90),
+        (60, 0.16, 0.71),
+    ] {
+        for (blocks, said) in [(5, of_five), (10, of_ten)] {
+            let found = found_among(comparisons, blocks);
+            let name = format!("10 % found among {comparisons} comparisons in {blocks} blocks");
+            tell(&name, found, &format!("about {:.0} %", said * 100.0));
+            assert!((found - said).abs() < 0.03, "{name}: {found}");
+        }
+    }
+}
+
+/// Four variants in 10 blocks are 40 trials, and three in 13 blocks are 39.
+#[test]
+fn a_twin_finds_more_than_none_and_about_as_much_as_its_cost_in_blocks() {
     let noise = Noise::Normal(0.05);
-    let both = planted(noise, false).into_iter().zip(planted(noise, true));
-    for (metric, (alone, with_twin)) in PLANTED.into_iter().zip(both) {
+    let with_twin = planted(noise, 10, true);
+    let [alone, longer] = [10, 13].map(|blocks| planted(noise, blocks, false));
+    for (i, metric) in PLANTED.into_iter().enumerate() {
         let name = format!("10 % found in 10 blocks at 5 % noise with a twin, {metric:?}");
-        let expected = format!("more than {:.0} %", alone * 100.0);
-        tell(&name, with_twin, &expected);
-        assert!(with_twin > alone, "{metric:?}: {with_twin} and {alone}");
+        let (more_than, of_blocks) = (alone[i], longer[i]);
+        let expected = format!(
+            "more than {:.0} %, without; 13 blocks without find {:.0} %",
+            more_than * 100.0,
+            of_blocks * 100.0
+        );
+        tell(&name, with_twin[i], &expected);
+        assert!(with_twin[i] > more_than, "{name}: {expected}");
+        assert!(with_twin[i] > of_blocks - 0.05, "{name}: {expected}");
     }
 }
 

@@ -104,6 +104,10 @@ fn one_block_has_no_range_and_is_doubted() {
         summary.verdict
     );
     assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
+    // Said once of all that the run decides.
+    let line = &summary.verdict;
+    assert!(line.starts_with("untrusted: embedded: "), "{line}");
+    assert!(!line.contains(", untrusted"), "{line}");
 }
 
 #[test]
@@ -190,6 +194,13 @@ fn trials_that_failed_beside_valid_ones_break_trust() {
         .find(|c| c.workload == "hello")
         .unwrap();
     assert_eq!(hello.estimate.blocks, 4);
+    let Trust::No { message, .. } = trust(&summary) else {
+        panic!("{summary:?}");
+    };
+    assert!(
+        message.starts_with("Of 4 primary comparisons "),
+        "{message}"
+    );
 }
 
 #[test]

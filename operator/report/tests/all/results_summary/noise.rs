@@ -78,6 +78,12 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     assert_eq!(untrusted.count(), 3);
     let report = &report_files_of(&summary).unwrap()["report.md"];
     assert!(report.contains("slower, untrusted"), "{report}");
+    // The line says it where it holds, and not of the comparison on the other workload.
+    let line = &summary.verdict;
+    let (on_hello, on_compute) = line.split_once("; embedded: ").unwrap();
+    assert!(on_hello.ends_with(" more, untrusted"), "{line}");
+    assert!(on_compute.contains("on compute"), "{line}");
+    assert!(!on_compute.contains("untrusted"), "{line}");
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! What a run says of the differences that it can find, before it begins and once it has ended.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::status::Power;
+use wasmbench_core::observed::Observed;
+use wasmbench_core::plan::{Plan, Stage, Wake};
+use wasmbench_core::validate::validate;
+use wasmbench_report::status::{Conclusion, status_of};
+use wasmbench_report::terminal::status_text;
+use wasmbench_results::summarize;
+
+use crate::common;
+use crate::results_support::{all_measured, run_with};
+
+/// A run of two equals whose spec has these fields besides, as it waits for its node.
+fn queued(more: &Value) -> BenchmarkRun {
+    let mut spec = json!({
+        "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    });
+    for (field, value) in more.as_object().unwrap() {
+        spec[field] = value.clone();
+    }
+    let input = run_with(spec);
+    let mut run = BenchmarkRun::new(&input.name, input.spec);
+    run.metadata.uid = Some(input.uid);
+    let valid = validate(&run, &common::config()).unwrap();
+    let plan = Plan {
+        steps: vec![],
+        stage: Stage::Queued {
+            message: "waiting".into(),
+        },
+        node: None,
+        completed: 0,
+        wake: Wake::OnChange,
+    };
+    let (seen, now) = (Observed::default(), Timestamp::UNIX_EPOCH);
+    run.status = Some(status_of(&run, &valid, &seen, &plan, None, now));
+    run
+}
+
+fn expected(more: &Value) -> Option<Power> {
+    queued(more).status.unwrap().power
+}
+
+#[test]
+fn a_run_says_before_it_begins_what_it_is_expected_to_find() {
+    let power = expected(&json!({"blocks": 30})).unwrap();
+    assert_eq!(power.assumed_scatter, Some(0.04));
+    let smallest = power.smallest_difference.unwrap();
+    assert!((0.02..0.05).contains(&smallest), "{power:?}");
+    assert_eq!(
+        power.message,
+        "expected: with 30 blocks, where trials scatter by 4 %, 80 of 100 runs find a difference of 3.7 %"
+    );
+    let text = status_text(&queued(&json!({"blocks": 30})));
+    assert!(text.contains("\nPower: expected: with 30 blocks"), "{text}");
+}
+
+#[test]
+fn a_run_whose_equals_stay_undecided_says_so_before_it_begins() {
+    for (more, remedy) in [
+        (json!({"blocks": 10}), "raise spec.blocks or "),
+        (
+            json!({"precision": {"maxBlocks": 12}}),
+            "raise spec.precision.maxBlocks or ",
+        ),
+    ] {
+        let message = expected(&more).unwrap().message;
+        assert!(message.contains("equals take 1"), "{message}");
+        assert!(message.contains(remedy), "{message}");
+    }
+    let enough = expected(&json!({"precision": {"maxBlocks": 30}})).unwrap();
+    assert!(
+        enough.message.contains("with 10 to 30 blocks"),
+        "{enough:?}"
+    );
+    assert!(!enough.message.contains("undecided"), "{enough:?}");
+    let alone = expected(&json!({"blocks": 1})).unwrap();
+    assert_eq!(alone.smallest_difference, None);
+    assert!(alone.message.contains("raise spec.blocks"), "{alone:?}");
+}
+
+#[test]
+fn a_run_that_compares_nothing_finds_nothing() {
+    let alone = json!({"variants": [{"name": "native", "preset": "native"}]});
+    assert_eq!(expected(&alone), None);
+}
+
+#[test]
+fn a_finished_run_tells_what_its_own_scatter_lets_it_find() {
+    let input = run_with(json!({
+        "blocks": 6,
+        "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],
+        "workloads": [{"name": "hello"}, {"name": "fib"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let summary = summarize(&input, &all_measured(&input));
+    let power = Conclusion::of(&summary, vec![]).power.unwrap();
+    assert_eq!(power.assumed_scatter, None);
+    let primary = summary.comparisons.iter().filter(|one| one.primary);
+    let found: Vec<f64> = primary.filter_map(|one| one.smallest_found).collect();
+    assert_eq!(found.len(), 2);
+    let worst = found.into_iter().fold(1.0, f64::max) - 1.0;
+    assert!((power.smallest_difference.unwrap() - worst).abs() < 1e-9);
+    for workload in ["; hello: CPU per request ", "; fib: CPU per request "] {
+        assert!(power.message.contains(workload), "{power:?}");
+    }
+}

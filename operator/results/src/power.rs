@@ -1,0 +1,107 @@
+//! What a run can find: before it where trials scatter as is stated, after it by its own scatter.
+
+use std::collections::BTreeMap;
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::run::MOST_BLOCKS;
+use wasmbench_core::units;
+
+use crate::comparison::factor;
+use crate::measure::{Measured as _, Metric};
+use crate::primary;
+use crate::ratios::minimum_effect;
+use crate::statistics::ratio::{blocks_for_equals, smallest_found};
+use crate::summary::Summary;
+
+/// How equal trials scatter on a usual node. Those of a quiet machine scatter half as much, and those of a small
+/// virtual one twice as much.
+pub const USUAL_SCATTER: f64 = 0.04;
+
+/// What a run is expected to find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// Primary comparisons, among which its verdicts are corrected.
+    pub comparisons: usize,
+    /// Blocks that it has in any case.
+    pub blocks: u32,
+    /// The smallest difference that 80 of 100 such runs find, as a factor above 1; absent with one block.
+    pub smallest: Option<f64>,
+    /// The blocks with which 80 of 100 such runs call equals equivalent; absent above [`MOST_BLOCKS`].
+    pub equals: Option<u32>,
+}
+
+/// The scatter of a ratio where each trial scatters by `scatter`: that of two.
+pub fn of_ratios(scatter: f64) -> f64 {
+    scatter * f64::sqrt(2.0)
+}
+
+/// What a run of this spec finds where equal trials scatter by `scatter`; `None` where it compares nothing.
+pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
+    let comparisons = primary::planned(spec);
+    let blocks = spec.fewest_blocks();
+    let (noise, matters) = (of_ratios(scatter), minimum_effect(spec));
+    (comparisons > 0).then(|| Expected {
+        comparisons,
+        blocks,
+        smallest: smallest_found(noise, blocks, comparisons, matters).map(factor),
+        equals: blocks_for_equals(matters, noise, MOST_BLOCKS),
+    })
+}
+
+impl Expected {
+    /// In a sentence, with what to do where equals would stay undecided.
+    pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64) -> String {
+        let Some(smallest) = self.smallest else {
+            return "one block tells no difference from chance: raise spec.blocks".to_owned();
+        };
+        let (least, most) = (self.blocks, spec.most_blocks());
+        let blocks = if most > least {
+            format!("{least} to {most}")
+        } else {
+            least.to_string()
+        };
+        let found = format!(
+            "expected: with {blocks} blocks, where trials scatter by {}, 80 of 100 runs find a difference of {}",
+            units::percent(scatter),
+            units::excess(smallest),
+        );
+        let takes = match self.equals {
+            Some(equals) if equals <= most => return found,
+            Some(equals) => format!("{equals} blocks"),
+            None => format!("more than {MOST_BLOCKS} blocks"),
+        };
+        let remedy = if spec.precision.is_some() {
+            "spec.precision.maxBlocks"
+        } else {
+            "spec.blocks"
+        };
+        format!(
+            "{found}; equals take {takes} to be called equivalent, and mostly stay undecided: raise {remedy} or \
+             spec.minimumEffect"
+        )
+    }
+}
+
+/// The smallest differences that a run with the scatter of this one finds under a workload, by measure: as a factor above
+/// 1, the largest of its variants. `primary` tells of which comparisons.
+pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metric, f64> {
+    let mut worst = BTreeMap::new();
+    for one in &summary.comparisons {
+        if one.workload == workload
+            && one.primary == primary
+            && let Some(found) = one.smallest_found
+        {
+            let known = worst.entry(one.metric).or_insert(found);
+            *known = found.max(*known);
+        }
+    }
+    worst
+}
+
+/// The same in words, `throughput 4.5 %, memory 5.0 %`; empty where nothing was compared.
+pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
+    let found = found(summary, workload, primary).into_iter();
+    let found =
+        found.map(|(metric, factor)| format!("{} {}", metric.noun(), units::excess(factor)));
+    found.collect::<Vec<String>>().join(", ")
+}
