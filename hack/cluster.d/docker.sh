@@ -61,7 +61,7 @@ launch_docker() {
   echo "$pid $(start_time "$pid")" >"$run/holder"
   connect_docker "$pid"
   use_private_docker
-  for _ in {1..300}; do
+  for _ in {1..1200}; do
     if docker version >/dev/null 2>&1; then
       # What a killed daemon left in its data would start again by itself.
       docker ps --all --quiet | xargs -r docker rm --force --volumes >/dev/null

@@ -121,8 +121,8 @@ run_kind() { # DOCKER
 }
 
 wait_ready() {
-  kube wait --for=condition=Ready nodes --all --timeout=120s
-  kube --namespace kube-system rollout status deployment coredns --timeout=120s
+  kube wait --for=condition=Ready nodes --all --timeout=600s
+  kube --namespace kube-system rollout status deployment coredns --timeout=600s
   # The first pods of a namespace need it, and it is made a moment later.
-  kube wait --for=create serviceaccount/default --namespace default --timeout=60s
+  kube wait --for=create serviceaccount/default --namespace default --timeout=300s
 }

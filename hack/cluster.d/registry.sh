@@ -59,7 +59,7 @@ YAML
     rm -rf "$folder"
   fi
   docker run --detach --network kind --name "$registry_container" "$image"
-  for _ in {1..100}; do
+  for _ in {1..600}; do
     docker exec "$(nodes | head -n 1)" curl --silent --fail --output /dev/null "http://$(registry_address)/v2/" && return
     sleep 0.1
   done

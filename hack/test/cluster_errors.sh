@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # Every mistake gets one sentence that names the remedy.
 
+# Those that need no cluster, no root and no network: `make unit` makes them.
 error_tests() {
   it 'an unknown command names the help' says "no command 'frobnicate'; hack/cluster help" "$cluster" frobnicate
   it 'an unknown flag names the help' says "no flag '--frob'; hack/cluster help" "$cluster" up --frob
   it 'a command without arguments refuses one' says "'down' takes no arguments" "$cluster" down now
   it 'a number of nodes that is none is refused' says "a number from 1 to 9, not 'many'" "$cluster" up --nodes many
   it 'a missing number of nodes is refused' says "a number from 1 to 9, not ''" "$cluster" up --nodes
-  it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
   it 'kubeconfig without a cluster names the way to one' \
     says 'no cluster is up; start one with: hack/cluster up' elsewhere "$cluster" kubeconfig
   it 'status without a cluster names the way to one' \
@@ -17,11 +17,14 @@ error_tests() {
   echo text >"$work/text.tar"
   it 'load of something else tells how to make an archive' says 'is no OCI archive' "$cluster" load "$work/text.tar"
   it 'an unknown tool names the help' says "no tool is called 'frob'; hack/tool --help" "$hack/tool" frob
-  it 'pinned versions and go.mod files agree' "$hack/tool" --check
-
-  it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody
   commands_without go
   it 'without Go it says which version to install' says 'install Go 1.26 or newer' elsewhere env "PATH=$work/without-go" "$cluster" up
+}
+
+# Those of root, while a cluster runs.
+more_error_tests() {
+  it 'other nodes than those that run ask for down first' says "run 'hack/cluster down' first" "$cluster" up --nodes 3
+  it 'without root and Docker it says which is needed' says 'starting one takes root' as_nobody
   commands_without apt-get
   it 'without apt-get it says to start Docker' \
     says 'apt-get is missing); start Docker first' elsewhere env "PATH=$work/without-apt-get" "$cluster" up

@@ -35,7 +35,7 @@ impl Gateway {
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address()).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_mins(1)))
             .unwrap();
         stream
     }
@@ -111,8 +111,8 @@ fn exactly_one_line_says_where_it_listens() {
     assert_eq!(rest, "");
 }
 
-/// Ends a gateway that was given this work by a signal, three times. A stall of the machine delays one of the ends;
-/// what the gateway does before it ends delays each.
+/// Ends a gateway that was given this work by a signal, until it has ended at once. A stall of the
+/// machine delays one of the ends, or a few; what the gateway does before it ends delays each.
 fn ends_at_once<T>(signal: &str, work: impl Fn(&Gateway) -> T) {
     let end = |_| {
         let mut gateway = Gateway::listening();
@@ -122,9 +122,8 @@ fn ends_at_once<T>(signal: &str, work: impl Fn(&Gateway) -> T) {
         assert_eq!(code, Some(0));
         time
     };
-    let times: Vec<Duration> = (0..3).map(end).collect();
-    let is_short = |time: &Duration| *time < Duration::from_millis(500);
-    assert!(times.iter().any(is_short), "{times:?}");
+    let is_short = |time: Duration| time < Duration::from_millis(500);
+    assert!((0..10).map(end).any(is_short), "ten ends took longer");
 }
 
 #[test]

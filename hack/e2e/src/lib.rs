@@ -18,6 +18,7 @@ pub mod namespace;
 pub mod nodes;
 pub mod operator;
 pub mod others;
+pub mod outage;
 pub mod processes;
 pub mod runs;
 pub mod runtime_class;

@@ -21,7 +21,7 @@ pub async fn images(client: &Client) -> Images {
 pub async fn restarted() -> String {
     let namespace = operator_namespace();
     let operator = ["deployment/wasmbench", "-n", &namespace];
-    let calls: [&[&str]; 2] = [&["restart"], &["status", "--timeout=120s"]];
+    let calls: [&[&str]; 2] = [&["restart"], &["status", "--timeout=600s"]];
     for call in calls {
         let output = kubectl(&[&["rollout"], call, &operator].concat()).await;
         assert!(output.ok, "{output:?}");

@@ -292,8 +292,10 @@ fn point_name(cell: &CellSummary) -> String {
 fn state(trial: &Trial) -> String {
     let state: &str = trial.state.into();
     match (&trial.reason, trial.state) {
-        (_, TrialState::Valid) | (None, _) => state.to_owned(),
-        (Some(reason), _) => format!("{state}: {reason}"),
+        (None, _) | (Some(_), TrialState::Valid) => state.to_owned(),
+        (Some(reason), TrialState::Invalid | TrialState::Failed | TrialState::Skipped) => {
+            format!("{state}: {reason}")
+        }
     }
 }
 

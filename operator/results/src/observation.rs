@@ -158,7 +158,9 @@ fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Obser
 fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
     let ended = match (&record.outcome, unreadable) {
         (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
-        (ended, _) => ended.clone(),
+        (ended @ (Outcome::Measured | Outcome::Failed { .. } | Outcome::Skipped { .. }), _) => {
+            ended.clone()
+        }
     };
     Observation {
         position: record.position,

@@ -34,11 +34,15 @@ fn smallest_difference(
     metric: Metric,
 ) -> Option<f64> {
     let smallest = spec.minimum_difference.unwrap_or_default();
-    match (metric.measure().judged, metric.measure().unit) {
-        (Judged::Ratio, _) | (_, Unit::PerSecond) => None,
-        (_, Unit::Share) => Some(workload.max_error_share()? / 10.0),
-        (_, Unit::Microseconds) => Some(f64::from(smallest.start_milliseconds) * 1e3),
-        (_, Unit::Bytes) => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
+    match metric.measure().judged {
+        Judged::Ratio => return None,
+        Judged::Difference | Judged::RatioOrDifference => {}
+    }
+    match metric.measure().unit {
+        Unit::PerSecond => None,
+        Unit::Share => Some(workload.max_error_share()? / 10.0),
+        Unit::Microseconds => Some(f64::from(smallest.start_milliseconds) * 1e3),
+        Unit::Bytes => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
     }
 }
 

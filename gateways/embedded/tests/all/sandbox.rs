@@ -123,7 +123,7 @@ fn a_module_that_does_not_end_is_stopped() {
         failed,
         "the Wasm module failed: it took longer than a second"
     );
-    assert!(begin.elapsed() < std::time::Duration::from_secs(5));
+    assert!(begin.elapsed() < std::time::Duration::from_mins(1));
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Many connections, slow ones, hostile ones: none of them disturbs the others.
 
-use crate::common::{Client, is_process, median_beside, start};
+use crate::common::{Client, PATIENCE, is_process, others_are_answered_beside, start};
 use gateway_http::Config;
 use std::io::{ErrorKind, Read};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-fn quick() -> Config {
+/// Of which a request that has begun must soon be complete.
+fn impatient() -> Config {
     Config {
         read_timeout: Duration::from_millis(200),
-        write_timeout: Duration::from_millis(300),
-        idle_timeout: Duration::from_millis(400),
         ..Config::default()
     }
 }
@@ -75,30 +75,34 @@ fn a_client_that_stops_sending_still_gets_its_answers() {
     assert!(text.contains("hello") && text.ends_with("ok"), "{text}");
 }
 
-#[test]
-fn a_slow_head_is_refused_in_time_and_does_not_hold_up_others() {
-    let address = start(quick());
+/// Clients that have sent a part of a head.
+fn slow_clients(address: SocketAddr) -> Vec<Client> {
     let mut slow: Vec<Client> = (0..200).map(|_| Client::connect(address)).collect();
     for client in &mut slow {
         client.send("GET / HTTP/1.1\r\nHost: x\r\nX-");
     }
-    let begin = Instant::now();
-    let mut other = Client::connect(address);
-    // A single answer may be late: other tests want the same CPUs.
-    let median = median_beside(slow.last().unwrap(), &mut other);
-    assert!(
-        median.is_some_and(|median| median < Duration::from_millis(100)),
-        "{median:?}"
-    );
-    for client in &mut slow {
+    slow
+}
+
+#[test]
+fn a_slow_head_does_not_hold_up_others() {
+    let address = start(Config {
+        read_timeout: 2 * PATIENCE,
+        ..Config::default()
+    });
+    others_are_answered_beside(&slow_clients(address), address);
+}
+
+#[test]
+fn a_slow_head_is_refused_when_its_time_is_over() {
+    for client in &mut slow_clients(start(impatient())) {
         assert_eq!(client.answer().status, 408);
     }
-    assert!(begin.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
 fn bytes_that_dribble_do_not_extend_the_time_of_a_request() {
-    let mut client = Client::connect(start(quick()));
+    let mut client = Client::connect(start(impatient()));
     let begin = Instant::now();
     client
         .stream
@@ -109,17 +113,21 @@ fn bytes_that_dribble_do_not_extend_the_time_of_a_request() {
     while client.stream.read_exact(&mut first).is_err() {
         // The server may have closed already, which the next read tells.
         let _ = std::io::Write::write(&mut client.stream, b"X");
-        assert!(begin.elapsed() < Duration::from_secs(5));
+        assert!(begin.elapsed() < PATIENCE);
     }
     assert_eq!(&first, b"HTTP/1.1 408");
 }
 
 #[test]
 fn an_idle_connection_is_closed_without_an_answer() {
-    let address = start(quick());
+    // Longer than a client takes to send a request, on a busy machine too.
+    let address = start(Config {
+        idle_timeout: Duration::from_secs(2),
+        ..Config::default()
+    });
     let begin = Instant::now();
     assert_eq!(Client::connect(address).rest(), b"");
-    assert!(begin.elapsed() >= Duration::from_millis(390));
+    assert!(begin.elapsed() >= Duration::from_millis(1990));
     let mut used = Client::connect(address);
     assert_eq!(used.get("/").status, 200);
     assert_eq!(used.rest(), b"");
@@ -127,13 +135,20 @@ fn an_idle_connection_is_closed_without_an_answer() {
 
 #[test]
 fn a_client_that_does_not_read_is_cut() {
-    let address = start(quick());
+    let address = start(Config {
+        write_timeout: Duration::from_millis(300),
+        ..Config::default()
+    });
     let mut client = Client::connect(address);
     client.stream.set_nonblocking(true).unwrap();
     let requests = "GET /compute?iters=0 HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2000);
     let begin = Instant::now();
     // A guest of wasmtime cannot break a connection off, but must not let the others wait for it.
-    let patience = Duration::from_secs(if is_process() { 3 } else { 15 });
+    let patience = if is_process() {
+        Duration::from_secs(3)
+    } else {
+        PATIENCE
+    };
     loop {
         match std::io::Write::write(&mut client.stream, requests.as_bytes()) {
             Ok(_) => {}
@@ -165,7 +180,7 @@ fn beyond_the_cap_a_client_is_told_so_and_later_served() {
     held.pop();
     let begin = Instant::now();
     while Client::connect(address).get("/").status != 200 {
-        assert!(begin.elapsed() < Duration::from_secs(5));
+        assert!(begin.elapsed() < PATIENCE);
     }
 }
 

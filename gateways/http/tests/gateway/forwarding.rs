@@ -1,6 +1,6 @@
 //! Forwarding to an upstream that is well, slow, strange or missing.
 
-use crate::common::{Client, field, median_beside, start};
+use crate::common::{Client, PATIENCE, field, others_are_answered_beside, start};
 use gateway_http::Config;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -50,9 +50,14 @@ fn answering(answer: &'static str) -> (SocketAddr, Receiver<String>) {
 }
 
 fn gateway(upstream: impl std::fmt::Display) -> Client {
+    gateway_that_waits(upstream, PATIENCE)
+}
+
+/// With another time for the upstream.
+fn gateway_that_waits(upstream: impl std::fmt::Display, time: Duration) -> Client {
     Client::connect(start(Config {
         upstream: Some(format!("{upstream}")),
-        upstream_timeout: Duration::from_millis(500),
+        upstream_timeout: time,
         ..Config::default()
     }))
 }
@@ -173,30 +178,38 @@ fn an_upstream_that_does_not_speak_http_or_breaks_off_is_a_bad_gateway() {
     }
 }
 
-#[test]
-fn a_slow_upstream_is_given_up_and_stalls_nobody() {
-    let silent = upstream(|stream| {
-        std::thread::sleep(Duration::from_mins(1));
+/// An upstream that never answers, and tells what it was asked.
+fn silent() -> (SocketAddr, Receiver<String>) {
+    let (sender, receiver) = channel();
+    let address = upstream(move |mut stream| {
+        let _ = read_request(&mut stream).map(|request| sender.send(request));
+        std::thread::sleep(4 * PATIENCE);
         drop(stream);
     });
-    let mut waiting = gateway(silent);
+    (address, receiver)
+}
+
+#[test]
+fn a_slow_upstream_stalls_nobody() {
+    let (upstream, requests) = silent();
+    let mut waiting = gateway_that_waits(upstream, 2 * PATIENCE);
     let address = waiting.stream.peer_addr().unwrap();
-    let begin = Instant::now();
     waiting.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-    let mut other = Client::connect(address);
-    // A single answer may be late: other tests want the same CPUs.
-    let median = median_beside(&waiting, &mut other);
-    assert!(
-        median.is_some_and(|median| median < Duration::from_millis(100)),
-        "{median:?}"
-    );
-    let answer = waiting.answer();
+    assert!(requests.recv().unwrap().starts_with("GET /slow "));
+    others_are_answered_beside(&[waiting], address);
+}
+
+#[test]
+fn a_slow_upstream_is_given_up_when_its_time_is_over() {
+    let mut client = gateway_that_waits(silent().0, Duration::from_millis(500));
+    let begin = Instant::now();
+    let answer = client.get("/slow");
     assert_eq!(
         (answer.status, answer.body.as_str()),
         (504, "the upstream did not answer in time")
     );
     assert!(begin.elapsed() >= Duration::from_millis(490));
-    assert_eq!(waiting.get("/").body, "hello");
+    assert_eq!(client.get("/").body, "hello");
 }
 
 #[test]

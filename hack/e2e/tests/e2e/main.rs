@@ -2,8 +2,9 @@
 //!
 //! - `beside`: side by side with the others, each run on a node that the operator chooses. No number
 //!   that a busy machine moves is asserted here.
-//! - `alone`: one after the other, because it stops or changes what all tests share, or asserts a time.
-//! - `selftest`: on a quiet machine, by `make selftest`: what is planted must be found.
+//! - `alone`: one after the other, because it stops or changes what all tests share.
+//! - `selftest`: on a quiet machine, by `make selftest`: what is planted must be found, and times are
+//!   asserted.
 //! - `bench`: on a quiet machine, by `make bench`.
 
 #![allow(

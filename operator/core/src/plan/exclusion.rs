@@ -143,7 +143,7 @@ fn failed<'a>(
         .iter()
         .filter_map(|trial| match seen.records.get(trial) {
             Some(Ended::Failed(reason)) => Some((trial, reason.as_str())),
-            _ => None,
+            Some(Ended::Measured | Ended::Skipped(_)) | None => None,
         })
 }
 

@@ -24,7 +24,7 @@ fn a_wrong_answer_is_told_after_a_short_grace() {
     // Far from the timeout, however slow the machine is.
     let readiness = run.document.readiness;
     assert!(
-        (3_000_000..20_000_000).contains(&readiness.waited_microseconds),
+        (3_000_000..40_000_000).contains(&readiness.waited_microseconds),
         "{readiness:?}"
     );
     assert_eq!(run.document.answer_before.unwrap().excerpt, "goodbye");
@@ -35,21 +35,21 @@ fn a_wrong_answer_is_told_after_a_short_grace() {
 fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
     // A port of the system that nothing uses; a free one could be taken by another test.
     let mut request = request(1);
-    request["readyTimeoutSeconds"] = json!(1);
+    request["readyTimeoutSeconds"] = json!(3);
     let run = probe(&request);
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::NeverListened));
     assert!(
-        run.message().contains("no answer within 1 s"),
+        run.message().contains("no answer within 3 s"),
         "{}",
         run.message()
     );
     let readiness = run.document.readiness;
     assert!(
-        (1_000_000..4_000_000).contains(&readiness.waited_microseconds),
+        (3_000_000..60_000_000).contains(&readiness.waited_microseconds),
         "{readiness:?}"
     );
-    // A thousand and more on a free machine; ten if there were 100 ms between them.
-    assert!(readiness.attempts > 50, "{readiness:?}");
+    // Some four thousand on a free machine; thirty if there were 100 ms between them.
+    assert!(readiness.attempts > 40, "{readiness:?}");
 }
 
 /// Answers right until the load has ended, then fails twice.
@@ -81,7 +81,7 @@ fn failures_after_the_load_cost_the_trial_unless_some_may_fail() {
 #[test]
 fn a_service_that_dies_under_load_has_no_answer_after_it() {
     let server = Server::start(|number, _| {
-        if number < 80 {
+        if number < 30 {
             answer(200, "hello")
         } else {
             None
@@ -95,10 +95,10 @@ fn a_service_that_dies_under_load_has_no_answer_after_it() {
         run.message()
     );
     let timed = run.document.timed.unwrap();
-    assert!(
-        timed.fortio["RetCodes"]["-1"].as_u64().unwrap() > 0,
-        "the failures are kept"
-    );
+    let failed = timed
+        .runs()
+        .filter_map(|fortio| fortio["RetCodes"]["-1"].as_u64());
+    assert!(failed.sum::<u64>() > 0, "the failures are kept");
 }
 
 #[test]
@@ -112,8 +112,9 @@ fn a_counter_may_count() {
 
 #[test]
 fn answers_that_change_although_they_must_not_are_told() {
+    // It changes in the warm-up.
     let server =
-        Server::start(|number, _| answer(200, if number < 100 { "hello a" } else { "hello b" }));
+        Server::start(|number, _| answer(200, if number < 10 { "hello a" } else { "hello b" }));
     let mut request = request(server.address.port());
     request["expect"] = json!({"status": 200, "bodyPrefix": "hello", "sameAcrossVariants": true});
     let run = probe(&request);

@@ -174,10 +174,10 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
     Some((run, error))
 }
 
-/// The first of four runs in which the meter agrees with the process itself. A stall between two readings moves
-/// them apart in one run; a meter that is wrong never agrees.
+/// The first of ten runs in which the meter agrees with the process itself. A stall between two
+/// readings moves them apart in one run; a meter that is wrong never agrees.
 fn agreed(number: u32, kind: &str, load: &Value, connections: u32, tolerance: f64) -> Run {
-    let mut runs = (0..4).filter_map(|_| measured(number, kind, load, connections));
+    let mut runs = (0..10).filter_map(|_| measured(number, kind, load, connections));
     let found = runs.find(|(_, error)| error.abs() < tolerance);
     found.expect("the meter never agreed with the process").0
 }

@@ -223,8 +223,12 @@ fn told(trial: &Trial) -> String {
     let state: &str = trial.state.into();
     let state = match (trial.state, &trial.reason) {
         (TrialState::Valid, _) => String::new(),
-        (_, Some(reason)) => format!(", {state}: {reason}"),
-        (_, None) => format!(", {state}"),
+        (TrialState::Invalid | TrialState::Failed | TrialState::Skipped, Some(reason)) => {
+            format!(", {state}: {reason}")
+        }
+        (TrialState::Invalid | TrialState::Failed | TrialState::Skipped, None) => {
+            format!(", {state}")
+        }
     };
     format!(
         "block {} (trial {}){state}",

@@ -94,20 +94,25 @@ proptest! {
     fn percentiles_of_a_point_rise(fates in fates()) {
         let summary = summarize(&loads(), &records(&fates));
         prop_assert!(!summary.cells.is_empty());
+        let (mut points, mut rates) = (0, 0);
         for cell in summary.cells {
             let medians = [cell.p50_microseconds, cell.p90_microseconds, cell.p99_microseconds];
             let medians: Vec<f64> = medians.iter().flatten().map(|spread| spread.median).collect();
             prop_assert!(medians.is_sorted());
+            points += usize::from(medians.len() > 1);
             let Some(found) = cell.open_loop else { continue };
+            rates += 1;
             let scheduled = [found.p50_microseconds, found.p90_microseconds, found.p99_microseconds];
             prop_assert!(scheduled.map(|spread| spread.median).is_sorted());
         }
+        prop_assert!(points > 0 && rates > 0, "{} points, {} rates", points, rates);
     }
 
     #[test]
     fn rates_are_told_of_open_loops_only(fates in fates()) {
         let summary = summarize(&loads(), &records(&fates));
         prop_assert!(!summary.cells.is_empty());
+        let mut trials_at_rates = 0;
         for cell in summary.cells {
             let is_open = cell.sweep == Sweep::OpenLoop;
             prop_assert_eq!(cell.percent_of_peak.is_some(), is_open);
@@ -115,7 +120,9 @@ proptest! {
             // Each of its valid trials has numbers from the schedule.
             let valid = cell.trials.iter().filter(|trial| trial.state == TrialState::Valid);
             prop_assert!(!is_open || valid.clone().all(|trial| trial.metrics.open_loop.is_some()));
+            trials_at_rates += if is_open { valid.count() } else { 0 };
         }
+        prop_assert!(trials_at_rates > 0);
     }
 
     #[test]

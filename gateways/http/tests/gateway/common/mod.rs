@@ -7,7 +7,10 @@ use gateway_http::{Config, Server, Service, Unchanged, Workloads};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// For so long something that will surely happen may take on a busy machine.
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 const COMMAND: &str = "WASMBENCH_GATEWAY_COMMAND";
 
@@ -94,9 +97,7 @@ pub struct Client {
 impl Client {
     pub fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self {
             stream,
             read: Vec::new(),
@@ -175,21 +176,12 @@ fn is_silent(client: &Client) -> bool {
     seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
-/// The median time of the answers that `other` gets before anything comes to `slow`. None where there is no such
-/// answer: then others wait for the slow one.
-pub fn median_beside(slow: &Client, other: &mut Client) -> Option<Duration> {
-    let begin = Instant::now();
-    let mut times = vec![];
-    loop {
-        let asked = Instant::now();
+/// Others are answered before anything comes to the `slow` ones, whose own time is longer than this
+/// takes on any machine: they did not wait for them.
+pub fn others_are_answered_beside(slow: &[Client], address: SocketAddr) {
+    let mut other = Client::connect(address);
+    for _ in 0..20 {
         assert_eq!(other.get("/").body, "hello");
-        let took = asked.elapsed();
-        if !is_silent(slow) {
-            break;
-        }
-        times.push(took);
-        assert!(begin.elapsed() < Duration::from_secs(5));
     }
-    times.sort_unstable();
-    times.get(times.len() / 2).copied()
+    assert!(slow.iter().all(is_silent), "others waited for a slow one");
 }

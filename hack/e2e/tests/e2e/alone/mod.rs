@@ -1,7 +1,6 @@
-//! What stops or changes something that all tests share, what asserts a time, and what needs more nodes than one.
+//! What stops or changes something that all tests share, and what needs more nodes than one.
 
 mod api_server;
-mod host_network;
 mod large_runs;
 mod operator_killed;
 mod parallel;

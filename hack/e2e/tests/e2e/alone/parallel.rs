@@ -1,18 +1,28 @@
 //! Runs that need no node in common do not wait for each other.
 
 use kube::Api;
-use kube::api::ListParams;
+use kube::api::DeleteParams;
 use wasmbench_api::{BenchmarkRun, conditions};
+use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::free;
 use wasmbench_e2e::runs::{self, condition};
-use wasmbench_e2e::{PATIENCE, answered, eventually};
+use wasmbench_e2e::{PATIENCE, eventually};
 
+/// Measures until it is deleted, however long the other takes.
 const LASTING: &str = r"
+blocks: 6
+noiseFloor: false
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {throughput: {connections: [1], durationSeconds: 600, warmupSeconds: 0}}
+";
+
+const BRIEF: &str = r"
 blocks: 1
 variants: [{name: native, preset: native}]
 workloads: [{name: hello, expect: {body: hello}}]
-sweeps: {throughput: {connections: [1], durationSeconds: 20, warmupSeconds: 0}}
+sweeps: {warmLatency: {requests: 100}}
 ";
 
 /// The node of a run that measures.
@@ -30,26 +40,29 @@ async fn runs_on_different_nodes_go_on_in_parallel() {
             nodes.len() > 1,
             "two nodes are needed: hack/cluster up --nodes 4"
         );
-        for name in ["left", "right"] {
-            runs::create(&client, &namespace, name, LASTING).await;
-        }
+        let left = runs::create(&client, &namespace, "left", LASTING).await;
+        let node = eventually(PATIENCE, "a run measures", || async {
+            measures_on(&runs::get(&client, &namespace, "left").await)
+        })
+        .await;
+        // Another begins and ends meanwhile, on another node.
+        runs::create(&client, &namespace, "right", BRIEF).await;
+        let right = runs::finished(&client, &namespace, "right", 120).await;
+        let status = right.status.as_ref().expect("a status");
+        assert_ne!(status.node.as_ref().expect("a node").name, node);
+        let outcomes = runs::outcomes(&runs::records(&client, &right).await);
+        assert_eq!(outcomes.len(), 1, "{outcomes:#?}");
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        let still = runs::get(&client, &namespace, "left").await;
+        assert_eq!(measures_on(&still), Some(node), "{:#?}", still.status);
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
-        let all = ListParams::default();
-        let [left, right] =
-            eventually(PATIENCE, "both runs measure at the same moment", || async {
-                // One answer, so that it is one moment.
-                let listed = answered("runs", || api.list(&all)).await;
-                let found: Vec<String> = listed.items.iter().filter_map(measures_on).collect();
-                <[String; 2]>::try_from(found).ok()
-            })
-            .await;
-        assert_ne!(left, right);
-        for name in ["left", "right"] {
-            let run = runs::finished(&client, &namespace, name, 120).await;
-            let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-            assert_eq!(outcomes.len(), 1, "{outcomes:#?}");
-            assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
-        }
+        let deleted = api.delete("left", &DeleteParams::default()).await;
+        deleted.expect("deleted");
+        let uid = left.metadata.uid.expect("a uid");
+        eventually(PATIENCE, "nothing of it is left", || async {
+            left_of(&client, &uid).await.is_empty().then_some(())
+        })
+        .await;
     })
     .await;
 }

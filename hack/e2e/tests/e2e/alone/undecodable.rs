@@ -1,14 +1,12 @@
 //! One bad object never stops the others. For a moment the CRD takes anything.
 
-use std::time::Duration;
-
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use serde_json::json;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
-use wasmbench_e2e::{eventually, runs};
+use wasmbench_e2e::{PATIENCE, eventually, runs};
 
 const TINY: &str = r"
 blocks: 1
@@ -39,11 +37,9 @@ async fn create_undecodable(client: &kube::Client, namespace: &str) {
         "spec": {"blocks": "many", "variants": {"a": 1}},
     }));
     let object = object.expect("an object");
-    let created = eventually(
-        Duration::from_secs(20),
-        "the loose schema is served",
-        || async { api.create(&PostParams::default(), &object).await.ok() },
-    )
+    let created = eventually(PATIENCE, "the loose schema is served", || async {
+        api.create(&PostParams::default(), &object).await.ok()
+    })
     .await;
     assert_eq!(created.data["spec"]["blocks"], "many");
     let restored = json!({"spec": strict.spec});
@@ -60,14 +56,10 @@ async fn an_object_that_does_not_decode_is_marked_and_the_others_go_on() {
         let run = runs::finished(&client, &namespace, "healthy", 60).await;
         assert_eq!(runs::outcomes(&runs::records(&client, &run).await).len(), 1);
         let path = "jsonpath={.status.conditions[?(@.type==\"Accepted\")].reason}";
-        eventually(
-            Duration::from_secs(10),
-            "the object says why it is refused",
-            || async {
-                let get = ["get", "brun", "garbage", "-n", &namespace, "-o", path];
-                (kubectl(&get).await.stdout == "Undecodable").then_some(())
-            },
-        )
+        eventually(PATIENCE, "the object says why it is refused", || async {
+            let get = ["get", "brun", "garbage", "-n", &namespace, "-o", path];
+            (kubectl(&get).await.stdout == "Undecodable").then_some(())
+        })
         .await;
     })
     .await;

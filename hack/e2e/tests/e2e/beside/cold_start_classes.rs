@@ -17,7 +17,7 @@ variants:
 - {{name: native, preset: native}}
 - {{name: shim, preset: wasmtime-shim}}
 workloads: [{{name: hello}}]
-sweeps: {{coldStart: {{samples: 3, class: {class}}}}}
+sweeps: {{coldStart: {{samples: 3, class: {class}, timeoutSeconds: 120}}}}
 "
     )
 }

@@ -215,12 +215,12 @@ async fn report_in_the_way(client: &Client, namespace: &str, node: &str) {
         finished.is_none_or(|c| c.status != "True"),
         "it has no report yet"
     );
-    let stalled = runs::condition(&evil, conditions::STALLED).expect("it says why");
-    assert!(
-        stalled.message.contains("evil-report"),
-        "{}",
-        stalled.message
-    );
+    eventually(PATIENCE, "it says why", || async {
+        let evil = runs::get(client, namespace, "evil").await;
+        let stalled = runs::condition(&evil, conditions::STALLED)?;
+        stalled.message.contains("evil-report").then_some(())
+    })
+    .await;
     let leases: Api<Lease> = Api::namespaced(client.clone(), &operator_namespace());
     let held = leases
         .list(&ListParams::default())

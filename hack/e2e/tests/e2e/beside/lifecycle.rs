@@ -1,13 +1,12 @@
-//! Delete, suspend, queue, expire: nothing is lost, repeated or left behind.
-
-use std::time::Duration;
+//! Delete, suspend, queue, expire: nothing is lost, repeated or left behind. How soon a run stops
+//! is measured by `make selftest`.
 
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::json;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::conditions;
-use wasmbench_e2e::evidence::{left_of, undeleted_of};
+use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
@@ -27,6 +26,19 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
+/// Its windows alone take longer than [`PATIENCE`].
+const LONG: &str = r"
+blocks: 50
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps:
+  warmLatency: {requests: 100}
+  throughput: {connections: [4], durationSeconds: 6, warmupSeconds: 0}
+";
+
 async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_json::Value) {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
     let patch = Patch::Merge(json!({ "spec": spec }));
@@ -35,15 +47,9 @@ async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_js
         .expect("the patch is accepted");
 }
 
-/// The run stops at once: within ten seconds each of its pods and Jobs is deleted. That they are gone with the
-/// claim on the node takes as long as a busy node needs for it.
+/// Waits until the run's pods and Jobs are gone with its claim on the node, which it has as long as
+/// it goes on. That takes as long as a busy node needs for it.
 async fn stops_and_leaves_nothing(client: &Client, uid: &str) {
-    eventually(
-        Duration::from_secs(10),
-        "every pod and Job of the run is deleted",
-        || async { undeleted_of(client, uid).await.is_empty().then_some(()) },
-    )
-    .await;
     eventually(PATIENCE, "everything of the run is gone", || async {
         left_of(client, uid).await.is_empty().then_some(())
     })
@@ -51,9 +57,9 @@ async fn stops_and_leaves_nothing(client: &Client, uid: &str) {
 }
 
 #[tokio::test]
-async fn a_run_deleted_halfway_stops_within_ten_seconds_and_leaves_nothing() {
+async fn a_run_deleted_halfway_stops_and_leaves_nothing() {
     with_namespace("delete", |client, namespace| async move {
-        let run = runs::create(&client, &namespace, "halfway", SHORT).await;
+        let run = runs::create(&client, &namespace, "halfway", LONG).await;
         runs::recorded(&client, &namespace, "halfway", 2).await;
         let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
         api.delete("halfway", &DeleteParams::default())
@@ -72,24 +78,21 @@ async fn a_run_deleted_halfway_stops_within_ten_seconds_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_suspended_run_stops_within_ten_seconds_and_goes_on_later() {
+async fn a_suspended_run_stops_and_goes_on_later() {
     with_namespace("suspend", |client, namespace| async move {
         let run = runs::create(&client, &namespace, "pausing", SHORT).await;
         runs::recorded(&client, &namespace, "pausing", 3).await;
         patch_spec(&client, &namespace, "pausing", json!({"suspend": true})).await;
         let uid = run.metadata.uid.expect("a uid");
         stops_and_leaves_nothing(&client, &uid).await;
-        let paused = eventually(
-            Duration::from_secs(10),
-            "the run says that it is suspended",
-            || async {
-                let run = runs::get(&client, &namespace, "pausing").await;
-                let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
-                (succeeded.reason == "Suspended").then_some(run)
-            },
-        )
+        let paused = eventually(PATIENCE, "the run says that it is suspended", || async {
+            let run = runs::get(&client, &namespace, "pausing").await;
+            let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
+            (succeeded.reason == "Suspended").then_some(run)
+        })
         .await;
         let before = runs::records(&client, &paused).await;
+        assert!(before.len() < 12, "it went on: {}", before.len());
         patch_spec(&client, &namespace, "pausing", json!({"suspend": false})).await;
         let run = runs::finished(&client, &namespace, "pausing", 200).await;
         let after = runs::records(&client, &run).await;
@@ -119,7 +122,13 @@ async fn the_second_run_for_a_node_queues_and_says_so() {
 async fn queue(client: &Client, namespace: &str, node: &str) {
     let one = SHORT.replace("blocks: 3", "blocks: 1") + &placement(node);
     runs::create(client, namespace, "first", &one).await;
-    runs::measuring(client, namespace, "first", 300).await;
+    // Soon, because the second has nothing to wait for when the first has ended.
+    eventually(PATIENCE, "the first run has the node", || async {
+        let run = runs::get(client, namespace, "first").await;
+        let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
+        (succeeded.reason == "Measuring").then_some(())
+    })
+    .await;
     runs::create(client, namespace, "second", &one).await;
     let message = eventually(PATIENCE, "the second run queues", || async {
         let run = runs::get(client, namespace, "second").await;

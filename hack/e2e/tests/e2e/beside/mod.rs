@@ -5,6 +5,7 @@ mod cold_start_classes;
 mod compare_runs;
 mod density;
 mod faults;
+mod host_network;
 mod hostile;
 mod isolation;
 mod lifecycle;

@@ -28,7 +28,7 @@ noiseFloor: false
 variants:
 - {{name: pulled, container: {{image: '{}', port: 8080, listeningLine: ' listening on '}}}}
 workloads: [{{name: hello, expect: {{body: hello}}}}]
-sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}}}}}
+sweeps: {{coldStart: {{samples: 3, class: NodeCold, concurrency: {concurrency}, timeoutSeconds: 120}}}}
 ",
         image()
     )
@@ -59,11 +59,6 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
             let is_refilled = !is_single && wrong == with_refills(3) as usize - counted.len();
             assert!(is_complete || is_refilled, "{:#?}", document.samples);
             counted.iter().copied().for_each(check);
-            // A busy node makes pulls begin late, and then it is not known well when.
-            let mut unsure: Vec<u64> = counted.iter().flat_map(|s| &s.pods).map(unsure).collect();
-            unsure.sort_unstable();
-            let middle = unsure.get(unsure.len() / 2);
-            assert!(middle.is_none_or(|at| *at < 10_000_000_000), "{unsure:?}");
             let floor = document.floor.iter().flat_map(|sample| &sample.pods);
             let pulls = floor.filter(|pod| pod.steps.contains_key(&ColdStep::ImagePulled));
             assert_eq!(pulls.count(), 0, "the floor's image is there");

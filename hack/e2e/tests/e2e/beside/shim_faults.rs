@@ -15,11 +15,15 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
 ";
 
-/// Longer than the kubelet takes to see that a container has ended, so that the crash is known when the load is over.
+/// Longer than the kubelet of a busy node takes to see that a container has ended, so that the
+/// crash is known when the load is over. With the crash known, nobody waits for that.
 const LASTING: &str = r"
 workloads: [{name: hello, expect: {body: hello}}]
-sweeps: {throughput: {connections: [1], durationSeconds: 5, warmupSeconds: 0}}
+sweeps: {throughput: {connections: [1], durationSeconds: 20, warmupSeconds: 0}}
 ";
+
+/// What a pod has to come up, and what one that never does is waited for.
+const SECONDS: u32 = 30;
 
 /// Reason and message of the variant's trial that failed; the others of a broken variant are skipped.
 fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
@@ -55,10 +59,8 @@ async fn crash_with(
     variants: &str,
     words: &[(&str, &str)],
 ) {
-    let spec = format!(
-        "blocks: 1\nsubjectReadyTimeoutSeconds: 20\nvariants:\n- {{name: good, preset: native}}\n\
-         {variants}{LASTING}"
-    );
+    let spec =
+        format!("blocks: 1\nvariants:\n- {{name: good, preset: native}}\n{variants}{LASTING}");
     runs::create(client, namespace, name, &spec).await;
     let run = runs::finished(client, namespace, name, 300).await;
     let records = runs::records(client, &run).await;
@@ -141,7 +143,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
             };
             let variants: String = classes.iter().map(variant).collect();
             format!(
-                "blocks: 2\nsubjectReadyTimeoutSeconds: 8\nvariants:\n\
+                "blocks: 2\nsubjectReadyTimeoutSeconds: {SECONDS}\nvariants:\n\
                  - {{name: good, preset: native}}\n{variants}{SWEEP}"
             )
         };
@@ -171,7 +173,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
             "blocks: 1\nvariants:\n- {{name: good, preset: native}}\n\
              - {{name: no-shim, container: {{image: '{server}', runtimeClassName: e2e-broken}}}}\n\
              workloads: [{{name: hello, expect: {{body: hello}}}}]\n\
-             sweeps: {{coldStart: {{samples: 1, timeoutSeconds: 10}}}}\n"
+             sweeps: {{coldStart: {{samples: 1, timeoutSeconds: {SECONDS}}}}}\n"
         );
         runs::create(&client, &namespace, "cold", &cold).await;
         let run = runs::finished(&client, &namespace, "cold", 300).await;

@@ -1,10 +1,10 @@
 //! The instruments themselves: what measuring costs, and how sure it is. Each test prints what it
 //! found; they run by `make selftest` alone.
 
-use wasmbench_core::wire::cold_start::ColdStep;
+use wasmbench_core::wire::cold_start::{ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::Record;
 use wasmbench_e2e::audit::{self, Call};
-use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::namespace::{with_namespace, with_namespace_of};
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::others::{Gateway, Task, exact_quantile};
 use wasmbench_e2e::{operator_namespace, runs, selftest, windows};
@@ -162,19 +162,16 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
         let run = runs::finished(&client, &namespace, "clock", 300).await;
         let records = runs::records(&client, &run).await;
         let documents = records.iter().filter_map(Record::cold_start);
-        let samples = documents.flat_map(|document| &document.samples);
-        let pods: Vec<_> = samples.flat_map(|sample| &sample.pods).collect();
-        let unsure = pods.iter().filter_map(|pod| {
-            let answer = pod.steps.get(&ColdStep::FirstCorrectAnswer)?;
-            Some(answer.uncertainty_nanoseconds? as f64 / 1e6)
-        });
-        let unsure = ascending(unsure);
-        // What the service says of itself and what is seen from outside are one moment.
-        let apart = pods.iter().filter_map(|pod| {
-            let answer = pod.since_create(ColdStep::FirstCorrectAnswer)?;
-            Some((answer - pod.since_create(ColdStep::Listening)?) as f64 / 1e6)
-        });
-        let apart = ascending(apart);
+        let samples: Vec<&ColdSample> = documents.flat_map(|document| &document.samples).collect();
+        let shifts = samples.iter().map(|sample| sample.clock_shift_nanoseconds);
+        let shift = shifts.map(i64::abs).max().expect("samples") as f64 / 1e6;
+        selftest::found(
+            "wall clock beside the monotonic one, in a cold start",
+            &format!("{shift:.2} ms apart at most"),
+            "below 5 ms",
+        );
+        let pods: Vec<&ColdPod> = samples.iter().flat_map(|sample| &sample.pods).collect();
+        let (unsure, apart) = (unsure(&pods), apart(&pods));
         selftest::found(
             "uncertainty of the first answer of a cold start",
             &format!(
@@ -208,8 +205,77 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
             (0.0..=2.0).contains(&exact_quantile(&apart, 0.5)),
             "{apart:?}"
         );
+        assert!(shift < 5.0, "{shift}");
     })
     .await;
+}
+
+/// A service that listens as soon as it can, which is asked from before it is there.
+const ON_HOST: &str = r"
+blocks: 2
+noiseFloor: false
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+placement: {network: Host}
+sweeps: {coldStart: {samples: 10}}
+";
+
+#[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
+async fn on_the_nodes_network_the_first_answer_is_exact() {
+    with_namespace_of("privileged", "coldhost", |client, namespace| async move {
+        runs::create(&client, &namespace, "bare", ON_HOST).await;
+        let run = runs::finished(&client, &namespace, "bare", 300).await;
+        let records = runs::records(&client, &run).await;
+        let documents = records.iter().filter_map(Record::cold_start);
+        let samples = documents.flat_map(|document| &document.samples);
+        let counted = samples.filter(|sample| sample.counts());
+        let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();
+        let (unsure, apart) = (unsure(&pods), apart(&pods));
+        assert_eq!((unsure.len(), apart.len()), (20, 20));
+        selftest::found(
+            "uncertainty of the first answer on the node's network",
+            &format!(
+                "{:.2} ms (median), {:.2} (largest)",
+                exact_quantile(&unsure, 0.5),
+                exact_quantile(&unsure, 1.0),
+            ),
+            "below 20 ms for three of four pods",
+        );
+        selftest::found(
+            "from the line in the log to the first answer there",
+            &format!(
+                "{:.2} ms ({:.2} to {:.2})",
+                exact_quantile(&apart, 0.5),
+                exact_quantile(&apart, 0.0),
+                exact_quantile(&apart, 1.0)
+            ),
+            "below 50 ms for three of four pods",
+        );
+        assert!(exact_quantile(&unsure, 0.75) < 20.0, "{unsure:?}");
+        assert!(exact_quantile(&apart, 0.75) < 50.0, "{apart:?}");
+    })
+    .await;
+}
+
+/// How much earlier than it was seen each first answer may have been there, in milliseconds, in
+/// ascending order.
+fn unsure(pods: &[&ColdPod]) -> Vec<f64> {
+    let unsure = pods.iter().filter_map(|pod| {
+        let answer = pod.steps.get(&ColdStep::FirstCorrectAnswer)?;
+        Some(answer.uncertainty_nanoseconds? as f64 / 1e6)
+    });
+    ascending(unsure)
+}
+
+/// From the line in the log to the first answer, in milliseconds, in ascending order: what the
+/// service says of itself and what is seen from outside are one moment.
+fn apart(pods: &[&ColdPod]) -> Vec<f64> {
+    let apart = pods.iter().filter_map(|pod| {
+        let answer = pod.since_create(ColdStep::FirstCorrectAnswer)?;
+        Some((answer - pod.since_create(ColdStep::Listening)?) as f64 / 1e6)
+    });
+    ascending(apart)
 }
 
 fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {

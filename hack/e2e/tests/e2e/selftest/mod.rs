@@ -1,4 +1,5 @@
-//! What is planted must be found, and the instruments are checked against others.
+//! What is planted must be found, the instruments are checked against others, and what is to happen
+//! at once is timed.
 
 mod cpu_time;
 mod failures;
@@ -7,5 +8,6 @@ mod instruments;
 mod many;
 mod noise_steps;
 mod planted;
+mod promptness;
 mod slow_start;
 mod start_delay;

@@ -13,14 +13,13 @@ use super::{Run, run};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Set where no test can make a cgroup. A test that did nothing must not look like one that passed.
+/// Set where no test can make a cgroup.
 const NO_CGROUPS: &str = "WASMBENCH_NO_CGROUPS";
 
 /// The CPUs for one test alone. Nothing where the machine is said to have no cgroups; one that lacks them
 /// without a word fails the test.
 pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
-    if std::env::var_os(NO_CGROUPS).is_some_and(|value| !value.is_empty()) {
-        println!("left out: {NO_CGROUPS} says that this machine has no root or cgroups");
+    if super::is_left_out(NO_CGROUPS, "root or cgroups") {
         return None;
     }
     let remedy = format!("set {NO_CGROUPS}=1 to leave this test out");

@@ -15,11 +15,12 @@ pub struct Proc {
     stolen_ticks: AtomicU64,
 }
 
-/// What is stolen at once, in hundredths of a second: half a second of each CPU. The probe counts the CPUs of
-/// the machine that it runs on, and a share of them is what it judges.
+/// What is stolen at once, in hundredths of a second: five seconds of each CPU. The probe counts
+/// the CPUs of the machine that it runs on, and a share of them is what it judges: so much makes a
+/// window noisy also where a busy machine makes it several times as long.
 pub fn ticks_stolen_at_once() -> u64 {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
-    50 * u64::from(noise::cpus(&online).unwrap())
+    500 * u64::from(noise::cpus(&online).unwrap())
 }
 
 impl Proc {

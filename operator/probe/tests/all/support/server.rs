@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Bytes of an answer to the request of this number (from 0) with this head; none to die.
 pub type Answers = dyn Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync;
@@ -35,6 +36,14 @@ pub fn answer(status: u16, body: &str) -> Option<Vec<u8>> {
         body.len()
     );
     Some((head + body).into_bytes())
+}
+
+/// A server that answers `hello` after so many milliseconds.
+pub fn hello_after(milliseconds: u64) -> Server {
+    Server::start(move |_, _| {
+        thread::sleep(Duration::from_millis(milliseconds));
+        answer(200, "hello")
+    })
 }
 
 impl Server {

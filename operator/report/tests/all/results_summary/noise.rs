@@ -50,6 +50,7 @@ fn a_noisy_trial_in_five_counts_and_is_noted() {
     assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
     let note = doubt(&summary, Reason::NodeNoisy);
     assert!(note.message.contains("1 noisy trial(s) kept"), "{note:?}");
+    assert!(!summary.comparisons.is_empty());
     assert!(summary.comparisons.iter().all(|c| c.untrusted.is_empty()));
 }
 
@@ -58,6 +59,7 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     let summary = noisy_in(&[2, 4]);
     assert_eq!(summary.trustworthy, Some(false));
     assert_eq!((summary.trials.valid, summary.trials.invalid), (60, 0));
+    assert!(!summary.cells.is_empty() && !summary.comparisons.is_empty());
     assert!(summary.cells.iter().all(|cell| cell.ranked));
     assert_eq!(reasons(&summary), [Reason::NodeNoisy]);
     let message = doubt(&summary, Reason::NodeNoisy).message;

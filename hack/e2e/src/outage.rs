@@ -1,0 +1,61 @@
+//! An API server that dies in the middle of a run.
+
+use std::time::{Duration, Instant};
+
+use crate::kubectl::kubectl;
+use crate::processes::{api_server, send_signal};
+use crate::{PATIENCE, eventually, operator_namespace};
+
+/// A run for it. The cluster's own controllers may die with the API server, and start no pod for a
+/// minute.
+pub const RUN: &str = r"
+blocks: 3
+noiseFloor: false
+subjectReadyTimeoutSeconds: 300
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps: {warmLatency: {requests: 100}}
+";
+
+/// Trials of [`RUN`].
+pub const TRIALS: usize = 6;
+
+/// Kills the API server when the run of this name has done a trial. Gives the time from its first
+/// answer to the run's next step.
+pub async fn survived(namespace: &str, name: &str) -> Duration {
+    eventually(PATIENCE, "a trial is done", || async {
+        let steps = steps(namespace, name).await?;
+        steps.starts_with(|first: char| first > '0').then_some(())
+    })
+    .await;
+    let pid = api_server().expect("the API server runs");
+    assert!(send_signal("KILL", pid));
+    let before = eventually(PATIENCE, "the API server answers again", || async {
+        steps(namespace, name).await
+    })
+    .await;
+    let since = Instant::now();
+    eventually(PATIENCE, "the next step is done", || async {
+        let now = steps(namespace, name).await?;
+        (now != before).then_some(())
+    })
+    .await;
+    since.elapsed()
+}
+
+/// Which trials have begun or ended, as far as the operator has come; `None` while the API server
+/// does not answer.
+async fn steps(namespace: &str, name: &str) -> Option<String> {
+    let ask = async |arguments: &[&str]| {
+        let output = kubectl(&[arguments, &["--request-timeout=10s"]].concat()).await;
+        output.ok.then_some(output.stdout)
+    };
+    let done = "jsonpath={.status.progress.completedTrials}";
+    let done = ask(&["get", "benchmarkrun", name, "-n", namespace, "-o", done]).await?;
+    let jobs = ["get", "jobs", "-n", &operator_namespace(), "-o", "name"];
+    let jobs = ask(&jobs).await?;
+    let of_run = jobs.lines().filter(|job| job.contains(name));
+    Some(format!("{done} {}", of_run.collect::<String>()))
+}

@@ -1,0 +1,51 @@
+//! On the node's network the service is asked before it is there. How exact the first answer is
+//! then is measured by `make selftest`.
+
+use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
+use wasmbench_e2e::evidence::left_of;
+use wasmbench_e2e::namespace::with_namespace_of;
+use wasmbench_e2e::runs;
+
+const ON_HOST: &str = "
+blocks: 1
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+placement: {network: Host}
+sweeps: {coldStart: {samples: 4, timeoutSeconds: 120}, warmLatency: {requests: 100}}
+";
+
+/// The service refused connections before it listened, and listened before it answered: both
+/// moments are known from two sides.
+fn check(pod: &ColdPod) {
+    assert!(pod.attempts > 1, "{pod:#?}");
+    let [listening, answer] = [ColdStep::Listening, ColdStep::FirstCorrectAnswer].map(|step| {
+        let moment = pod.steps.get(&step);
+        moment.unwrap_or_else(|| panic!("no {step:?}: {pod:#?}"))
+    });
+    assert!(listening.nanoseconds <= answer.nanoseconds, "{pod:#?}");
+    for moment in [listening, answer] {
+        assert!(moment.uncertainty_nanoseconds.is_some(), "{pod:#?}");
+    }
+}
+
+#[tokio::test]
+async fn on_the_nodes_network_a_service_is_asked_before_it_is_there() {
+    with_namespace_of("privileged", "coldhost", |client, namespace| async move {
+        runs::create(&client, &namespace, "bare", ON_HOST).await;
+        let run = runs::finished(&client, &namespace, "bare", 240).await;
+        let records = runs::records(&client, &run).await;
+        let outcomes = runs::outcomes(&records);
+        assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
+        assert_eq!(outcomes.len(), 2, "{outcomes:#?}");
+        let cold = records.iter().find(|record| record.cold_start().is_some());
+        let cold = cold.and_then(|record| record.cold_start());
+        let counted = cold.expect("a document").samples.iter();
+        let counted = counted.filter(|sample| sample.counts());
+        let pods: Vec<&ColdPod> = counted.flat_map(|sample| &sample.pods).collect();
+        assert_eq!(pods.len(), 4);
+        pods.into_iter().for_each(check);
+        let uid = run.metadata.uid.as_deref().expect("a uid");
+        assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
