@@ -54,20 +54,6 @@ pub struct Seen {
     pub p999: f64,
 }
 
-impl Seen {
-    /// About where the latencies of two runs with so many requests lie together.
-    #[must_use]
-    pub fn mean(self, requests: u64, other: Self, of_other: u64) -> Self {
-        let share = of_other as f64 / (requests + of_other).max(1) as f64;
-        let between = |one: f64, other: f64| one + share * (other - one);
-        Self {
-            p50: between(self.p50, other.p50),
-            p99: between(self.p99, other.p99),
-            p999: between(self.p999, other.p999),
-        }
-    }
-}
-
 impl Buckets {
     /// Those of a calibration: right within a factor of two from 10 us to 1 s, which is enough to
     /// choose better ones.

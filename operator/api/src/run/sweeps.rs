@@ -47,7 +47,8 @@ pub struct WarmLatency {
     #[schemars(range(min = 10, max = 1_000_000))]
     pub requests: Option<u32>,
 
-    /// Requests before the timed ones, which are discarded.
+    /// Requests before the timed ones, which are discarded. Unless 0, as many more as it takes for half a second, and
+    /// longer while the rate still moves.
     #[serde(default = "default_warmup_requests")]
     #[schemars(range(min = 0, max = 100_000))]
     pub warmup_requests: u32,

@@ -58,6 +58,9 @@ pub struct LoadRequest {
 pub const DEFAULT_REQUESTS: u32 = 1000;
 /// In a shorter window nobody can tell how noisy the node was.
 pub const LEAST_SECONDS: u32 = 1;
+/// The shortest warm-up of a window of requests, in milliseconds: the first tenths of a second are often the slowest, and the
+/// histogram's buckets are chosen by its latencies.
+pub const LEAST_WARMUP_MILLISECONDS: u32 = 500;
 /// The longest window for which no number of requests was asked for.
 pub const MOST_SECONDS: u32 = 10;
 
@@ -72,7 +75,7 @@ pub enum Load {
         /// [`MOST_SECONDS`] at most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u32>,
-        /// Discarded requests before them.
+        /// Discarded requests before them; unless 0, for [`LEAST_WARMUP_MILLISECONDS`] at least.
         warmup_requests: u32,
     },
     /// A time: the throughput sweep.

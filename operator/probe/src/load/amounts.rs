@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, Load, MOST_SECONDS};
+use wasmbench_core::wire::request::{
+    DEFAULT_REQUESTS, LEAST_SECONDS, LEAST_WARMUP_MILLISECONDS, Load, MOST_SECONDS,
+};
 
 use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
 
@@ -16,6 +18,10 @@ const SHORTEST: (Amount, Amount) = (
 const DIVIDED: (u32, u32) = (40, 2);
 /// Parts of a warm-up of some seconds. As many again may be added twice until the rate has come to rest.
 const PARTS: u32 = 3;
+/// What is added to a warm-up of requests: a fast subject has answered them in a moment.
+const SETTLING: Amount = Amount::Time(Duration::from_millis(250));
+/// How many of these at most.
+const SETTLING_PARTS: usize = 6;
 /// Runs of fortio that are a window.
 const WINDOW_PARTS: u32 = 4;
 /// Fewest requests of each connection in a part of a window: opening the connections must not be what is measured.
@@ -31,9 +37,11 @@ const SLACK: Duration = Duration::from_secs(40);
 pub struct Amounts {
     /// Discarded, one after the other; at least one.
     pub warmup: Vec<Amount>,
-    /// Discarded as well, one by one as long as the rate still moves. Empty where the parts of the
-    /// warm-up are too short to tell, or are no time.
+    /// Discarded as well, one by one as long as the rate still moves or `least` has not passed. Empty where the parts of
+    /// the warm-up are too short to tell.
     pub settling: Vec<Amount>,
+    /// The shortest warm-up.
+    pub least: Duration,
     /// The timed window.
     pub timed: Timed,
     /// Time for all of it, both repeats of the window included.
@@ -82,7 +90,11 @@ impl Amounts {
                     few if few < DIVIDED.0 => vec![Amount::Requests(few)],
                     n => vec![Amount::Requests(n / 2), Amount::Requests(n - n / 2)],
                 },
-                settling: vec![],
+                settling: match warmup_requests {
+                    0 => vec![],
+                    _ => vec![SETTLING; SETTLING_PARTS],
+                },
+                least: Duration::from_millis(LEAST_WARMUP_MILLISECONDS.into()),
                 timed: Timed::Requests(requests),
                 budget: REQUESTS_BUDGET,
             },
@@ -123,6 +135,7 @@ impl Amounts {
             } else {
                 vec![]
             },
+            least: Duration::ZERO,
             timed: Timed::Time(timed),
             budget: longest + SLACK,
         }

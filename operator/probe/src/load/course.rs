@@ -18,7 +18,7 @@ impl Bench<'_> {
         let parts = amounts.warmup.iter().map(|amount| (*amount, false));
         let more = amounts.settling.iter().map(|amount| (*amount, true));
         for (amount, is_added) in parts.chain(more) {
-            if is_added && !warm.moves() {
+            if is_added && !warm.moves() && began.elapsed() >= amounts.least {
                 break;
             }
             self.warm_part(&mut warm, amount)?;

@@ -7,7 +7,7 @@ use wasmbench_core::wire::document::{
     Meter, NodeCpu, Outside, Pause, Pressure, Processes, Switches, TimedWindow,
 };
 
-use crate::fortio::result::Run;
+use crate::fortio::result::{Run, seen};
 use crate::output::progress;
 
 /// First readings that come later than this share of the window miss too much of it: absent is better than wrong. Usually
@@ -45,14 +45,12 @@ impl Part {
             mut timed,
             late,
         } = self;
-        run.seen = match (run.seen, next.run.seen) {
-            (Some(one), Some(other)) => Some(one.mean(run.requests, other, next.run.requests)),
-            (one, other) => one.or(other),
-        };
         run.duration += next.run.duration;
         run.requests += next.run.requests;
         run.expected += next.run.expected;
         timed.further.push(counts_of(next.run.json));
+        let all = std::iter::once(&run.json).chain(&timed.further);
+        run.seen = seen(all.map(|json| &json["DurationHistogram"]));
         let after = next.timed;
         timed.duration_nanoseconds += after.duration_nanoseconds;
         timed.subject = both(timed.subject.as_ref(), after.subject.as_ref(), subject);
@@ -172,7 +170,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::buckets::Seen;
 
     fn part(requests: u64, cpu_nanoseconds: u64, late: u64) -> Part {
         let json = json!({"RetCodes": {"200": requests}, "Sizes": {"Count": requests}});
@@ -221,20 +218,22 @@ mod tests {
         assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
     }
 
+    /// The first part of a window is slow, and the others are faster than the first bucket ends.
     #[test]
     fn buckets_are_judged_by_the_latencies_of_all_parts() {
-        let seen = |p50| Seen {
-            p50,
-            p99: 1.0,
-            p999: 2.0,
-        };
-        let of = |requests, p50| {
-            let mut part = part(requests, 1, 0);
-            part.run.seen = Some(seen(p50));
+        let of = |data: Value| {
+            let mut part = part(1, 1, 0);
+            part.run.json = json!({"DurationHistogram": {"Data": data}});
             part
         };
-        let (run, _) = of(10, 60.0).then(of(30, 20.0)).then(part(5, 1, 0)).window();
-        assert_eq!(run.seen, Some(seen(30.0)));
+        let slow = of(json!([{"Start": 42e-6, "End": 43e-6, "Count": 2},
+            {"Start": 100e-6, "End": 104e-6, "Count": 2298}]));
+        let fast = of(json!([{"Start": 24e-6, "End": 43e-6, "Count": 6147},
+            {"Start": 100e-6, "End": 104e-6, "Count": 600}]));
+        let (run, _) = slow.then(fast).then(part(5, 1, 0)).window();
+        let seen = run.seen.unwrap();
+        assert!((24e-6..43e-6).contains(&seen.p50), "{seen:?}");
+        assert!((100e-6..104e-6).contains(&seen.p99), "{seen:?}");
     }
 
     #[test]

@@ -80,14 +80,17 @@ fn failures_after_the_load_cost_the_trial_unless_some_may_fail() {
 
 #[test]
 fn a_service_that_dies_under_load_has_no_answer_after_it() {
+    // The first answer and a warm-up of nothing, which is 50 requests, come before the window.
     let server = Server::start(|number, _| {
-        if number < 30 {
+        if number < 80 {
             answer(200, "hello")
         } else {
             None
         }
     });
-    let run = probe_with(&request(server.address.port()), &[]);
+    let mut request = request(server.address.port());
+    request["load"]["warmupRequests"] = json!(0);
+    let run = probe_with(&request, &[]);
     assert_eq!((run.exit, run.failed()), (Some(1), Reason::AnswerChanged));
     assert!(
         run.message().contains("no answer after the load"),
