@@ -49,6 +49,18 @@ pub trait AnyCell {
         counts.valid > 0 && counts.failed + counts.skipped > 0
     }
 
+    /// Why comparisons with it are not to be trusted; the effect is the smallest that matters.
+    fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
+        let against = [
+            (Reason::TrialsFailed, self.is_partly_measured()),
+            (Reason::NodeNoisy, self.is_noisy()),
+            (Reason::NoiseUnknown, self.is_noise_unknown()),
+            (Reason::NotSteady, self.is_unsteady(minimum_effect)),
+        ];
+        let against = against.into_iter().filter(|(_, is_so)| *is_so);
+        against.map(|(reason, _)| reason).collect()
+    }
+
     /// Whether it takes part in comparisons: it has a valid trial and no reason against it.
     fn is_ranked(&self) -> bool {
         self.counts().valid > 0 && self.invalid_because().is_empty()

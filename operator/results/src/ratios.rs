@@ -1,7 +1,7 @@
 //! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks, at which points, and what
 //! speaks against each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_api::run::{BenchmarkRunSpec, TWIN, Workload, share_of};
 use wasmbench_core::wire::record::Point;
@@ -26,6 +26,12 @@ pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
     libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
 }
 
+/// The smallest difference of starts that matters, in microseconds.
+pub fn smallest_start(spec: &BenchmarkRunSpec) -> f64 {
+    let smallest = spec.minimum_difference.unwrap_or_default();
+    f64::from(smallest.start_milliseconds) * 1e3
+}
+
 /// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of the share that
 /// succeeds it is a tenth of what may fail: whoever bears one request in a hundred looks at one in a thousand.
 fn smallest_difference(
@@ -41,7 +47,7 @@ fn smallest_difference(
     match metric.measure().unit {
         Unit::PerSecond => None,
         Unit::Share => Some(workload.max_error_share()? / 10.0),
-        Unit::Microseconds => Some(f64::from(smallest.start_milliseconds) * 1e3),
+        Unit::Microseconds => Some(smallest_start(spec)),
         Unit::Bytes => Some(f64::from(smallest.memory_kibibytes) * 1024.0),
     }
 }
@@ -183,26 +189,15 @@ fn ratio<'a>(
     let effect = minimum_effect(spec);
     let per_block = paired_ratios(&one.by_block, base);
     let of_base: Vec<f64> = base.values().copied().collect();
-    let cells = || base_cells.iter().copied().chain([one.cell]);
-    let against = [
-        (
-            Reason::TrialsFailed,
-            cells().any(AnyCell::is_partly_measured),
-        ),
-        (
-            Reason::TooFewBlocks,
-            per_block.len() < FEWEST_BLOCKS as usize,
-        ),
-        (Reason::NodeNoisy, cells().any(AnyCell::is_noisy)),
-        (Reason::NoiseUnknown, cells().any(AnyCell::is_noise_unknown)),
-        (
-            Reason::NotSteady,
-            cells().any(|cell| cell.is_unsteady(effect)),
-        ),
-    ];
-    let against = against.into_iter().filter(|(_, is_so)| *is_so);
+    let cells = base_cells.iter().copied().chain([one.cell]);
+    let mut untrusted: BTreeSet<Reason> = cells
+        .flat_map(|cell| cell.untrusted_because(effect))
+        .collect();
+    if per_block.len() < FEWEST_BLOCKS as usize {
+        untrusted.insert(Reason::TooFewBlocks);
+    }
     Some(Ratio {
-        untrusted: against.map(|(reason, _)| reason).collect(),
+        untrusted: untrusted.into_iter().collect(),
         variant: one.cell.variant(),
         workload: one.cell.workload(),
         point: one.cell.point(),

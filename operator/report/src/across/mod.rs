@@ -75,6 +75,8 @@ pub enum Unjudged {
     TooFewRuns,
     /// Not the same baseline ran in all runs.
     BaselineChanged,
+    /// One of the runs does not trust it, or the baseline's number that it is a multiple of.
+    Untrusted,
 }
 
 /// A number as a multiple of the baseline's, within each run.
@@ -216,9 +218,9 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
     } else {
         let earlier = before.iter();
         let earlier: Vec<_> = earlier
-            .map(|run| ratios::samples(run.summary, latest.summary))
+            .map(|run| ratios::samples(*run, latest.summary))
             .collect();
-        let later = ratios::samples(after.summary, latest.summary);
+        let later = ratios::samples(after, latest.summary);
         let changed = differences::is_another_baseline(before, after);
         let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, after.spec);
         let of_last = earlier.first();

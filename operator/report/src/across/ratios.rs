@@ -14,11 +14,11 @@ use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::Metric;
-use wasmbench_results::ratios::{pooled, smallest_change};
+use wasmbench_results::ratios::{minimum_effect, pooled, smallest_change};
 use wasmbench_results::statistics::{Interval, false_discovery, paired_ratios};
 use wasmbench_results::summary::Summary;
 
-use crate::across::{CellRatio, Unjudged, VersusBaseline};
+use crate::across::{CellRatio, Side, Unjudged, VersusBaseline};
 
 /// Where a number is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,10 @@ pub struct Sample {
     of_baseline: Vec<f64>,
     /// Why it has no verdict, whatever the other runs say.
     unjudged: Option<Unjudged>,
+    /// Whether its own run does not trust it.
+    is_untrusted: bool,
+    /// Whether its own run does not trust the baseline's number that it is a multiple of.
+    is_baseline_untrusted: bool,
 }
 
 impl Sample {
@@ -56,7 +60,14 @@ impl Sample {
             by_block,
             of_baseline: vec![],
             unjudged: None,
+            is_untrusted: false,
+            is_baseline_untrusted: false,
         }
+    }
+
+    /// Whether its own run does not trust what is judged: the ratio to the baseline, or the number.
+    fn is_untrusted_as(&self, is_of_baseline: bool) -> bool {
+        self.is_untrusted || (is_of_baseline && self.is_baseline_untrusted)
     }
 
     fn is_same_cell(&self, other: &Self) -> bool {
@@ -145,25 +156,32 @@ fn to_judge(
     let of_baseline: Vec<&[f64]> = earlier.iter().map(|run| &*run.of_baseline).collect();
     let is_known = !later.of_baseline.is_empty() && of_baseline.iter().all(|run| !run.is_empty());
     let is_of_baseline = is_known && !baseline_changed;
-    let interval = if is_of_baseline {
-        let value = &later.of_baseline;
-        Interval::among(value, &of_baseline)
-            .or_else(|| Interval::unpaired(value, of_baseline.first()?))
+    let among = if is_of_baseline {
+        Interval::among(&later.of_baseline, &of_baseline)
     } else {
         let values: Vec<&[f64]> = earlier.iter().map(|run| &*run.values).collect();
         Interval::among(&later.values, &values)
     };
+    // Too few runs to be one among them: the last one alone is compared with.
+    let used = if among.is_some() { earlier.len() } else { 1 };
+    let interval = among.or_else(|| {
+        let last = of_baseline.first().filter(|_| is_of_baseline)?;
+        Interval::unpaired(&later.of_baseline, last)
+    });
     let why = if is_known {
         Unjudged::BaselineChanged
     } else {
         Unjudged::TooFewRuns
     };
-    interval
-        .map(|interval| Judged {
-            interval,
-            is_of_baseline,
-        })
-        .ok_or(why)
+    let interval = interval.ok_or(why)?;
+    let mut compared = earlier.iter().copied().take(used).chain([later]);
+    if compared.any(|sample| sample.is_untrusted_as(is_of_baseline)) {
+        return Err(Unjudged::Untrusted);
+    }
+    Ok(Judged {
+        interval,
+        is_of_baseline,
+    })
 }
 
 fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> CellRatio {
@@ -213,15 +231,25 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 
 /// Every measure of every ranked cell, in the order of the summary. Invalid points are not compared. The baseline's twin
 /// counts as the baseline, as it does within a run. The knees are those of the `earlier` run.
-pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
-    let of_cell = |cell: &dyn AnyCell| {
+/// Too few blocks are no reason against a number here: they widen the interval between runs.
+pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
+    let Side { spec, summary } = run;
+    let effect = minimum_effect(spec);
+    let of_cell = |cell: &dyn AnyCell| -> Vec<Sample> {
         let unjudged = is_beyond_knee(cell, earlier).then_some(Unjudged::BeyondKnee);
+        let is_untrusted = !cell.untrusted_because(effect).is_empty();
         let place = Place::of(cell);
         let series = cell.series().into_iter();
-        series.map(move |(metric, by_block)| Sample {
+        let sample = |(metric, by_block)| Sample {
             unjudged,
+            is_untrusted,
+            // A baseline that differs from its twin.
+            is_baseline_untrusted: summary
+                .noise_floor(cell, metric)
+                .is_some_and(|floor| floor.differs),
             ..Sample::new(place.clone(), metric, by_block)
-        })
+        };
+        series.map(sample).collect()
     };
     let ranked = summary.all_cells().filter(|cell| cell.is_ranked());
     let all = ranked.flat_map(of_cell);
@@ -233,6 +261,8 @@ pub fn samples(summary: &Summary, earlier: &Summary) -> Vec<Sample> {
     for sample in all.iter_mut().filter(|sample| !is_base(&&**sample)) {
         let base = bases.iter().find(|base| base.is_same_point(sample));
         let twin = twins.iter().find(|twin| twin.is_same_point(sample));
+        let mut compared_with = [base, twin].into_iter().flatten();
+        sample.is_baseline_untrusted |= compared_with.any(|one| one.is_untrusted);
         sample.of_baseline = base.map_or_else(Vec::new, |base| {
             let both = pooled(&base.by_block, twin.map(|twin| &twin.by_block));
             paired_ratios(&sample.by_block, &both)

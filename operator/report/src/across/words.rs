@@ -152,6 +152,11 @@ impl Across {
                 has(Unjudged::BeyondKnee),
                 "Beyond the knee of the earlier run's baseline, where more connections mostly queue, nothing is judged.",
             ),
+            (
+                has(Unjudged::Untrusted),
+                "Untrusted: in one of the runs the node was noisy at this point or the baseline's, \
+                 or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
+            ),
         ];
         for (_, line) in lines.iter().filter(|(applies, _)| *applies) {
             legend.push('\n');
@@ -222,6 +227,7 @@ fn shown(ratio: &CellRatio) -> String {
     let word = match ratio.unjudged {
         Some(Unjudged::BeyondKnee) => "beyond the knee",
         Some(Unjudged::BaselineChanged) => "baseline changed",
+        Some(Unjudged::Untrusted) => "untrusted",
         Some(Unjudged::TooFewRuns) | None => "not judged",
     };
     judged_ratio(

@@ -119,16 +119,40 @@ fn five_earlier_runs_judge_what_the_baseline_itself_does() {
     assert_eq!(among(&[0.8, 1.0, 1.25, 0.9, 1.1], 1.3).worse(), 0);
 }
 
-/// A summary whose numbers scatter by `trial` between trials and by `run` between runs; `embedded` is
-/// `factor` times as slow.
-fn simulated(
-    like: &Summary,
-    chance: &mut Chance,
-    (trial, run): (f64, f64),
-    factor: f64,
-) -> Summary {
+/// How the logarithms of a run's numbers scatter, as standard deviations.
+#[derive(Clone, Copy)]
+struct Scatter {
+    /// Between trials.
+    trial: f64,
+    /// Between runs, of all variants together.
+    day: f64,
+    /// Between runs, of `embedded` alone.
+    own: f64,
+}
+
+impl Scatter {
+    /// All variants move together from run to run.
+    fn of_days(day: f64) -> Self {
+        Self {
+            trial: 0.03,
+            day,
+            own: 0.0,
+        }
+    }
+}
+
+/// A summary whose numbers scatter like that; `embedded` is `factor` times as slow.
+fn simulated(like: &Summary, chance: &mut Chance, scatter: Scatter, factor: f64) -> Summary {
+    let Scatter { trial, day, own } = scatter;
     let mut summary = like.clone();
-    let day = run * chance.normal();
+    let day = day * chance.normal();
+    // Without a scatter of its own nothing is drawn: the chance of the other tests stays as it is.
+    let shift = if own > 0.0 {
+        own * chance.normal()
+    } else {
+        0.0
+    };
+    let factor = factor * shift.exp();
     for cell in &mut summary.cells {
         let own = if cell.variant == "embedded" {
             factor
@@ -147,17 +171,16 @@ fn simulated(
 }
 
 /// In which share of pairs of runs the later is called worse.
-fn called_worse(run_deviation: f64, factor: f64, earlier_runs: usize) -> f64 {
+fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
     const PAIRS: u32 = 200;
     let input = run();
     let like = summarize(&input, &all_measured(&input));
     let mut chance = Chance::new(7);
-    let noise = (0.03, run_deviation);
     let is_worse = |_: &u32| {
         let earlier: Vec<Summary> = (0..earlier_runs)
-            .map(|_| simulated(&like, &mut chance, noise, 1.0))
+            .map(|_| simulated(&like, &mut chance, scatter, 1.0))
             .collect();
-        let later = simulated(&like, &mut chance, noise, factor);
+        let later = simulated(&like, &mut chance, scatter, factor);
         let side = |summary| Side {
             spec: &input.spec,
             summary,
@@ -172,7 +195,7 @@ fn called_worse(run_deviation: f64, factor: f64, earlier_runs: usize) -> f64 {
 fn two_runs_of_the_same_thing_are_seldom_called_different() {
     for deviation in [0.01, 0.02, 0.03, 0.05] {
         for runs in [1, 5] {
-            let share = called_worse(deviation, 1.0, runs);
+            let share = called_worse(Scatter::of_days(deviation), 1.0, runs);
             let percent = deviation * 100.0;
             let name =
                 format!("equal runs called worse, {percent:.0} % between runs, {runs} before");
@@ -182,10 +205,35 @@ fn two_runs_of_the_same_thing_are_seldom_called_different() {
     }
 }
 
+/// What shifts one variant alone from run to run does not cancel: only earlier runs tell how far it
+/// goes.
+#[test]
+fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
+    let share = |own: f64, runs: usize, expected: &str| {
+        let scatter = Scatter {
+            own,
+            ..Scatter::of_days(0.02)
+        };
+        let share = called_worse(scatter, 1.0, runs);
+        let percent = own * 100.0;
+        let name =
+            format!("equal runs called worse, a variant's own {percent:.0} %, {runs} before");
+        tell(&name, share, expected);
+        share
+    };
+    for own in [0.02, 0.05] {
+        let among_five = share(own, 5, "at most 7 %");
+        assert!(among_five <= 0.07, "{own}: {among_five}");
+    }
+    share(0.02, 1, "shown, not judged");
+    let against_one = share(0.05, 1, "more than 10 %: hence five");
+    assert!(against_one >= 0.10, "{against_one}");
+}
+
 #[test]
 fn a_variant_that_got_a_fifth_slower_is_found_however_the_days_scatter() {
     for deviation in [0.01, 0.05] {
-        let share = called_worse(deviation, 1.2, 1);
+        let share = called_worse(Scatter::of_days(deviation), 1.2, 1);
         let percent = deviation * 100.0;
         let name = format!("a fifth slower found against one run, {percent:.0} % between runs");
         tell(&name, share, "at least 95 %");

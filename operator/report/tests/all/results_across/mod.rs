@@ -7,4 +7,5 @@ mod invalid;
 mod lost_points;
 mod ratios;
 mod support;
+mod untrusted;
 mod versus;
