@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{quality, substrate, words};
+use wasmbench_results::{power, quality, substrate, words};
 
 use crate::sentences::sentences;
 use crate::sheet::Sheet;
@@ -64,7 +64,7 @@ fn head(summary: &Summary) -> String {
     // A list ends with an empty line.
     let said = if said.is_empty() { said } else { said + "\n" };
     format!(
-        "# {}/{}\n\n**{}**\n\n{}Trustworthy: {trust}. {}{}\n{}{}{}",
+        "# {}/{}\n\n**{}**\n\n{}Trustworthy: {trust}. {}{}\n{}{}{}{}",
         escape(&run.namespace),
         escape(&run.name),
         escape(&summary.verdict),
@@ -83,6 +83,12 @@ fn head(summary: &Summary) -> String {
             substrate::sentence(&summary.environment)
                 .iter()
                 .map(|sentence| format!("{}.", escape(sentence)))
+        ),
+        lines(
+            "\nPower: ",
+            power::said(summary)
+                .iter()
+                .map(|said| format!("{}.", escape(said)))
         ),
         lines(
             "\nPrecision: ",

@@ -3,6 +3,7 @@
 use wasmbench_core::units;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Measured as _;
 use wasmbench_results::summary::Summary;
 
 /// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request; secondary: 5.05x its memory;
@@ -46,9 +47,13 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
     let different = found.iter().filter(|one| one.verdict.is_difference());
     let different: Vec<String> = different
         .map(|one| {
+            let what = one.what() + untrusted(one);
+            if let Some(difference) = one.judged_difference() {
+                let unit = one.metric.measure().unit;
+                return format!("{} in {what}", unit.shown_difference(difference.value));
+            }
             let whose = std::mem::replace(owner, "its".to_owned());
-            let (ratio, what) = (units::ratio(one.estimate.ratio), one.what());
-            format!("{ratio} {whose} {what}{}", untrusted(one))
+            format!("{} {whose} {what}", units::ratio(one.estimate.ratio))
         })
         .collect();
     let equal = named(|verdict| verdict == Verdict::Equivalent);

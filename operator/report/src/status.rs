@@ -120,19 +120,10 @@ fn found(summary: &Summary) -> Option<Power> {
     let primary = |name: &str| power::found(summary, name, true).into_values();
     let worst = workloads.iter().flat_map(|one| primary(&one.name));
     let worst = worst.reduce(f64::max)?;
-    let words = workloads.iter().filter_map(|one| {
-        let words = power::found_words(summary, &one.name, true);
-        (!words.is_empty()).then(|| format!("{}: {words}", one.name))
-    });
-    let words: Vec<String> = words.collect();
-    let message = format!(
-        "80 of 100 runs with the scatter of this one find a difference of this size; {}",
-        words.join("; ")
-    );
     Some(Power {
         smallest_difference: Some(share(worst)),
         assumed_scatter: None,
-        message: clip_to(&message, 512),
+        message: clip_to(&power::said(summary)?, 512),
     })
 }
 

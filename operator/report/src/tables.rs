@@ -61,7 +61,7 @@ pub const RATIOS_OF_LOADS: [Metric; 4] = [
 ];
 
 /// What loads are compared by, in the order of the columns.
-const OF_LOADS: [Metric; 5] = [
+pub const OF_LOADS: [Metric; 5] = [
     Metric::ThroughputRps,
     Metric::WarmP50,
     Metric::CpuPerRequest,

@@ -20,7 +20,7 @@ use crate::doubts::{self, Evidence};
 use crate::environment::{self, Facts};
 use crate::observation::{Observation, observe};
 use crate::period::Period;
-use crate::ratios::minimum_effect;
+use crate::ratios::smallest_start;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::variant_validity::{VariantValidity, wrong_engines};
 use crate::{
@@ -243,7 +243,7 @@ impl Collector {
         let cold_starts = recorded.iter();
         let cold_starts = cold_starts.filter_map(|one| coldstart::cell(spec, one, against));
         let mut cold_starts: Vec<ColdStartCell> = cold_starts.collect();
-        coldstart::mark(&mut cold_starts, against, minimum_effect(spec));
+        coldstart::mark(&mut cold_starts, against, smallest_start(spec));
         let density = recorded.iter();
         let density = density.filter_map(|one| density::cell(spec, one, against));
         let mut density: Vec<DensityCell> = density.collect();

@@ -178,6 +178,9 @@ impl Ratio<'_> {
             .as_ref()
             .map(|(interval, smallest)| Difference {
                 at_least: near_end(interval).filter(|_| is_judged).map(round_number),
+                smallest_found: self
+                    .smallest_found(interval, *smallest, family)
+                    .map(round_number),
                 ..Difference::of(interval, *smallest)
             });
         Comparison {
@@ -194,7 +197,9 @@ impl Ratio<'_> {
             verdict,
             untrusted: self.untrusted.clone(),
             at_least: near_end(&self.interval).filter(|_| !is_judged).map(factor),
-            smallest_found: self.smallest_found(family).map(factor),
+            smallest_found: self
+                .smallest_found(&self.interval, self.matters, family)
+                .map(factor),
         }
     }
 
@@ -204,8 +209,9 @@ impl Ratio<'_> {
         Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
-    fn smallest_found(&self, family: Family) -> Option<f64> {
-        let noise = noise_of(self.interval.half_width?, self.blocks())?;
-        smallest_found(noise, self.blocks(), family.all, self.matters)
+    /// In the unit of the interval.
+    fn smallest_found(&self, interval: &Interval, matters: f64, family: Family) -> Option<f64> {
+        let noise = noise_of(interval.half_width?, self.blocks())?;
+        smallest_found(noise, self.blocks(), family.all, matters)
     }
 }

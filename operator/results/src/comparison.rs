@@ -8,7 +8,7 @@ use wasmbench_core::wire::record::Point;
 use crate::any_cell::place;
 use crate::doubt::Reason;
 use crate::judge::Verdict;
-use crate::measure::{Judged, Measure, Measured as _, Metric, Unit};
+use crate::measure::{Judged, Measured as _, Metric, Unit};
 use crate::statistics::Interval;
 
 /// A ratio within blocks, with its interval, in the digits of a summary.
@@ -81,6 +81,9 @@ pub struct Difference {
     /// The least that it may be, where it is judged and found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
+    /// The smallest one that a run with this scatter finds in 80 of 100 cases; absent with one block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_found: Option<f64>,
 }
 
 impl Difference {
@@ -92,6 +95,7 @@ impl Difference {
             high: interval.high().map(round_number),
             smallest,
             at_least: None,
+            smallest_found: None,
         }
     }
 
@@ -183,22 +187,33 @@ impl Comparison {
         }
     }
 
-    /// The ratio in words, with interval and verdict.
+    /// The difference, where this is what is judged.
+    pub fn judged_difference(&self) -> Option<Difference> {
+        match self.metric.measure().judged {
+            Judged::Difference => self.difference,
+            Judged::Ratio | Judged::RatioOrDifference => None,
+        }
+    }
+
+    /// The ratio in words, with interval and verdict; before it the difference, where this is what is judged.
     pub fn words(&self) -> String {
         let verdict = format!("{}{}", self.verdict.words(), self.mark());
-        let Measure { unit, judged, .. } = self.metric.measure();
-        match (judged, self.difference) {
-            (Judged::Difference, Some(difference)) => {
-                format!(
-                    "{}, {}",
-                    difference.words(unit),
-                    self.estimate.words(&verdict)
-                )
-            }
-            (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => {
-                self.estimate.words(&verdict)
-            }
+        let ratio = self.estimate.words(&verdict);
+        let unit = self.metric.measure().unit;
+        match self.judged_difference() {
+            Some(difference) => format!("{}, {ratio}", difference.words(unit)),
+            None => ratio,
         }
+    }
+
+    /// What is judged with its interval, `1.91x (1.90-1.93)` or `+154 ms (152 ms to 157 ms)`.
+    pub fn judged_words(&self) -> String {
+        if let Some(difference) = self.judged_difference() {
+            return difference.words(self.metric.measure().unit);
+        }
+        let ratio = units::ratio(self.estimate.ratio);
+        let interval = self.estimate.interval_words();
+        format!("{ratio} ({})", interval.as_deref().unwrap_or("1 block"))
     }
 
     /// The verdict with the near end of a difference: `at least 44 % slower`.

@@ -6,7 +6,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::units;
 
-use crate::comparison::factor;
+use crate::comparison::{Comparison, factor};
 use crate::measure::{Measured as _, Metric};
 use crate::primary;
 use crate::ratios::minimum_effect;
@@ -98,10 +98,37 @@ pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metri
     worst
 }
 
-/// The same in words, `throughput 4.5 %, memory 5.0 %`; empty where nothing was compared.
+/// The same in words, `throughput 4.5 %, time to listening 18 ms`; empty where nothing was compared. Of what is judged by its
+/// difference, that difference.
 pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
+    let words = |(metric, factor): (Metric, f64)| {
+        let of_metric = |one: &&Comparison| {
+            (one.metric, one.primary, one.workload.as_str()) == (metric, primary, workload)
+        };
+        let all = summary.comparisons.iter().filter(of_metric);
+        let differences = all.filter_map(|one| one.judged_difference()?.smallest_found);
+        let found = differences.reduce(f64::max).map_or_else(
+            || units::excess(factor),
+            |difference| metric.measure().unit.shown(difference),
+        );
+        format!("{} {found}", metric.noun())
+    };
     let found = found(summary, workload, primary).into_iter();
-    let found =
-        found.map(|(metric, factor)| format!("{} {}", metric.noun(), units::excess(factor)));
-    found.collect::<Vec<String>>().join(", ")
+    found.map(words).collect::<Vec<String>>().join(", ")
+}
+
+/// What a run with the scatter of this one finds, by workload, in a sentence; `None` where nothing was compared.
+pub fn said(summary: &Summary) -> Option<String> {
+    let workloads = summary.compared.workloads.iter();
+    let words = workloads.filter_map(|one| {
+        let words = found_words(summary, &one.name, true);
+        (!words.is_empty()).then(|| format!("{}: {words}", one.name))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "80 of 100 runs with the scatter of this one find a difference of this size; {}",
+            words.join("; ")
+        )
+    })
 }

@@ -61,8 +61,8 @@ pub enum Ending {
     NothingToCompare,
 }
 
-/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods scatters by a quarter
-/// between blocks, and would spend the whole budget.
+/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods scatters by up to
+/// about 15 % between blocks, and would spend the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
     let primary = compared.iter().filter(|one| one.primary);
     primary.map(Width::of).collect()

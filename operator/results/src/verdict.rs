@@ -81,13 +81,18 @@ const HEADLINES: [Metric; 10] = [
     Metric::MemoryPerInstance,
 ];
 
+/// Whether it says something that can be believed.
+fn is_settled(one: &Comparison) -> bool {
+    one.verdict.is_decided() && one.untrusted.is_empty()
+}
+
 /// The metric that the line is about: a speed if any was decided, the one of which the largest part was, and of those
 /// the most telling one. `None` without any comparison.
 fn headline(compared: &[&Comparison]) -> Option<Metric> {
     let decided = |metric: Metric| {
         let of_metric = compared.iter().filter(|c| c.metric == metric);
         let (all, decided) = of_metric.fold((0, 0), |(all, decided), one| {
-            (all + 1, decided + u32::from(one.verdict.is_decided()))
+            (all + 1, decided + u32::from(is_settled(one)))
         });
         let is_speed =
             matches!(metric.measure().unit, Unit::PerSecond | Unit::Microseconds) && decided > 0;
@@ -98,34 +103,43 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
     most.map(|(metric, _)| metric)
 }
 
-/// One statement per primary ratio of the headline metric. The first variant of a workload names metric,
-/// baseline and spread; the others follow as bare numbers.
+/// One statement per primary comparison of the headline metric. The first one names metric, baseline and spread; the others
+/// follow as bare numbers.
 fn comparisons(summary: &Summary, untrusted_as_a_whole: bool) -> Vec<String> {
     let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
     let Some(metric) = headline(&primary) else {
         return vec![];
     };
-    let mut statements: Vec<String> = vec![];
-    for workload in &summary.compared.workloads {
-        let of_workload = |c: &&&Comparison| c.metric == metric && c.workload == workload.name;
-        for comparison in primary.iter().filter(of_workload) {
-            let statement = if statements.is_empty() {
-                long(summary, comparison)
-            } else {
-                short(comparison)
-            };
-            let mark = if untrusted_as_a_whole {
-                ""
-            } else {
-                comparison.mark()
-            };
-            statements.push(statement + mark);
-        }
-    }
-    statements
+    let workloads = &summary.compared.workloads;
+    let order = |one: &Comparison| workloads.iter().position(|w| w.name == one.workload);
+    let mut found: Vec<&Comparison> = primary.into_iter().filter(|c| c.metric == metric).collect();
+    // What was decided comes first, and then the order of the spec.
+    found.sort_by_key(|one| (!is_settled(one), order(one)));
+    let statement = |(index, one): (usize, &Comparison)| {
+        let said = if index == 0 {
+            long(summary, one)
+        } else {
+            short(one)
+        };
+        let mark = if untrusted_as_a_whole { "" } else { one.mark() };
+        said + mark
+    };
+    found.into_iter().enumerate().map(statement).collect()
 }
 
+/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference, beside the baseline's.
 fn long(summary: &Summary, comparison: &Comparison) -> String {
+    if comparison.judged_difference().is_some() {
+        return format!(
+            "{}: {} in {} on {} beside {}, {}",
+            comparison.variant,
+            comparison.judged_words(),
+            comparison.what(),
+            comparison.workload,
+            summary.baseline,
+            comparison.verdict_words()
+        );
+    }
     let interval = comparison.estimate.interval_words();
     format!(
         "{}: {} {}'s {} on {} ({}), {}",
@@ -141,9 +155,13 @@ fn long(summary: &Summary, comparison: &Comparison) -> String {
 
 fn short(comparison: &Comparison) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
-    let ratio = units::ratio(comparison.estimate.ratio);
+    let unit = comparison.metric.measure().unit;
+    let found = comparison.judged_difference().map_or_else(
+        || units::ratio(comparison.estimate.ratio),
+        |difference| unit.shown_difference(difference.value),
+    );
     let verdict = comparison.verdict_words();
-    format!("{variant}: {ratio} on {workload}, {verdict}")
+    format!("{variant}: {found} on {workload}, {verdict}")
 }
 
 /// Without a comparison: what each variant does by itself.

@@ -133,7 +133,7 @@ pub struct PointSummary {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Ratio {
-    /// `throughputRps`, `warmP50`, `cpuPerRequest` or `memory`.
+    /// `throughputRps`, `warmP50`, `cpuPerRequest`, `memory` or `succeeded`.
     #[schemars(length(max = 32))]
     pub metric: String,
 

@@ -123,6 +123,7 @@ fn difference(found: &ColdStartRatio) -> Option<String> {
         high: found.difference_high_microseconds,
         smallest: 0.0,
         at_least: None,
+        smallest_found: None,
     };
     Some(difference.words(Unit::Microseconds))
 }

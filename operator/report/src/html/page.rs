@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{quality, substrate, words};
+use wasmbench_results::{power, quality, substrate, words};
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, sections};
@@ -114,6 +114,9 @@ fn head(summary: &Summary) -> String {
     }
     if let Some(substrate) = substrate::sentence(&summary.environment) {
         let _ = writeln!(html, "<p>Measured on {}.</p>", escape(&substrate));
+    }
+    if let Some(power) = power::said(summary) {
+        let _ = writeln!(html, "<p>Power: {}.</p>", escape(&power));
     }
     if let Some(precision) = &summary.precision {
         let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));

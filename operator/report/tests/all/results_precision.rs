@@ -177,6 +177,7 @@ fn starts_within(milliseconds: f64) -> Precision {
         high: Some(milliseconds * 1e3),
         smallest: 10e3,
         at_least: None,
+        smallest_found: None,
     };
     let starts = Comparison {
         variant: "equal".into(),

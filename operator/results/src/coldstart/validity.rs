@@ -12,32 +12,26 @@ use crate::variant_validity::VariantValidity;
 const OF: &str = "cold starts of ";
 /// What a moment may be wrong by without a question: the probe asks every 0.6 ms.
 const FINE_MICROSECONDS: f64 = 1000.0;
-/// A clock may be wrong by a quarter of the smallest difference that matters: it moves a ratio by
-/// less than the interval of a comparison that decides.
-const SHARE_OF_EFFECT: f64 = 0.25;
+/// A clock may be wrong by half of the smallest difference that matters, to which `precision` has starts known as well.
+const SHARE_OF_DIFFERENCE: f64 = 0.5;
 
-/// Adds to each point the reasons why it is no part of comparisons. `minimum_effect` is a logarithm.
-pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, minimum_effect: f64) {
+/// Adds to each point the reasons why it is no part of comparisons. `smallest` is the smallest difference of starts that
+/// matters, in microseconds.
+pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, smallest: f64) {
     for cell in cells {
         let own = [
             (Reason::CacheClassViolated, cell.wrong_class_trials > 0),
-            (
-                Reason::ClockTooCoarse,
-                is_too_coarse(cell, minimum_effect).unwrap_or_default(),
-            ),
+            (Reason::ClockTooCoarse, is_too_coarse(cell, smallest)),
         ];
         cell.invalid_because = against.all_against(cell, own);
     }
 }
 
 /// Whether the moments of a point may be wrong by more than its comparison bears.
-fn is_too_coarse(cell: &ColdStartCell, minimum_effect: f64) -> Option<bool> {
-    let time = cell.create_to_answer.as_ref();
-    let time = time.or(cell.create_to_listening.as_ref())?;
-    let effect = time.p50_microseconds.median * libm::expm1(minimum_effect);
-    let bearable = (effect * SHARE_OF_EFFECT).max(FINE_MICROSECONDS);
+fn is_too_coarse(cell: &ColdStartCell, smallest: f64) -> bool {
+    let bearable = (smallest * SHARE_OF_DIFFERENCE).max(FINE_MICROSECONDS);
     let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
-    Some(unsure.max(cell.clock_shift_microseconds) > bearable)
+    unsure.max(cell.clock_shift_microseconds) > bearable
 }
 
 /// What speaks against the numbers, and what limits them.

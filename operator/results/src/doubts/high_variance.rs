@@ -8,7 +8,7 @@ use crate::cell::CellSummary;
 use crate::comparison::Comparison;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
 use crate::judge::Verdict;
-use crate::measure::{Judged, Measured as _, Sweep};
+use crate::measure::Sweep;
 use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 use crate::steady::{self, Scatter};
@@ -93,18 +93,16 @@ fn words(needed: Option<u32>) -> String {
 /// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
 fn place(comparison: &Comparison, effect: f64) -> Option<String> {
     let blocks = comparison.estimate.blocks;
-    let judged = comparison.metric.measure().judged;
-    let (half_width, effect) = match (judged, comparison.difference) {
-        (Judged::Difference, Some(found)) => ((found.high? - found.low?) / 2.0, found.smallest),
-        (Judged::Ratio | Judged::RatioOrDifference | Judged::Difference, _) => {
-            let (low, high) = comparison.estimate.ends()?;
-            (libm::log(high / low) / 2.0, effect)
-        }
+    let (half_width, effect) = if let Some(found) = comparison.judged_difference() {
+        ((found.high? - found.low?) / 2.0, found.smallest)
+    } else {
+        let (low, high) = comparison.estimate.ends()?;
+        (libm::log(high / low) / 2.0, effect)
     };
     let needed = blocks_to_decide(half_width, blocks, effect, MOST_BLOCKS);
     if comparison.verdict != Verdict::Inconclusive || blocks < 2 || needed == Some(blocks) {
         return None;
     }
-    let (what, interval) = (comparison.subject(), comparison.estimate.interval_words()?);
-    Some(format!("{what} ({interval}: {})", words(needed)))
+    let (what, found) = (comparison.subject(), comparison.judged_words());
+    Some(format!("{what} ({found}: {})", words(needed)))
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_core::units;
 
 use crate::comparison::{Comparison, Difference};
-use crate::measure::{Judged, Measured as _, Metric};
+use crate::measure::{Measured as _, Metric};
 
 /// How wide an interval is.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -41,10 +41,7 @@ impl Width {
     /// The width of a comparison.
     pub fn of(comparison: &Comparison) -> Self {
         let metric = comparison.metric;
-        let difference = match metric.measure().judged {
-            Judged::Difference => comparison.difference,
-            Judged::Ratio | Judged::RatioOrDifference => None,
-        };
+        let difference = comparison.judged_difference();
         Self {
             variant: comparison.variant.clone(),
             workload: comparison.workload.clone(),

@@ -160,8 +160,8 @@ fn with_uncertainty(nanoseconds: u64) -> Summary {
 }
 
 #[test]
-fn answers_less_sure_than_a_quarter_of_the_effect_are_not_compared() {
-    // 5 % of about 490 ms are 25 ms.
+fn answers_less_sure_than_half_of_what_matters_are_not_compared() {
+    // Half of 10 ms.
     let fine = with_uncertainty(5_000_000);
     assert_eq!(hare(&fine).answer_uncertainty_microseconds, Some(5000.0));
     assert!(hare(&fine).is_ranked());

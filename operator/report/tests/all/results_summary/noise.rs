@@ -11,7 +11,7 @@ use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{Summary, summarize};
 
-use super::support::{doubt, noisy_in, reasons, with_window};
+use super::support::{doubt, noisy_in, noisy_records, reasons, with_window};
 use crate::results_support::{all_measured, run, run_with};
 
 #[test]
@@ -80,12 +80,25 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     assert_eq!(untrusted.count(), 3);
     let report = &report_files_of(&summary).unwrap()["report.md"];
     assert!(report.contains("slower, untrusted"), "{report}");
-    // The line says it where it holds, and not of the comparison on the other workload.
-    let line = &summary.verdict;
-    let (on_hello, on_compute) = line.split_once("; embedded: ").unwrap();
-    assert!(on_hello.ends_with(" more, untrusted"), "{line}");
-    assert!(on_compute.contains("on compute"), "{line}");
+    // The line is about warm latency, of which all can be believed.
+    assert!(!summary.verdict.contains("untrusted"), "{summary:?}");
+}
+
+#[test]
+fn the_line_begins_with_what_can_be_believed_and_marks_the_rest() {
+    let mut run = run();
+    run.spec.primary_measures = vec![Metric::CpuPerRequest];
+    let line = summarize(&run, &noisy_records(&[2, 4])).verdict;
+    let (on_compute, on_hello) = line.split_once("; embedded: ").unwrap();
+    assert!(
+        on_compute.contains(" CPU per request on compute "),
+        "{line}"
+    );
     assert!(!on_compute.contains("untrusted"), "{line}");
+    assert!(
+        on_hello.ends_with(" on hello, at least 90 % more, untrusted"),
+        "{line}"
+    );
 }
 
 #[test]
