@@ -12,6 +12,8 @@
 mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
 mod common;
+mod difference_simulation;
+mod expectations_simulation;
 mod hostile_records;
 mod modes_simulation;
 mod noise_simulation;

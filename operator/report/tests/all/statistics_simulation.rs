@@ -52,6 +52,37 @@ fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
+/// Share of intervals of equals that hold 1 where one trial in ten of one side alone is 35 % slower:
+/// what is asked is whether they tell the ratio of typical pods.
+fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
+    let mut chance = Chance::new(u64::from(blocks));
+    let mut trial = |hits: f64| {
+        let hit = if chance.uniform() < hits { 0.3 } else { 0.0 };
+        hit + chance.trial(Noise::Normal(0.03), 0.0, 0.0)
+    };
+    let holds = |_: &u32| {
+        let ratios: Vec<f64> = (0..blocks)
+            .map(|_| (trial(0.1) - trial(0.0)).exp())
+            .collect();
+        let interval = Interval::of(&ratios).expect("ratios");
+        interval.estimate.abs() <= interval.half_width.expect("several blocks")
+    };
+    f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
+}
+
+/// One hit is trimmed, and more widen the interval by more than they shift it.
+#[test]
+fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
+    for blocks in [10, 20] {
+        let share = coverage_hit_on_one_side(blocks, 3000);
+        let name = format!(
+            "intervals that hold the truth, one in ten of one side 35 % slower, {blocks} blocks"
+        );
+        tell(&name, share, "at least 93 %");
+        assert!(share >= 0.93, "{blocks} blocks: {share}");
+    }
+}
+
 /// Share of intervals of a median over trials that hold the truth. Outliers lie on one side here: what
 /// is asked is whether the median tells what the trials would be without them.
 fn median_coverage(noise: Noise, trials: u32, runs: u32) -> f64 {

@@ -13,6 +13,11 @@ use wasmbench_e2e::selftest::found;
 /// The work of a request, as links of a chain of SHA-256.
 const WORK: u32 = 20_000;
 
+/// Beyond what a run says that it finds, it may find some by luck, and five at once more easily than
+/// one. More than two of five that are 3 % larger are found where 6 % is said to be findable in 3 of
+/// 100 simulated runs at most; where 4 % is, in 15 to 20.
+const NEARLY_FINDABLE: f64 = 1.06;
+
 /// So many variants that do so much more work, in percent, beside each other.
 type Planted = [(u32, u32); 2];
 
@@ -115,15 +120,24 @@ async fn of_twenty_planted_tenths_nearly_all_are_found() {
         let figure = format!("{different} of {equals}");
         found("equals called different", &figure, "at most 3 of 20");
         let (few, of_few) = count(&all, 3, &["Larger"]);
+        let findable = |largest: f64| {
+            let thirds = all.iter().filter(|one| one.percent == 3);
+            thirds.filter(|one| one.smallest_found <= largest).count()
+        };
+        let (said_findable, nearly) = (findable(1.03), findable(NEARLY_FINDABLE));
         let thirds = all.iter().filter(|one| one.percent == 3);
-        let said_findable = thirds.filter(|one| one.smallest_found <= 1.03).count();
-        let figure = format!("{few} of {of_few}, said to be findable in {said_findable}");
+        let least = thirds.map(|one| one.smallest_found);
+        let least = least.fold(f64::INFINITY, f64::min);
+        let figure = format!(
+            "{few} of {of_few}, said to be findable in {said_findable}; smallest found {least:.3}x"
+        );
         found("3 % more", &figure, "found where it is said to be findable");
         assert_eq!((of_tenths, equals, of_few), (20, 20, 5));
         assert!(tenths >= 17, "{tenths}");
         assert!(different <= 3, "{different}");
         // What is findable is found in 80 of 100 cases, and may be found by luck where it is not.
         assert!(few + 2 >= said_findable, "{few} of {said_findable}");
+        assert!(few <= nearly + 2, "{few}, and nearly findable {nearly}");
     })
     .await;
 }

@@ -2,6 +2,7 @@
 //! at once is timed.
 
 mod cpu_time;
+mod equal_runs;
 mod failures;
 mod harness_floor;
 mod instruments;
