@@ -45,7 +45,7 @@ test-systems: ## Presets on the real cluster whose runtime is compiled first: wa
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench
 
-selftest: ## Planted differences that must be found again; an hour and a half on a quiet machine
+selftest: ## Planted differences that must be found again; nearly two hours on a quiet machine
 	@hack/selftest
 
 generate: ## Write what is generated: the CRD, the API reference, the page of the studies, the README's table
