@@ -86,8 +86,7 @@ fn remarks(status: &BenchmarkRunStatus) -> String {
     if let Some(power) = &status.power {
         let _ = write!(text, "\nPower: {}\n", ascii(&power.message));
     }
-    let mut ratios = status.summary.iter().flat_map(|row| &row.versus_baseline);
-    if ratios.any(|ratio| ratio.primary) {
+    if status.summary.iter().any(decides) {
         let _ = write!(
             text,
             "\n{PRIMARY} Primary: what the run was to decide. Other ratios are secondary, and corrected apart.\n"
@@ -307,6 +306,23 @@ fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
             Compared::Floor => None,
         })
         .table()
+}
+
+/// The head of a column of ratios, with a mark where any of them is primary.
+pub(super) fn versus(baseline: &str, is_primary: bool) -> String {
+    let mark = if is_primary { PRIMARY } else { "" };
+    format!("VERSUS {baseline}{mark}")
+}
+
+/// Whether any ratio of a row is primary.
+fn decides(row: &SummaryRow) -> bool {
+    let starts = row.cold_start.iter();
+    let starts = starts.flat_map(|point| [&point.listening, &point.answer]);
+    let mut starts = starts.filter_map(|time| time.as_ref()?.versus_baseline.as_ref());
+    row.versus_baseline.iter().any(|ratio| ratio.primary)
+        || starts.any(|ratio| ratio.primary)
+        || row.open_loop.iter().any(|point| point.primary)
+        || row.density.as_ref().is_some_and(|found| found.primary)
 }
 
 /// A verdict of a status in words, with a mark where something speaks against it.

@@ -64,6 +64,10 @@ pub struct ColdStartTime {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartRatio {
+    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub primary: bool,
+
     /// This variant's time divided by the baseline's in the same block, averaged over blocks on the
     /// log scale without the outermost eighth at each end.
     pub ratio: f64,

@@ -32,6 +32,10 @@ pub struct DensityStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<f64>,
 
+    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub primary: bool,
+
     /// The same as a multiple of the baseline's, taken within blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,

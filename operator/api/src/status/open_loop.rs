@@ -46,6 +46,10 @@ pub struct OpenLoopPoint {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub p99_not_carried: bool,
 
+    /// True for what the run was to decide. Absent for the others, which are corrected apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub primary: bool,
+
     /// The p99 from the schedule as a multiple of the baseline's at the same percentage, taken within
     /// blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -98,6 +98,7 @@ fn ratio(found: &Comparison) -> ColdStartRatio {
     let Estimate { ratio, blocks, .. } = found.estimate;
     let (low, high) = found.estimate.ends().unwrap_or((ratio, ratio));
     ColdStartRatio {
+        primary: found.primary,
         ratio,
         low,
         high,

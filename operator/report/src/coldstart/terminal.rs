@@ -11,7 +11,7 @@ use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;
 use crate::tables::with_mark;
-use crate::terminal::verdict;
+use crate::terminal::{verdict, versus};
 
 /// The 90th percentile, marked when there are too few pods for it.
 pub(super) fn tilde(time: &ColdTime) -> String {
@@ -41,6 +41,17 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
     if points.is_empty() {
         return String::new();
     }
+    let decides = |time: &Time| {
+        let mut times = points
+            .iter()
+            .filter_map(|row| (time.of_point)(row.point()?));
+        times.any(|time| {
+            time.versus_baseline
+                .as_ref()
+                .is_some_and(|ratio| ratio.primary)
+        })
+    };
+    let times = [LISTENING, ANSWER].map(|time| (versus(baseline, decides(&time)), time));
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
     let sheet = Sheet::of(rows)
         .left("COLD START", |row| match row {
@@ -51,20 +62,8 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
             Row::Point(_, point) => point.concurrency,
             Row::Floor(floor) => floor.concurrency,
         });
-    let listening = Time {
-        title: "LISTENING P50",
-        of_point: |point| point.listening.as_ref(),
-        of_floor: |floor| floor.listening.as_ref(),
-    };
-    let answer = Time {
-        title: "ANSWER P50",
-        of_point: |point| point.answer.as_ref(),
-        of_floor: |floor| floor.answer.as_ref(),
-    };
     sheet
-        .for_each([listening, answer], |sheet, time| {
-            time.columns(sheet, baseline)
-        })
+        .for_each(times, |sheet, (versus, time)| time.columns(sheet, versus))
         .right("MAKESPAN", |row| {
             row.point()?.makespan_microseconds.map(units::micros)
         })
@@ -81,9 +80,21 @@ struct Time {
     of_floor: fn(&HarnessFloor) -> Option<&FloorTime>,
 }
 
+const LISTENING: Time = Time {
+    title: "LISTENING P50",
+    of_point: |point| point.listening.as_ref(),
+    of_floor: |floor| floor.listening.as_ref(),
+};
+
+const ANSWER: Time = Time {
+    title: "ANSWER P50",
+    of_point: |point| point.answer.as_ref(),
+    of_floor: |floor| floor.answer.as_ref(),
+};
+
 impl Time {
     /// Its median, its 90th percentile and its ratio.
-    fn columns<'a>(self, sheet: Sheet<'a, Row<'a>>, baseline: &str) -> Sheet<'a, Row<'a>> {
+    fn columns<'a>(self, sheet: Sheet<'a, Row<'a>>, versus: String) -> Sheet<'a, Row<'a>> {
         let Self {
             title,
             of_point,
@@ -104,7 +115,7 @@ impl Time {
                 let p90 = units::micros(of_point(point)?.p90_microseconds);
                 Some(marked(p90, carries(pods, 10)))
             })
-            .right(format!("VERSUS {baseline}"), move |row| {
+            .right(versus, move |row| {
                 let found = of_point(row.point()?)?.versus_baseline.as_ref()?;
                 let interval = (found.blocks > 1).then_some((found.low, found.high));
                 let verdict = verdict(&found.verdict, found.untrusted.as_deref());

@@ -38,6 +38,7 @@ fn status(summary: &Summary, cell: &DensityCell) -> DensityStatus {
         instances: cell.steps.last().map_or(0, |step| step.instances),
         stopped_trials: cell.stopped.iter().map(|end| end.trials).sum(),
         bytes_per_instance: cell.bytes_per_instance.map(|spread| spread.median),
+        primary: found.is_some_and(|found| found.primary),
         ratio: found.map(|found| found.estimate.ratio),
         low: found.and_then(|found| found.estimate.low),
         high: found.and_then(|found| found.estimate.high),

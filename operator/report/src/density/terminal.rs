@@ -5,19 +5,21 @@ use wasmbench_core::units::{self, judged_ratio};
 
 use crate::sheet::Sheet;
 use crate::tables::with_mark;
-use crate::terminal::verdict;
+use crate::terminal::{verdict, versus};
 
 /// Density of one workload for a terminal; empty without any.
 pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
     let found = rows
         .iter()
         .filter_map(|row| Some((row, row.density.as_ref()?)));
+    let found: Vec<_> = found.collect();
+    let versus = versus(baseline, found.iter().any(|(_, found)| found.primary));
     let table = Sheet::of(found)
         .left("DENSITY", |(row, _)| with_mark(&row.variant, baseline))
         .right("PER INSTANCE", |(_, found)| {
             found.bytes_per_instance.map(units::bytes)
         })
-        .right(format!("VERSUS {baseline}"), |(_, found)| {
+        .right(versus, |(_, found)| {
             let verdict = verdict(found.verdict.as_deref()?, found.untrusted.as_deref());
             Some(judged_ratio(
                 found.ratio?,

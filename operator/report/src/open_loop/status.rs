@@ -27,6 +27,7 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
         p99_microseconds: found.p99_microseconds.median,
         service_p99_microseconds: cell.p99_microseconds?.median,
         p99_not_carried: !cell.p99_carried,
+        primary: compared.is_some_and(|c| c.primary),
         ratio: compared.map(|c| c.estimate.ratio),
         low: compared.and_then(|c| c.estimate.low),
         high: compared.and_then(|c| c.estimate.high),

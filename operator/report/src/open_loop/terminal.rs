@@ -12,6 +12,8 @@ use crate::terminal;
 pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
     let points = rows.iter();
     let points = points.flat_map(|row| row.open_loop.iter().map(move |point| (row, point)));
+    let points: Vec<_> = points.collect();
+    let versus = terminal::versus(baseline, points.iter().any(|(_, point)| point.primary));
     let table = Sheet::of(points)
         .left("OPEN LOOP", |(row, _)| with_mark(&row.variant, baseline))
         .right("OF PEAK", |(_, point)| {
@@ -32,7 +34,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str) -> String {
             let p99 = units::micros(point.p99_microseconds);
             marked(p99, !point.p99_not_carried)
         })
-        .right(format!("VERSUS {baseline}"), |(_, point)| {
+        .right(versus, |(_, point)| {
             let verdict = terminal::verdict(point.verdict.as_deref()?, point.untrusted.as_deref());
             Some(judged_ratio(
                 point.ratio?,

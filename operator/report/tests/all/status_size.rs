@@ -142,6 +142,7 @@ fn every_list_and_message_at_its_longest() {
 /// Rows of cold starts, each with its ratios.
 fn rows() -> Vec<SummaryRow> {
     let ratio = ColdStartRatio {
+        primary: true,
         ratio: 1.2346,
         low: 1.1235,
         high: 1.3457,

@@ -12,7 +12,9 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
 
 use super::support::{doubt, verdict_on, with_twin, with_window};
-use crate::results_support::{all_measured, fortio, measured, record, replace, run, slower};
+use crate::results_support::{
+    all_measured, fortio, measured, record, replace, run, run_with, slower,
+};
 
 #[test]
 fn a_clean_run_is_trustworthy_and_says_a_number() {
@@ -290,4 +292,27 @@ fn a_ratio_of_fewer_than_five_blocks_of_a_longer_run_is_not_trusted() {
     let run = run();
     let clean = summarize(&run, &all_measured(&run));
     assert_eq!(doubt(&clean, Reason::TooFewBlocks).message, "missing");
+}
+
+#[test]
+fn pods_of_a_single_variant_in_two_groups_are_told_with_both_values() {
+    let run = run_with(json!({
+        "blocks": 10,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"throughput": {"connections": [50]}},
+    }));
+    let mut records = all_measured(&run);
+    for record in records.iter_mut().filter(|record| record.trial.block <= 4) {
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
+        window.subject.as_mut().unwrap().cpu_nanoseconds *= 2;
+    }
+    let found = doubt(&summarize(&run, &records), Reason::TwoModes);
+    assert!(!found.breaks_trust, "{found:?}");
+    let message = found.message;
+    assert!(
+        message.contains("CPU per request of native on hello at 50 connections: 6 around "),
+        "{message}"
+    );
+    assert!(message.contains(", 4 around "), "{message}");
 }
