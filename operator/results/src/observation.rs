@@ -158,9 +158,7 @@ fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Obser
 fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
     let ended = match (&record.outcome, unreadable) {
         (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
-        (ended @ (Outcome::Measured | Outcome::Failed { .. } | Outcome::Skipped { .. }), _) => {
-            ended.clone()
-        }
+        (ended, _) => ended.clone(),
     };
     Observation {
         position: record.position,

@@ -73,8 +73,7 @@ impl Warm {
         self.settling.is_settled() == Some(false)
     }
 
-    /// After the last part. Halves of a number of requests are too short to tell whether the rate has
-    /// come to rest.
+    /// After the last part. Where none may be added, the parts are too short to tell whether the rate has come to rest.
     #[must_use]
     pub fn done(mut self, amounts: &Amounts, took: Duration) -> Self {
         let told = self.settling.is_settled();
