@@ -3,14 +3,11 @@
 
 use serde_json::json;
 use wasmbench_api::BenchmarkRunSpec;
-use wasmbench_core::wire::record::Point;
-use wasmbench_results::comparison::{Comparison, Estimate};
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::expectations::{Fulfilment, decisions};
-use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
-use wasmbench_results::statistics::Interval;
 
-use crate::synthetic::{Chance, Noise, tell};
+use crate::synthetic::{Chance, Noise, primary, tell};
 
 const BLOCKS: u32 = 10;
 const VARIANTS: usize = 8;
@@ -56,23 +53,7 @@ fn spec() -> BenchmarkRunSpec {
 }
 
 fn comparison(variant: usize, metric: Metric, ratios: &[f64]) -> Comparison {
-    let found = Interval::of(ratios).expect("ratios");
-    Comparison {
-        variant: format!("v{variant}"),
-        workload: "hello".into(),
-        metric,
-        point: Point::WarmLatency,
-        primary: true,
-        estimate: Estimate::of(&found, ratios),
-        difference: None,
-        p_value: found.p_value,
-        adjusted_p_value: found.p_value,
-        noise_floor: None,
-        verdict: Verdict::Inconclusive,
-        untrusted: vec![],
-        at_least: None,
-        smallest_found: None,
-    }
+    primary(&format!("v{variant}"), metric, ratios)
 }
 
 /// What a run of equals finds at 3 % noise. All variants share the trials of the baseline.

@@ -2,15 +2,14 @@
 //! `precision` says so. The figures of docs/methodology/statistics.md come from here and from longer
 //! runs of the same.
 
-use wasmbench_core::wire::record::Point;
-use wasmbench_results::comparison::{Comparison, Estimate};
+use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::precision::{Ending, decide, widths};
 use wasmbench_results::statistics::ratio::blocks_to_decide;
 use wasmbench_results::statistics::{Interval, false_discovery};
 
-use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, tell};
+use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, primary, tell};
 
 const TARGET: &str = "5%";
 const FEWEST: u32 = 8;
@@ -37,23 +36,7 @@ fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Com
 }
 
 fn comparison(ratios: &[f64]) -> Comparison {
-    let found = Interval::of(ratios).expect("ratios");
-    Comparison {
-        variant: "one".into(),
-        workload: "hello".into(),
-        metric: Metric::WarmP50,
-        point: Point::WarmLatency,
-        primary: true,
-        estimate: Estimate::of(&found, ratios),
-        difference: None,
-        p_value: found.p_value,
-        adjusted_p_value: found.p_value,
-        noise_floor: None,
-        verdict: Verdict::Inconclusive,
-        untrusted: vec![],
-        at_least: None,
-        smallest_found: None,
-    }
+    primary("one", Metric::WarmP50, ratios)
 }
 
 /// Share of runs whose interval holds the truth, a ratio of 1.1. A single ratio is the worst case: of

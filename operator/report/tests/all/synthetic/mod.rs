@@ -5,13 +5,15 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::twin::with_twin;
+use wasmbench_core::wire::record::Point;
 use wasmbench_results::all_cells::Cells;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::compare::comparisons;
-use wasmbench_results::comparison::Comparison;
+use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::counts::TrialCounts;
-use wasmbench_results::measure::Sweep;
-use wasmbench_results::statistics::Spread;
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::{Metric, Sweep};
+use wasmbench_results::statistics::{Interval, Spread};
 use wasmbench_results::trial::{Metrics, Trial, TrialState};
 
 /// How the logarithm of one trial's number scatters around its truth.
@@ -273,4 +275,25 @@ pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool
         .filter(|_| says(&run.comparisons(&mut chance)))
         .count();
     count as f64 / f64::from(runs)
+}
+
+/// A primary comparison of latencies on `hello` with these ratios, one of each block, that nothing was said of yet.
+pub fn primary(variant: &str, metric: Metric, ratios: &[f64]) -> Comparison {
+    let found = Interval::of(ratios).expect("ratios");
+    Comparison {
+        variant: variant.to_owned(),
+        workload: "hello".into(),
+        metric,
+        point: Point::WarmLatency,
+        primary: true,
+        estimate: Estimate::of(&found, ratios),
+        difference: None,
+        p_value: found.p_value,
+        adjusted_p_value: found.p_value,
+        noise_floor: None,
+        verdict: Verdict::Inconclusive,
+        untrusted: vec![],
+        at_least: None,
+        smallest_found: None,
+    }
 }
