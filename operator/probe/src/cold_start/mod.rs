@@ -23,7 +23,7 @@ mod watch;
 use std::time::Duration;
 
 use kube::{Api, Client};
-use runtime::Runtime;
+use runtime::{Runtime, patiently};
 use wasmbench_core::wire::cold_start::{
     COLD_START_SCHEMA, ColdSample, ColdStartDocument, ColdStartRequest, with_refills,
 };
@@ -87,7 +87,8 @@ async fn take(
     let mut course = Course::begin(api, request).await?;
     course.proc = Some(settings.proc.clone());
     if request.containerd {
-        course.runtime = Some(Runtime::connect(&settings.containerd).await?);
+        let connected = patiently(async || Runtime::connect(&settings.containerd).await).await;
+        course.runtime = Some(connected?);
     }
     let mut right = 0;
     for number in 0..=with_refills(request.samples) {

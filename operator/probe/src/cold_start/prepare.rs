@@ -8,7 +8,7 @@ use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::CompileCache;
 use wasmbench_core::wire::document::ProbeFailure;
 
-use super::runtime::unavailable;
+use super::runtime::{patiently, unavailable};
 use super::sample::Course;
 use crate::output::progress;
 
@@ -19,6 +19,10 @@ impl Course<'_> {
     /// Puts the node into the state that the class asks for. Answers with what runtimes keep compiled
     /// of the image then, as far as it is known.
     pub(super) async fn prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
+        patiently(async || self.try_to_prepare().await).await
+    }
+
+    async fn try_to_prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
         let (Some(runtime), Some(class)) = (&self.runtime, self.request.class) else {
             return Ok(None);
         };

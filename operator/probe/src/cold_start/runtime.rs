@@ -1,13 +1,20 @@
 //! The connection to the container runtime of the node, where the administrator allows it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep};
 use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 use crate::containerd::events::RuntimeEvent;
 use crate::containerd::{Containerd, Error};
+use crate::output::progress;
+
+/// A containerd that starts again, or that a busy node keeps waiting, answers within this time.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// containerd, and what it tells meanwhile.
 pub struct Runtime {
@@ -25,6 +32,25 @@ impl Runtime {
     }
 }
 
+/// Tries again for a while what only containerd was in the way of. For what is not timed.
+pub async fn patiently<T>(
+    mut attempt: impl AsyncFnMut() -> Result<T, ProbeFailure>,
+) -> Result<T, ProbeFailure> {
+    let began = Instant::now();
+    loop {
+        match attempt().await {
+            Err(failure)
+                if failure.reason == ProbeFailureReason::ContainerdUnavailable
+                    && began.elapsed() < PATIENCE =>
+            {
+                progress(&format!("tried again: {}", failure.message));
+                sleep(PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 /// A failure of containerd, or of the way to it.
 pub fn unavailable(error: &Error) -> ProbeFailure {
     let message = match std::error::Error::source(error) {
@@ -32,4 +58,43 @@ pub fn unavailable(error: &Error) -> ProbeFailure {
         None => error.to_string(),
     };
     failure(ProbeFailureReason::ContainerdUnavailable, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outcome of an attempt that fails so often, and how many attempts there were.
+    async fn tried(reason: ProbeFailureReason, failures: u32) -> (Result<u32, ProbeFailure>, u32) {
+        let mut attempts = 0;
+        let outcome = patiently(async || {
+            attempts += 1;
+            if attempts > failures {
+                return Ok(7);
+            }
+            Err(failure(reason, "busy".into()))
+        });
+        (outcome.await, attempts)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_containerd_was_in_the_way_of_is_tried_again_for_a_while() {
+        let (outcome, attempts) = tried(ProbeFailureReason::ContainerdUnavailable, 3).await;
+        assert_eq!((outcome.unwrap(), attempts), (7, 4));
+        let (outcome, attempts) = tried(ProbeFailureReason::ContainerdUnavailable, u32::MAX).await;
+        let reason = outcome.unwrap_err().reason;
+        assert_eq!(
+            (reason, attempts),
+            (ProbeFailureReason::ContainerdUnavailable, 41)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn any_other_failure_is_told_at_once() {
+        let (outcome, attempts) = tried(ProbeFailureReason::ImageNotRemovable, u32::MAX).await;
+        assert_eq!(
+            (outcome.unwrap_err().message.as_str(), attempts),
+            ("busy", 1)
+        );
+    }
 }
