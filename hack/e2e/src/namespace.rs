@@ -79,6 +79,9 @@ async fn allow_cold_starts(client: &Client, namespace: &str) {
 /// Removes the runs of a test that failed, and waits until nothing of them is left: with one that still holds
 /// the node the next tests would fail, too.
 async fn remove_runs(client: &Client, namespace: &str) {
+    // A schedule would start others meanwhile.
+    let schedules = ["delete", "benchmarkschedules", "--all", "-n", namespace];
+    kubectl(&schedules).await;
     let uids = "jsonpath={.items[*].metadata.uid}";
     let uids = kubectl(&["get", "benchmarkruns", "-n", namespace, "-o", uids]).await;
     let delete = ["delete", "benchmarkruns", "--all", "--wait=false"];
@@ -95,9 +98,10 @@ async fn remove_runs(client: &Client, namespace: &str) {
 async fn dump(namespace: &str) {
     let operator = crate::operator_namespace();
     let report = r"jsonpath={.items[*].data.report\.md}";
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 8] = [
         &["get", "configmaps", "-n", namespace, "-o", report],
         &["get", "benchmarkruns", "-n", namespace, "-o", "yaml"],
+        &["get", "benchmarkschedules", "-n", namespace, "-o", "yaml"],
         &["get", "pods", "-n", namespace, "-o", "wide"],
         &["get", "events", "-n", namespace],
         &["get", "pods,jobs,leases", "-n", &operator, "-o", "wide"],

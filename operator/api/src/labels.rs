@@ -22,6 +22,11 @@ pub const POINT: &str = "wasmbench.dev/point";
 /// Block, counted from 1.
 pub const BLOCK: &str = "wasmbench.dev/block";
 
+/// Name of the schedule that started a run, on the run.
+pub const SCHEDULE: &str = "wasmbench.dev/schedule";
+/// Annotation on a run: the time of the schedule that it was started for, in RFC 3339.
+pub const SCHEDULED_TIME: &str = "wasmbench.dev/scheduled-time";
+
 /// Annotation: the run's namespace, on objects that live in the operator's namespace.
 pub const RUN_NAMESPACE: &str = "wasmbench.dev/run-namespace";
 /// Annotation: the run's full name.

@@ -38,3 +38,15 @@ pub fn bounded_conditions(schema: &mut Schema) {
         }
     }
 }
+
+/// Removes the rules about changes of an object: in a template, of which each copy is a new object, all may change.
+pub fn without_transitions(schema: &mut Schema) {
+    let is_of_changes = |rule: &Value| {
+        let text = rule.get("rule").and_then(Value::as_str);
+        text.is_some_and(|text| text.contains("oldSelf"))
+    };
+    let rules = schema.get_mut("x-kubernetes-validations");
+    if let Some(rules) = rules.and_then(Value::as_array_mut) {
+        rules.retain(|rule| !is_of_changes(rule));
+    }
+}

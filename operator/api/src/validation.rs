@@ -259,3 +259,11 @@ pub const ANY_TAINT_RULE: &str = "(has(self.key) && self.key != '') || \
     (has(self.operator) && self.operator == 'Exists')";
 pub const ANY_TAINT_MESSAGE: &str = "a toleration without a key tolerates every taint: say so with \
     operator: Exists, or set key";
+
+/// A label value has 63 characters: eleven are for the number that the names of runs end in, as of a CronJob.
+pub const SCHEDULE_NAME_RULE: &str = "size(self.metadata.name) <= 52";
+pub const SCHEDULE_NAME_MESSAGE: &str = "the name of a BenchmarkSchedule has at most 52 characters, because the names of \
+    its runs end in a number: choose a shorter name";
+pub const CRON_ZONE_RULE: &str = "!self.contains('TZ')";
+pub const CRON_ZONE_MESSAGE: &str =
+    "schedule has no time zone in it: leave out TZ= or CRON_TZ=, and set timeZone";

@@ -1,4 +1,4 @@
-//! What every field of the generated CRD must have: a description for `kubectl explain`, and
+//! What every field of the generated CRDs must have: a description for `kubectl explain`, and
 //! bounds, without which the API server could neither refuse nonsense nor price the CEL rules.
 
 #![allow(
@@ -10,7 +10,7 @@
 use kube::CustomResourceExt;
 use kube_cel::{CompiledSchema, compile_schema, estimate_rule_cost};
 use serde_json::Value;
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
 /// Fields of the spec that may change after creation.
 const MUTABLE: [&str; 2] = ["suspend", "ttlSecondsAfterFinished"];
@@ -19,9 +19,18 @@ const BOUNDED_FORMATS: [&str; 1] = ["date-time"];
 /// Formats that the API server knows; it warns about others.
 const KNOWN_FORMATS: [&str; 5] = ["date-time", "double", "float", "int32", "int64"];
 
-fn schema() -> Value {
-    let crd = serde_json::to_value(BenchmarkRun::crd()).unwrap();
+fn schema_of(crd: &impl serde::Serialize) -> Value {
+    let crd = serde_json::to_value(crd).unwrap();
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
+}
+
+/// The schema of runs.
+fn schema() -> Value {
+    schema_of(&BenchmarkRun::crd())
+}
+
+fn schemas() -> [Value; 2] {
+    [schema(), schema_of(&BenchmarkSchedule::crd())]
 }
 
 /// Calls `look` for each schema below `schema`, with its path.
@@ -45,13 +54,15 @@ fn walk(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Value)) {
 /// Paths of all schemas that `wrong` complains about.
 fn paths_where(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
     let (mut found, mut count) = (vec![], 0);
-    walk(&schema(), "", &mut |path, schema| {
-        count += 1;
-        if wrong(path, schema) {
-            found.push(path.to_owned());
-        }
-    });
-    assert!(count >= 100, "only {count} schemas: the walk misses some");
+    for schema in schemas() {
+        walk(&schema, "", &mut |path, schema| {
+            count += 1;
+            if wrong(path, schema) {
+                found.push(path.to_owned());
+            }
+        });
+    }
+    assert!(count >= 200, "only {count} schemas: the walk misses some");
     found
 }
 
@@ -166,14 +177,16 @@ fn rules(schema: &Value, look: &mut impl FnMut(&str, &Value, &CompiledSchema)) {
 #[test]
 fn every_rule_compiles_and_is_cheap_enough_for_the_api_server() {
     let mut count = 0;
-    rules(&schema(), &mut |path, rule, compiled| {
-        count += 1;
-        let errors = compiled.compilation_errors();
-        assert!(errors.is_empty(), "{path}: {errors:?}");
-        let text = rule["rule"].as_str().unwrap();
-        let warnings = estimate_rule_cost(text, compiled);
-        assert!(warnings.is_empty(), "{path}: {warnings:#?}");
-    });
+    for schema in schemas() {
+        rules(&schema, &mut |path, rule, compiled| {
+            count += 1;
+            let errors = compiled.compilation_errors();
+            assert!(errors.is_empty(), "{path}: {errors:?}");
+            let text = rule["rule"].as_str().unwrap();
+            let warnings = estimate_rule_cost(text, compiled);
+            assert!(warnings.is_empty(), "{path}: {warnings:#?}");
+        });
+    }
     assert!(count >= 9, "only {count} rules: the walk misses some");
 }
 
@@ -214,4 +227,25 @@ fn a_field_of_the_spec_cannot_change_unless_it_is_meant_to() {
             "spec.{field} must either stand in IMMUTABLE_RULE or be meant to change"
         );
     }
+}
+
+/// The path of a template's spec in the schema of schedules.
+const TEMPLATE: &str = "/properties/spec/properties/template/properties/spec";
+
+#[test]
+fn a_template_has_every_rule_of_a_run_but_that_it_cannot_change() {
+    let [run, schedule] = schemas();
+    let texts = |schema: &Value| {
+        let mut texts = vec![];
+        rules(schema, &mut |path, rule, _| {
+            texts.push(format!("{path}: {}", rule["rule"]));
+        });
+        texts
+    };
+    let of_run = texts(&run["properties"]["spec"]).into_iter();
+    let wanted: Vec<String> = of_run.filter(|text| !text.contains("oldSelf")).collect();
+    let template = schedule.pointer(TEMPLATE).unwrap();
+    assert_eq!(texts(template), wanted);
+    let fields = |schema: &Value| schema["properties"].clone();
+    assert_eq!(fields(template), fields(&run["properties"]["spec"]));
 }

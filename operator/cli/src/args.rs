@@ -165,7 +165,7 @@ pub struct CompareArgs {
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 pub struct PlanArgs {
-    /// File with a BenchmarkRun; - reads standard input
+    /// File with a BenchmarkRun or a BenchmarkSchedule; - reads standard input
     #[arg(short, long, value_name = "FILE")]
     pub filename: PathBuf,
     /// Show every trial in the order in which it will be measured

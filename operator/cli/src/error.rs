@@ -189,7 +189,7 @@ pub enum Error {
     #[error("could not write the output as YAML: {0}")]
     Yaml(#[from] serde_yaml::Error),
     /// The file holds no run.
-    #[error("{0} holds no BenchmarkRun; give a file with one")]
+    #[error("{0} holds no BenchmarkRun and no BenchmarkSchedule; give a file with one")]
     NoRunInFile(PathBuf),
     /// The run would be refused.
     #[error("the run would be refused: {0}")]

@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
 use kube::ResourceExt;
 use serde_json::Value;
-use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::MOST_BLOCKS;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::schedule;
 use wasmbench_core::units;
 use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
@@ -23,7 +25,7 @@ use crate::args::PlanArgs;
 use crate::error::Error;
 use crate::{files, print};
 
-/// Prints what every run of the file would do.
+/// Prints what every run of the file would do, and every schedule's run with its next times.
 pub fn run(args: &PlanArgs) -> Result<u8, Error> {
     let path = &args.filename;
     let objects = files::objects(&files::read(path)?);
@@ -31,22 +33,53 @@ pub fn run(args: &PlanArgs) -> Result<u8, Error> {
         path: path.clone(),
         message,
     };
-    let is_run = |object: &Value| {
-        object
-            .get("kind")
-            .is_some_and(|kind| kind == "BenchmarkRun")
-    };
     let mut texts = vec![];
-    for object in objects.map_err(failed)?.into_iter().filter(is_run) {
-        let run: BenchmarkRun = serde_json::from_value(object)
-            .map_err(|error| failed(format!("not a BenchmarkRun: {error}")))?;
-        texts.push(describe(&run, args.order)?);
+    for object in objects.map_err(failed)? {
+        let not_a = |kind| move |error| failed(format!("not a {kind}: {error}"));
+        match object.get("kind").and_then(Value::as_str) {
+            Some("BenchmarkRun") => {
+                let run = serde_json::from_value(object).map_err(not_a("BenchmarkRun"))?;
+                texts.push(describe(&run, args.order)?);
+            }
+            Some("BenchmarkSchedule") => {
+                let schedule =
+                    serde_json::from_value(object).map_err(not_a("BenchmarkSchedule"))?;
+                texts.push(scheduled(&schedule, args.order, Timestamp::now())?);
+            }
+            _ => {}
+        }
     }
     if texts.is_empty() {
         return Err(Error::NoRunInFile(path.clone()));
     }
     print(&texts.join("\n"))?;
     Ok(0)
+}
+
+/// The next times of a schedule, and what its run would do; or why it would be refused.
+pub fn scheduled(
+    schedule: &BenchmarkSchedule,
+    with_order: bool,
+    now: Timestamp,
+) -> Result<String, Error> {
+    let cron = schedule::check(schedule, &config())?;
+    let next: Vec<Timestamp> = std::iter::successors(cron.after(now), |time| cron.after(*time))
+        .take(TIMES)
+        .collect();
+    let times: Vec<String> = next.iter().map(|time| cron.told(*time)).collect();
+    let suspended = if schedule.spec.suspend {
+        "\nSuspended: no run starts until spec.suspend is false.\n"
+    } else {
+        ""
+    };
+    let run = next.first().map_or(now, |time| *time);
+    Ok(format!(
+        "{}: {}, next at {}\n{suspended}\n{}",
+        schedule.name_any(),
+        schedule.spec.schedule,
+        times.join(", "),
+        describe(&schedule::run_of(schedule, run), with_order)?
+    ))
 }
 
 /// What `run` would do, or why it would be refused.
@@ -133,6 +166,9 @@ fn compared(valid: &ValidatedRun) -> String {
     }
     text
 }
+
+/// Times of a schedule that are told.
+const TIMES: usize = 3;
 
 /// Scatters of equal trials for which it is told what the run finds: a quiet machine, a usual one, a small virtual one.
 const SCATTERS: [f64; 3] = [0.02, 0.04, 0.08];

@@ -11,7 +11,7 @@ use kube::Client;
 use kube::core::DeserializeGuard;
 use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{ObjectRef, Store};
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::config::OperatorConfig;
 
 use crate::clock::ServerClock;
@@ -21,6 +21,8 @@ use crate::quiet::Quiet;
 
 /// A run that may not decode: one bad object must not stop the others.
 pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
+/// A schedule that may not decode.
+pub type GuardedSchedule = DeserializeGuard<BenchmarkSchedule>;
 
 /// A connection that says nothing for this long is dead.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -132,6 +134,12 @@ impl Context {
         self.left_queue
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long it is until `time`; nothing when that has passed.
+    pub fn until(&self, time: Timestamp) -> Duration {
+        let left = time.duration_since(self.clock.now());
+        Duration::try_from(left).unwrap_or(Duration::ZERO)
     }
 
     /// Reference to a run, by which it is woken up.

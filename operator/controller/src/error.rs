@@ -1,4 +1,4 @@
-//! What can go wrong while a run is looked after. Waiting and failed trials are no errors: an error
+//! What can go wrong while a run or a schedule is looked after. Waiting and failed trials are no errors: an error
 //! means that the cluster could not be asked or told.
 
 use std::collections::HashMap;
@@ -43,8 +43,8 @@ pub enum Error {
         #[source]
         source: kube::Error,
     },
-    /// An object that the run needs belongs to someone else.
-    #[error("{kind} {name} exists and does not belong to this run: rename or remove it")]
+    /// An object that the run or the schedule needs belongs to someone else.
+    #[error("{kind} {name} exists and belongs to somebody else: rename or remove it")]
     NameTaken {
         /// Kind of the object.
         kind: &'static str,
@@ -59,6 +59,14 @@ pub enum Error {
         /// In the API server's words.
         message: String,
     },
+    /// The API server refuses the run of a schedule.
+    #[error("the run {name} is refused: {message}")]
+    RunRefused {
+        /// Name of the run.
+        name: String,
+        /// In the API server's words.
+        message: String,
+    },
     /// A record could not be packed or unpacked.
     #[error("could not handle a record")]
     Record(#[from] store::Error),
@@ -68,8 +76,8 @@ pub enum Error {
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),
-    /// A bug: the code panicked. Other runs go on.
-    #[error("looking after this run panicked: {0}")]
+    /// A bug: the code panicked. Other objects go on.
+    #[error("looking after this object panicked: {0}")]
     Panicked(String),
 }
 
@@ -79,10 +87,10 @@ impl Error {
         self.into()
     }
 
-    /// Whether somebody who reads the run's status can do something about it.
+    /// Whether somebody who reads the status can do something about it.
     pub fn is_for_people(&self) -> bool {
         match self {
-            Self::NameTaken { .. } | Self::Quota { .. } => true,
+            Self::NameTaken { .. } | Self::Quota { .. } | Self::RunRefused { .. } => true,
             Self::Observe { .. }
             | Self::Act { .. }
             | Self::Report { .. }
@@ -109,7 +117,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 /// Failures in a row after which a run gives its node back.
 const LASTING: u32 = 19;
 
-/// How often each run failed in a row, so that each waits longer after each failure.
+/// How often each run or schedule failed in a row, so that each waits longer after each failure.
 #[derive(Debug, Default)]
 pub struct Backoff {
     failures: Mutex<HashMap<String, u32>>,

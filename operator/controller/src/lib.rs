@@ -1,21 +1,25 @@
 //! The operator: observe -> validate -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes),
-//! [`report`] (status), then [`controller`] (what wakes it up). Every rule is in `wasmbench-core`;
+//! [`report`] (status), then [`controller`] (what wakes it up) and [`schedules`] (what starts runs). Every rule is in `wasmbench-core`;
 //! this crate holds the client.
 
 pub mod act;
 mod clock;
 pub mod context;
 pub mod controller;
+pub mod crds;
 pub mod error;
+mod guard;
 pub mod http;
 mod kept;
 pub mod metrics;
 pub mod observe;
+mod pause;
 pub mod quiet;
 pub mod reconcile;
 pub mod report;
+pub mod schedules;
 pub mod sweep;
 
 use std::sync::LazyLock;

@@ -1,11 +1,11 @@
-//! `wasmbench-operator run` is the operator, `wasmbench-operator crd` prints the CRD.
+//! `wasmbench-operator run` is the operator, `wasmbench-operator crd` prints the CRDs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use wasmbench_controller::{VERSION, context::Context, controller, http};
+use wasmbench_controller::{VERSION, context::Context, controller, crds, http};
 use wasmbench_core::config::OperatorConfig;
 
 #[derive(Parser)]
@@ -21,7 +21,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Watch BenchmarkRuns and measure them.
+    /// Watch BenchmarkRuns and measure them, and start those of BenchmarkSchedules.
     Run {
         /// The configuration that the chart renders.
         #[arg(
@@ -34,7 +34,7 @@ enum Command {
         #[arg(long, env = "WASMBENCH_LISTEN", default_value = "0.0.0.0:8080")]
         listen: String,
     },
-    /// Print the CustomResourceDefinition as YAML.
+    /// Print the CustomResourceDefinitions as YAML.
     Crd,
 }
 
@@ -97,6 +97,6 @@ fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
 
 #[expect(clippy::print_stdout, reason = "printing is what this command is for")]
 fn print_crd() -> anyhow::Result<()> {
-    print!("{}", controller::crd_yaml()?);
+    print!("{}", crds::yaml()?);
     Ok(())
 }

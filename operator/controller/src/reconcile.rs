@@ -1,12 +1,9 @@
 //! Looks after one `BenchmarkRun`: observe -> validate -> plan -> act -> report. Only `observe`,
 //! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::FutureExt;
-use jiff::Timestamp;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::admit::admit;
@@ -15,10 +12,8 @@ use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
+use crate::guard::{TIMEOUT, guarded};
 use crate::{act, observe, report, sweep};
-
-/// A reconcile makes a few dozen calls at most, each of which has a time of its own.
-const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Entry of the controller: guards against objects that do not decode, hangs and panics, so that
 /// one run never stops the others.
@@ -27,7 +22,7 @@ pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Ac
     let result = match &run.0 {
         Err(invalid) => report::undecodable(&context, invalid).await,
         // On the heap: it holds the states of all that a reconcile may do.
-        Ok(run) => Box::pin(guarded(run, &context)).await,
+        Ok(run) => Box::pin(guarded(look_after(run, &context))).await,
     };
     context.metrics.reconciled(started.elapsed());
     let uid = uid_of(&run);
@@ -68,21 +63,6 @@ fn uid_of(run: &GuardedRun) -> String {
         Err(invalid) => &invalid.metadata,
     };
     meta.uid.clone().unwrap_or_default()
-}
-
-async fn guarded(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
-    let work = AssertUnwindSafe(look_after(run, context)).catch_unwind();
-    match Box::pin(tokio::time::timeout(TIMEOUT, work)).await {
-        Err(_) => Err(Error::TimedOut(TIMEOUT)),
-        Ok(Err(panic)) => {
-            let text = panic
-                .downcast_ref::<String>()
-                .cloned()
-                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            Err(Error::Panicked(text.unwrap_or_default()))
-        }
-        Ok(Ok(result)) => result,
-    }
 }
 
 /// The five verbs.
@@ -138,7 +118,7 @@ fn uid(run: &BenchmarkRun) -> String {
 fn action_of(plan: &Plan, context: &Context) -> Action {
     match plan.wake {
         Wake::Now => Action::requeue(Duration::ZERO),
-        Wake::At(time) => Action::requeue(until(time, context)),
+        Wake::At(time) => Action::requeue(context.until(time)),
         Wake::OnChange => Action::await_change(),
     }
 }
@@ -147,14 +127,9 @@ fn action_of(plan: &Plan, context: &Context) -> Action {
 async fn expire(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     match expires_at(run, &context.config.limits) {
         None => Ok(Action::await_change()),
-        Some(time) if time > context.clock.now() => Ok(Action::requeue(until(time, context))),
-        Some(_) => act::delete_run(context, run)
+        Some(time) if time > context.clock.now() => Ok(Action::requeue(context.until(time))),
+        Some(_) => act::delete_run(context, &run.metadata)
             .await
             .map(|()| Action::await_change()),
     }
-}
-
-fn until(time: Timestamp, context: &Context) -> Duration {
-    let left = time.duration_since(context.clock.now());
-    Duration::try_from(left).unwrap_or(Duration::ZERO)
 }

@@ -2,11 +2,14 @@
 
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
+use kube::core::NamespaceResourceScope;
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
 use serde_json::json;
+use wasmbench_api::conditions::Draft;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, GROUP, VERSION, conditions};
 use wasmbench_core::observed::Observed;
 use wasmbench_core::plan::{Plan, Stage};
@@ -18,11 +21,13 @@ use crate::context::Context;
 use crate::error::Error;
 
 /// Field manager of the status.
-const MANAGER: &str = "wasmbench-operator";
+pub const MANAGER: &str = "wasmbench-operator";
 /// Field manager of what is said of objects that do not decode.
 const UNDECODABLE_MANAGER: &str = "wasmbench-operator-undecodable";
-/// Longest note of an Event.
-const NOTE: usize = 1000;
+/// Reason of what is said of objects that do not decode.
+pub const UNDECODABLE: &str = "Undecodable";
+/// Longest note of an Event, in characters.
+pub const NOTE: usize = 1000;
 
 /// Writes what `plan` says about `run`, and the `hindrance` without whose end it cannot go on.
 pub async fn report(
@@ -139,36 +144,48 @@ async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatu
     }
 }
 
-/// Says of an object that does not decode what is wrong with it. It is looked at again when it
-/// changes.
+/// Says of a run that does not decode what is wrong with it.
 pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<Action, Error> {
-    let meta = &invalid.metadata;
-    let (Some(namespace), Some(name)) = (&meta.namespace, &meta.name) else {
-        return Ok(Action::await_change());
-    };
-    tracing::warn!(namespace, name, error = %invalid.error, "a BenchmarkRun does not decode");
-    context.metrics.failed("Undecodable");
     let message = format!(
         "the object does not fit this operator's API: {}: its results are kept; to measure again, \
          create a new run with the CRD that belongs to the operator",
         invalid.error
     );
     let drafts = vec![
-        conditions::no(conditions::ACCEPTED, "Undecodable", message.clone()),
-        conditions::no(conditions::SUCCEEDED, "Undecodable", message.clone()),
-        conditions::yes(conditions::FINISHED, "Undecodable", "the run was refused"),
-        conditions::yes(conditions::STALLED, "Undecodable", message),
+        conditions::no(conditions::ACCEPTED, UNDECODABLE, message.clone()),
+        conditions::no(conditions::SUCCEEDED, UNDECODABLE, message.clone()),
+        conditions::yes(conditions::FINISHED, UNDECODABLE, "the run was refused"),
+        conditions::yes(conditions::STALLED, UNDECODABLE, message),
     ];
+    say_undecodable::<BenchmarkRun>(context, invalid, drafts).await
+}
+
+/// Writes conditions of an object that does not decode. It is looked at again when it changes.
+pub async fn say_undecodable<K>(
+    context: &Context,
+    invalid: &InvalidObject,
+    drafts: Vec<Draft>,
+) -> Result<Action, Error>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + DeserializeOwned,
+{
+    let meta = &invalid.metadata;
+    let (Some(namespace), Some(name)) = (&meta.namespace, &meta.name) else {
+        return Ok(Action::await_change());
+    };
+    let kind = K::kind(&());
+    tracing::warn!(%kind, namespace, name, error = %invalid.error, "an object does not decode");
+    context.metrics.failed(UNDECODABLE);
     let patch = json!({
-        "apiVersion": format!("{GROUP}/{VERSION}"),
-        "kind": "BenchmarkRun",
+        "apiVersion": K::api_version(&()),
+        "kind": kind,
         "metadata": { "name": name, "uid": meta.uid },
         "status": {
             "observedGeneration": meta.generation,
             "conditions": conditions::merge(&[], drafts, meta.generation, creation(invalid)),
         },
     });
-    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
+    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
     // Not as the manager of the status: what an earlier version wrote there, results among it, stays.
     let params = PatchParams::apply(UNDECODABLE_MANAGER).force();
     // The answer is the undecodable object again, so a decoding error means success.

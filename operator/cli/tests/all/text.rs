@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kubectl_wasmbench::document::{Format, RunDocument, RunsDocument};
 use kubectl_wasmbench::{get, live, plan};
 use serde_json::{Value, json};
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
 fn now() -> Timestamp {
     "2026-01-01T01:00:00Z".parse().unwrap()
@@ -214,6 +214,39 @@ fn a_plan_says_what_a_run_will_do() {
     )
     .unwrap();
     insta::assert_snapshot!(plan::describe(&run, true).unwrap());
+}
+
+#[test]
+fn a_plan_of_a_schedule_says_when_and_what() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../manifests/samples/nightly.yaml"
+    );
+    let file = std::fs::read_to_string(file).unwrap();
+    let mut schedule: BenchmarkSchedule = serde_yaml::from_str(&file).unwrap();
+    let october: Timestamp = "2026-10-24T12:00:00Z".parse().unwrap();
+    let text = plan::scheduled(&schedule, false, october).unwrap();
+    let (first, rest) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        first,
+        "nightly: 0 3 * * *, next at 2026-10-25 03:00 CET, 2026-10-26 03:00 CET, 2026-10-27 03:00 CET"
+    );
+    assert!(
+        rest.starts_with("nightly-29881560: 3 cells x 10 block(s)"),
+        "{rest}"
+    );
+    assert!(!text.contains("Suspended"), "{text}");
+
+    schedule.spec.suspend = true;
+    let text = plan::scheduled(&schedule, false, october).unwrap();
+    assert!(text.contains("Suspended: no run starts until"), "{text}");
+
+    schedule.spec.template.spec.baseline = Some("nobody".into());
+    let refused = plan::scheduled(&schedule, false, october).unwrap_err();
+    assert!(
+        refused.to_string().contains("spec.template.spec.baseline"),
+        "{refused}"
+    );
 }
 
 #[test]

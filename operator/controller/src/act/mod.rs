@@ -12,7 +12,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::build::cold_start_job::cold_start_job;
 use wasmbench_core::build::density_job::density_job;
@@ -344,21 +344,18 @@ fn ignore_missing(result: Result<(), kube::Error>, what: &str, name: &str) -> Re
     }
 }
 
-/// Deletes a finished run whose time has come: exactly that one, not a new one of the same name.
-pub async fn delete_run(context: &Context, run: &BenchmarkRun) -> Result<(), Error> {
-    let namespace = run.namespace().unwrap_or_default();
-    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);
+/// Deletes a run: exactly that one, not a new one of the same name.
+pub async fn delete_run(context: &Context, run: &ObjectMeta) -> Result<(), Error> {
+    let (name, namespace) = (run.name.as_deref(), run.namespace.as_deref());
+    let (name, namespace) = (name.unwrap_or_default(), namespace.unwrap_or_default());
+    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), namespace);
     let params = DeleteParams {
         preconditions: Some(Preconditions {
-            uid: run.meta().uid.clone(),
+            uid: run.uid.clone(),
             resource_version: None,
         }),
         ..DeleteParams::background()
     };
-    let name = run.name_any();
-    ignore_missing(
-        api.delete(&name, &params).await.map(drop),
-        "delete run",
-        &name,
-    )
+    let deleted = api.delete(name, &params).await.map(drop);
+    ignore_missing(deleted, "delete run", name)
 }

@@ -55,11 +55,11 @@ fn plan_of(step: Step) -> Plan {
 }
 
 /// One expected call: method, end of the path, status code and body of the answer.
-type Call = (&'static str, &'static str, u16, Value);
+pub type Call = (&'static str, &'static str, u16, Value);
 
 /// A context whose API server expects exactly these calls, in this order, and hands back the
 /// bodies that it was sent.
-fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<Value>>) {
+pub fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<Value>>) {
     let (service, mut handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
     let server = tokio::spawn(async move {
         let mut bodies = vec![];
@@ -85,7 +85,7 @@ fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<
     )
 }
 
-fn status(code: u16, reason: &str, message: &str) -> Value {
+pub fn status(code: u16, reason: &str, message: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Status", "status": "Failure",
         "code": code, "reason": reason, "message": message, "metadata": {},

@@ -142,19 +142,23 @@ fn the_operator_s_pod_passes_the_restricted_standard() {
 }
 
 #[test]
-fn the_chart_installs_the_crd_of_the_repository_and_keeps_it() {
-    let path = repository().join("crds/wasmbench.dev_benchmarkruns.yaml");
-    let mut wanted: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let crd = |arguments: &[&str]| {
-        of_kind(&render(arguments), "CustomResourceDefinition")
-            .first()
-            .copied()
-            .cloned()
+fn the_chart_installs_the_crds_of_the_repository_and_keeps_them() {
+    let read = |plural: &str| -> Value {
+        let path = repository().join(format!("crds/wasmbench.dev_{plural}.yaml"));
+        serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
-    assert_eq!(crd(&["--set", "crds.keep=false"]), Some(wanted.clone()));
-    wanted["metadata"]["annotations"]["helm.sh/resource-policy"] = "keep".into();
-    assert_eq!(crd(&[]), Some(wanted));
-    assert_eq!(crd(&["--set", "crds.enabled=false"]), None);
+    let mut wanted = ["benchmarkruns", "benchmarkschedules"].map(read);
+    let crds = |arguments: &[&str]| -> Vec<Value> {
+        let objects = render(arguments);
+        let crds = of_kind(&objects, "CustomResourceDefinition");
+        crds.into_iter().cloned().collect()
+    };
+    assert_eq!(crds(&["--set", "crds.keep=false"]), wanted);
+    for crd in &mut wanted {
+        crd["metadata"]["annotations"]["helm.sh/resource-policy"] = "keep".into();
+    }
+    assert_eq!(crds(&[]), wanted);
+    assert!(crds(&["--set", "crds.enabled=false"]).is_empty());
 }
 
 #[test]

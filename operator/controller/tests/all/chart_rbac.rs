@@ -70,7 +70,9 @@ fn the_operator_may_do_what_its_code_does_and_no_more() {
     };
     let everywhere = [
         "benchmarkruns/status: patch",
-        "benchmarkruns: delete get list watch",
+        "benchmarkruns: create delete get list watch",
+        "benchmarkschedules/status: patch",
+        "benchmarkschedules: get list watch",
         "configmaps: create get list update",
         "events: create list patch",
         "nodes: get list",
@@ -139,7 +141,7 @@ fn no_service_account_mounts_its_token_by_itself() {
 }
 
 #[test]
-fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
+fn users_gain_runs_and_schedules_through_the_cluster_roles_and_never_their_status() {
     let objects = render(&[]);
     let cluster_roles = of_kind(&objects, "ClusterRole").into_iter();
     let aggregated = cluster_roles.filter(|role| {
@@ -151,6 +153,7 @@ fn users_gain_runs_through_the_cluster_roles_and_never_their_status() {
     for role in aggregated {
         let rules = role["rules"].as_array().unwrap().iter();
         let granted: Vec<_> = rules.map(|rule| strings(&rule["resources"])).collect();
-        assert_eq!(granted, [BTreeSet::from(["benchmarkruns"])]);
+        let wanted = BTreeSet::from(["benchmarkruns", "benchmarkschedules"]);
+        assert_eq!(granted, [wanted]);
     }
 }

@@ -1,36 +1,66 @@
-//! The CRD in `crds/` and its copy in the chart are what the Rust types say. With `BLESS=1` in the
+//! The CRDs in `crds/` and their copies in the chart are what the Rust types say. With `BLESS=1` in the
 //! environment this test writes them instead: that is what `make generate` does.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use wasmbench_controller::controller::crd_yaml;
-
-const FILE: &str = "wasmbench.dev_benchmarkruns.yaml";
+use serde::Deserialize as _;
+use serde_json::Value;
+use wasmbench_controller::crds;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn is_in_sync(path: &Path) {
-    let wanted = crd_yaml().unwrap();
-    if std::env::var_os("BLESS").is_some_and(|value| !value.is_empty()) {
-        std::fs::write(path, &wanted).unwrap();
+/// The folder holds these files and no others.
+fn is_in_sync(folder: &Path) {
+    let wanted = crds::all().unwrap();
+    let names: BTreeSet<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, text) in &wanted {
+        let path = folder.join(name);
+        if std::env::var_os("BLESS").is_some_and(|value| !value.is_empty()) {
+            std::fs::write(&path, text).unwrap();
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == *text,
+            "{} is not what the types in operator/api say: run `make generate` and commit the result",
+            path.display()
+        );
     }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "{} is not what the types in operator/api say: run `make generate` and commit the result",
-        path.display()
+    let entries = std::fs::read_dir(folder).unwrap();
+    for entry in entries {
+        let name = entry.unwrap().file_name();
+        assert!(
+            names.contains(name.to_str().unwrap()),
+            "{}: {}",
+            folder.display(),
+            name.display()
+        );
+    }
+}
+
+#[test]
+fn the_crds_in_the_repository_are_generated_from_the_types() {
+    is_in_sync(&repository().join("crds"));
+}
+
+/// Copies and not links: `helm package` and checkouts without links keep them.
+#[test]
+fn the_crds_in_the_chart_are_the_same_files() {
+    is_in_sync(&repository().join("charts/wasmbench/files"));
+}
+
+#[test]
+fn the_operator_prints_all_of_them_as_documents_of_one_file() {
+    let text = crds::yaml().unwrap();
+    let documents = serde_yaml::Deserializer::from_str(&text);
+    let kinds = documents.map(|document| {
+        let crd = Value::deserialize(document).unwrap();
+        crd["spec"]["names"]["kind"].clone()
+    });
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        ["BenchmarkRun", "BenchmarkSchedule"]
     );
-}
-
-#[test]
-fn the_crd_in_the_repository_is_generated_from_the_types() {
-    is_in_sync(&repository().join("crds").join(FILE));
-}
-
-/// A copy and not a link: `helm package` and checkouts without links keep it.
-#[test]
-fn the_crd_in_the_chart_is_the_same_file() {
-    is_in_sync(&repository().join("charts/wasmbench/files").join(FILE));
 }

@@ -18,5 +18,6 @@ mod circles;
 mod crd_in_sync;
 mod manifests;
 mod mistakes;
+mod schedules;
 mod support;
 mod undecodable;

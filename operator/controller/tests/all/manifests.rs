@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use kube_cel::{Validator, apply_defaults};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use wasmbench_api::BenchmarkRun;
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
+use wasmbench_core::schedule::{check, run_of};
 use wasmbench_core::validate::validate;
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
@@ -20,10 +22,34 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn schema() -> Value {
-    let path = repository().join("crds/wasmbench.dev_benchmarkruns.yaml");
-    let crd: Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
+/// The schemas of all CRDs, by kind.
+static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+    let crds = files("crds", "yaml").into_iter().map(|(_, text)| {
+        let crd: Value = serde_yaml::from_str(&text).unwrap();
+        let kind = crd["spec"]["names"]["kind"].as_str().unwrap().to_owned();
+        let schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
+        (kind, schema)
+    });
+    crds.collect()
+});
+
+/// The schema of an object of ours.
+fn schema_of(object: &Value) -> &'static Value {
+    &SCHEMAS[object["kind"].as_str().unwrap()]
+}
+
+/// The run that an object is, or that a schedule starts; panics when the operator would refuse it.
+fn accepted_run(name: &str, object: &Value) -> BenchmarkRun {
+    let run = if object["kind"] == "BenchmarkSchedule" {
+        let schedule: BenchmarkSchedule = serde_json::from_value(object.clone()).unwrap();
+        let checked = check(&schedule, &config());
+        checked.unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+        run_of(&schedule, jiff::Timestamp::UNIX_EPOCH)
+    } else {
+        serde_json::from_value(object.clone()).unwrap()
+    };
+    validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+    run
 }
 
 /// Name and text of every file of a folder.
@@ -60,7 +86,7 @@ fn examples() -> Vec<(String, Value)> {
     found
 }
 
-/// An example is a run or what a reader puts into one: its spec or fields of that.
+/// An example is a run, a schedule, or what a reader puts into a run: its spec or fields of that.
 fn completed(example: &Value) -> Value {
     if example.get("kind").is_some() {
         return example.clone();
@@ -89,7 +115,8 @@ fn documents(text: &str) -> Vec<Value> {
 }
 
 /// What the API server says of an object, or of the update from `old` to it.
-fn refusals(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<String> {
+fn refusals(object: &Value, old: Option<&Value>) -> Vec<String> {
+    let schema = schema_of(object);
     let object = apply_defaults(schema, object);
     let mut found = structural::violations(schema, &object);
     // The API server runs CEL rules on objects of the right shape only.
@@ -107,12 +134,12 @@ fn refusals(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<String> 
 }
 
 /// Refusals of a file: each document after the first is an update of the one before.
-fn refusals_of_file(schema: &Value, text: &str) -> Vec<String> {
+fn refusals_of_file(text: &str) -> Vec<String> {
     let documents = documents(text);
     let mut found = vec![];
     for (index, object) in documents.iter().enumerate() {
         let old = index.checked_sub(1).map(|before| &documents[before]);
-        let refused = refusals(schema, object, old);
+        let refused = refusals(object, old);
         let last = index + 1 == documents.len();
         assert!(
             last || refused.is_empty(),
@@ -156,35 +183,28 @@ fn config() -> OperatorConfig {
 
 #[test]
 fn every_sample_passes_the_crd_and_the_operator() {
-    let schema = schema();
     let samples = manifests("samples");
     assert!(samples.len() >= 3);
     for (name, text) in samples {
         let documents = documents(&text);
-        assert_eq!(documents.len(), 1, "{name}: one run per file");
-        let refused = refusals(&schema, &documents[0], None);
+        assert_eq!(documents.len(), 1, "{name}: one object per file");
+        let refused = refusals(&documents[0], None);
         assert!(refused.is_empty(), "{name}: {refused:#?}");
-        let run: BenchmarkRun = serde_json::from_value(documents[0].clone()).unwrap();
-        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
-        assert_eq!(
-            run.metadata.name.as_deref(),
-            Some(name.as_str()),
-            "named like its file"
-        );
+        accepted_run(&name, &documents[0]);
+        let named = &documents[0]["metadata"]["name"];
+        assert_eq!(named, &name, "named like its file");
     }
 }
 
 #[test]
 fn every_example_of_a_page_passes_the_crd_and_the_operator() {
-    let schema = schema();
     let examples = examples();
     assert!(examples.len() >= 4);
     for (page, example) in examples {
         let example = completed(&example);
-        let refused = refusals(&schema, &example, None);
+        let refused = refusals(&example, None);
         assert!(refused.is_empty(), "{page}: {refused:#?}\n{example:#}");
-        let run: BenchmarkRun = serde_json::from_value(example).unwrap();
-        validate(&run, &config()).unwrap_or_else(|invalid| panic!("{page}: {invalid}"));
+        accepted_run(&page, &example);
     }
 }
 
@@ -197,16 +217,14 @@ fn studies() -> Vec<(String, Vec<Value>)> {
 
 #[test]
 fn every_study_passes_the_crd_and_the_operator_and_exists_shortened() {
-    let schema = schema();
     let studies = studies();
     assert_eq!(studies.len(), 2 * 4);
     for (name, runs) in &studies {
         let mut names = vec![];
         for document in runs {
-            let refused = refusals(&schema, document, None);
+            let refused = refusals(document, None);
             assert!(refused.is_empty(), "{name}: {refused:#?}");
-            let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
-            validate(&run, &config()).unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
+            let run = accepted_run(name, document);
             names.extend(run.metadata.name);
         }
         assert!(names.contains(name), "{name}: a run has the file's name");
@@ -267,7 +285,6 @@ fn the_quickstart_ends_in_a_few_minutes() {
 
 #[test]
 fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
-    let schema = schema();
     let files = manifests("invalid");
     assert!(files.len() > 30);
     for (name, text) in files {
@@ -275,7 +292,7 @@ fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
         let expected = first.strip_prefix("# expect: ").unwrap_or_else(|| {
             panic!("{name}: the first line must be '# expect: <part of the message>'")
         });
-        let refused = refusals_of_file(&schema, &text);
+        let refused = refusals_of_file(&text);
         assert!(
             !refused.is_empty(),
             "{name}: accepted, though it should say '{expected}'"
@@ -291,7 +308,12 @@ fn every_invalid_manifest_is_refused_for_the_reason_it_names() {
 #[test]
 fn every_cel_rule_has_an_invalid_manifest() {
     let mut rules = vec![];
-    collect_messages(&schema()["properties"]["spec"], &mut rules);
+    for schema in SCHEMAS.values() {
+        collect_messages(schema, &mut rules);
+    }
+    // Those of a template are those of its runs.
+    rules.sort_unstable();
+    rules.dedup();
     assert!(rules.len() >= 9, "{rules:?}");
     let files = manifests("invalid");
     for message in rules {

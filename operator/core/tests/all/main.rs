@@ -14,6 +14,8 @@ mod objects;
 mod presets;
 mod queue;
 mod retention;
+mod schedule;
+mod schedule_status;
 mod simulated_run;
 mod simulated_world;
 mod validation;

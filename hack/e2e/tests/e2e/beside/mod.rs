@@ -13,5 +13,6 @@ mod main_job;
 mod node_cold;
 mod open_loop;
 mod presets;
+mod schedule;
 mod shim_faults;
 mod shims;

@@ -1,9 +1,11 @@
 //! What the operator's token is good for, should somebody get hold of it: the objects of runs.
 
 use serde_json::{Value, json};
+use wasmbench_api::BenchmarkSchedule;
+use wasmbench_core::schedule::run_of;
 
 use super::support::with;
-use crate::support::chart::NAMESPACE;
+use crate::support::chart::{NAMESPACE, repository};
 use crate::support::policy::{COLD_START, OPERATOR, Policy};
 use crate::support::runs;
 
@@ -122,4 +124,32 @@ fn a_probes_pod_is_removed_in_the_operators_namespace_and_nowhere_else() {
     let refused = |namespace| policy.deletion_refused_in(OPERATOR, &pod, namespace);
     assert_eq!(refused(NAMESPACE), Vec::<String>::new());
     assert!(refused("team-a")[0].contains(REFUSED));
+}
+
+#[test]
+fn the_operator_starts_the_runs_of_schedules_and_no_others() {
+    let policy = Policy::named("owned", &[]).on("benchmarkruns");
+    let path = repository().join("manifests/samples/nightly.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
+    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
+    let run = run_of(&nightly, "2026-03-01T03:00:00Z".parse().unwrap());
+    let run = serde_json::to_value(run).unwrap();
+    assert_eq!(policy.refusals(&run, "team-a"), Vec::<String>::new());
+    let strangers = [json!([]), run["metadata"]["ownerReferences"].clone()];
+    for (owners, kind) in strangers.into_iter().zip(["", "CronJob"]) {
+        let mut stranger = run.clone();
+        stranger["metadata"]["ownerReferences"] = owners;
+        if !kind.is_empty() {
+            stranger["metadata"]["ownerReferences"][0]["kind"] = json!(kind);
+        }
+        let refused = policy.refusals(&stranger, "team-a");
+        assert!(
+            refused[0].contains("a BenchmarkSchedule owns"),
+            "{refused:#?}"
+        );
+    }
+    let refused = policy.refusals(&run, "kube-system");
+    assert!(refused[0].contains("kube-"), "{refused:#?}");
+    assert!(!policy.refusals_of(COLD_START, &run, "team-a").is_empty());
 }

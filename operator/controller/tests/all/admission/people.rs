@@ -23,20 +23,34 @@ fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
     }
 }
 
+/// Whether the policy asks alice for her rights, who creates `new` or changes `old` to it.
+fn asked(policy: &Policy, operation: &str, old: Option<Value>, new: Value) -> bool {
+    let request = AdmissionRequest {
+        operation: operation.into(),
+        ..by("alice", "team-a")
+    };
+    let mut evaluator = VapEvaluator::builder().object(new).request(request);
+    if let Some(old) = old {
+        evaluator = evaluator.old_object(old);
+    }
+    policy.matches(&evaluator.build())
+}
+
+/// What is asked is whether pods may be created where the object is.
+fn asks_for_pods(policy: &Policy) {
+    let check = policy.spec["validations"][0]["expression"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        check,
+        "authorizer.group('').resource('pods').namespace(request.namespace).check('create').allowed()"
+    );
+}
+
 #[test]
 fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
     let policy = Policy::named("requester", &[]);
-    let asked = |operation: &str, old: Option<Value>, new: Value| {
-        let request = AdmissionRequest {
-            operation: operation.into(),
-            ..by("alice", "team-a")
-        };
-        let mut evaluator = VapEvaluator::builder().object(new).request(request);
-        if let Some(old) = old {
-            evaluator = evaluator.old_object(old);
-        }
-        policy.matches(&evaluator.build())
-    };
+    let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
     let running = json!({ "spec": {} });
     let suspended = json!({ "spec": { "suspend": true } });
     let resumed = json!({ "spec": { "suspend": false } });
@@ -52,13 +66,43 @@ fn the_requester_is_asked_for_rights_when_a_run_starts_and_only_then() {
         !asked("UPDATE", Some(running.clone()), running),
         "so are labels and finalizers"
     );
-    let check = policy.spec["validations"][0]["expression"]
-        .as_str()
-        .unwrap();
-    assert_eq!(
-        check,
-        "authorizer.group('').resource('pods').namespace(request.namespace).check('create').allowed()"
+    asks_for_pods(&policy);
+}
+
+#[test]
+fn the_author_of_a_schedule_is_asked_for_rights_when_they_decide_what_starts_or_when() {
+    let policy = Policy::named("schedules", &[]);
+    let asked = |operation: &str, old, new| asked(&policy, operation, old, new);
+    let schedule = |at: &str, image: &str, suspend: bool| {
+        let template = json!({ "spec": { "image": image } });
+        let spec = json!({ "schedule": at, "template": template, "suspend": suspend });
+        json!({ "metadata": { "name": "nightly" }, "spec": spec })
+    };
+    let nightly = schedule("0 3 * * *", "a", false);
+    assert!(asked("CREATE", None, nightly.clone()));
+    for (change, new) in [
+        ("another time", schedule("* * * * *", "a", false)),
+        ("another image", schedule("0 3 * * *", "b", false)),
+        (
+            "another image, to be resumed by others",
+            schedule("0 3 * * *", "b", true),
+        ),
+    ] {
+        assert!(asked("UPDATE", Some(nightly.clone()), new), "{change}");
+    }
+    let suspended = schedule("0 3 * * *", "a", true);
+    assert!(
+        asked("UPDATE", Some(suspended.clone()), nightly.clone()),
+        "resuming"
     );
+    assert!(
+        !asked("UPDATE", Some(nightly.clone()), suspended),
+        "stopping is free"
+    );
+    let mut labelled = nightly.clone();
+    labelled["metadata"]["labels"] = json!({ "team": "a" });
+    assert!(!asked("UPDATE", Some(nightly), labelled), "so are labels");
+    asks_for_pods(&policy);
 }
 
 #[test]

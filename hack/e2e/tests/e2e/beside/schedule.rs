@@ -1,0 +1,245 @@
+//! Schedules: what they start, leave out, refuse and remove, and who may make them.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ResourceQuota;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use serde_json::{Value, json};
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, conditions, labels};
+use wasmbench_e2e::namespace::with_namespace;
+use wasmbench_e2e::tenant::{assert_refused, client_as};
+use wasmbench_e2e::{PATIENCE, answered, eventually};
+
+/// A run of some seconds, whose two blocks are too few to be trusted.
+const TINY: &str = r"
+blocks: 2
+noiseFloor: false
+variants: [{name: native, preset: native}]
+workloads: [{name: hello, expect: {body: hello}}]
+sweeps: {warmLatency: {requests: 50}}
+";
+
+/// Its windows are short, and all of them together take longer than the test does.
+const LONG: &str = r"
+blocks: 50
+noiseFloor: false
+variants:
+- {name: native, preset: native}
+- {name: embedded, preset: wasmtime-embedded}
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
+sweeps:
+  warmLatency: {requests: 100}
+  throughput: {connections: [4], durationSeconds: 6, warmupSeconds: 0}
+";
+
+/// A schedule of each minute, with further fields.
+fn each_minute(name: &str, run: &str, more: &Value) -> BenchmarkSchedule {
+    let run: Value = serde_yaml::from_str(run).expect("the run is YAML");
+    let mut spec = json!({ "schedule": "* * * * *", "template": { "spec": run } });
+    for (field, value) in more.as_object().expect("fields") {
+        spec[field] = value.clone();
+    }
+    let spec = serde_json::from_value(spec).expect("the fixture is a schedule");
+    BenchmarkSchedule::new(name, spec)
+}
+
+async fn create(client: &Client, namespace: &str, schedule: &BenchmarkSchedule) {
+    let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), namespace);
+    let created = api.create(&PostParams::default(), schedule).await;
+    created.expect("the schedule is created");
+}
+
+async fn status(client: &Client, namespace: &str, name: &str) -> BenchmarkScheduleStatus {
+    let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), namespace);
+    let found = answered("the schedule exists", || api.get(name)).await;
+    found.status.unwrap_or_default()
+}
+
+/// The runs of a schedule.
+async fn runs_of(client: &Client, namespace: &str, name: &str) -> Vec<BenchmarkRun> {
+    let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
+    let params = ListParams::default().labels(&format!("{}={name}", labels::SCHEDULE));
+    answered("runs are listed", || api.list(&params))
+        .await
+        .items
+}
+
+async fn first_run(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
+    // A minute until it is due, and another for a busy machine and the windows of other tests.
+    eventually(Duration::from_mins(2), "a run starts", || async {
+        runs_of(client, namespace, name).await.pop()
+    })
+    .await
+}
+
+async fn patch(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    spec: Value,
+) -> Result<BenchmarkSchedule, kube::Error> {
+    let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), namespace);
+    let patch = Patch::Merge(json!({ "spec": spec }));
+    api.patch(name, &PatchParams::default(), &patch).await
+}
+
+/// Waits until a condition of the schedule has this reason, and answers with its message.
+async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason: &str) -> String {
+    eventually(PATIENCE, "the schedule says it", || async {
+        let conditions = status(client, namespace, name).await.conditions;
+        let mut of_type = conditions.into_iter().filter(|found| found.type_ == type_);
+        let found = of_type.find(|found| found.reason == reason)?;
+        Some(found.message)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_schedule_starts_a_run_leaves_out_the_next_and_stops() {
+    with_namespace("schedule", |client, namespace| async move {
+        let forbid = json!({ "concurrencyPolicy": "Forbid" });
+        create(&client, &namespace, &each_minute("often", LONG, &forbid)).await;
+        let run = first_run(&client, &namespace, "often").await;
+        assert_eq!(run.labels()[labels::SCHEDULE], "often");
+        assert!(run.annotations().contains_key(labels::SCHEDULED_TIME));
+        let owner = &run.owner_references()[0];
+        let owned = (owner.kind.as_str(), owner.name.as_str(), owner.controller);
+        assert_eq!(owned, ("BenchmarkSchedule", "often", Some(true)));
+        let found = eventually(PATIENCE, "the next time is left out", || async {
+            let found = status(&client, &namespace, "often").await;
+            let left_out = found.left_out.as_ref()?;
+            (left_out.reason == "AlreadyActive").then_some(found)
+        })
+        .await;
+        assert_eq!(found.active, [run.name_any()]);
+        assert_eq!(runs_of(&client, &namespace, "often").await.len(), 1);
+
+        let suspended = patch(&client, &namespace, "often", json!({ "suspend": true })).await;
+        suspended.expect("stopping is allowed");
+        eventually(PATIENCE, "nothing is due any more", || async {
+            let found = status(&client, &namespace, "often").await;
+            found.next_schedule_time.is_none().then_some(())
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_the_finished_runs_of_a_schedule_the_oldest_goes() {
+    with_namespace("history", |client, namespace| async move {
+        create(&client, &namespace, &each_minute("brief", TINY, &json!({}))).await;
+        let first = first_run(&client, &namespace, "brief").await.name_any();
+        let runs: Api<BenchmarkRun> = Api::namespaced(client.clone(), &namespace);
+        eventually(2 * PATIENCE, "the oldest run is gone", || async {
+            let found = runs.get_opt(&first).await.ok()?;
+            found.is_none().then_some(())
+        })
+        .await;
+        let suspended = patch(&client, &namespace, "brief", json!({ "suspend": true })).await;
+        suspended.expect("stopping is allowed");
+        assert!(
+            !runs_of(&client, &namespace, "brief").await.is_empty(),
+            "one is kept"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_schedule_says_why_no_run_starts() {
+    with_namespace("refused", |client, namespace| async move {
+        let quota: ResourceQuota = serde_json::from_value(json!({
+            "metadata": { "name": "none" },
+            "spec": { "hard": { "count/benchmarkruns.wasmbench.dev": "0" } },
+        }))
+        .expect("a quota");
+        let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), &namespace);
+        let created = quotas.create(&PostParams::default(), &quota).await;
+        created.expect("the quota is created");
+        eventually(PATIENCE, "the quota holds", || async {
+            let found = quotas.get("none").await.ok()?;
+            found.status?.hard.map(drop)
+        })
+        .await;
+        create(&client, &namespace, &each_minute("full", TINY, &json!({}))).await;
+        let elsewhere = json!({ "timeZone": "Berlin" });
+        create(&client, &namespace, &each_minute("lost", TINY, &elsewhere)).await;
+        let zone = says(&client, &namespace, "lost", conditions::ACCEPTED, "Invalid").await;
+        assert!(zone.contains("Europe/Berlin"), "{zone}");
+        let full = says(
+            &client,
+            &namespace,
+            "full",
+            conditions::STALLED,
+            "RunRefused",
+        )
+        .await;
+        assert!(full.contains("exceeded quota"), "{full}");
+    })
+    .await;
+}
+
+/// Somebody who may do everything with schedules, and nothing with pods.
+async fn planner(admin: &Client, namespace: &str) -> Client {
+    let role: Role = serde_json::from_value(json!({
+        "metadata": { "name": "planner" },
+        "rules": [{
+            "apiGroups": ["wasmbench.dev"], "resources": ["benchmarkschedules"], "verbs": ["*"],
+        }],
+    }))
+    .expect("a role");
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": { "name": "planner" },
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "planner",
+        },
+        "subjects": [{
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "eve",
+        }],
+    }))
+    .expect("a binding");
+    let roles: Api<Role> = Api::namespaced(admin.clone(), namespace);
+    let bindings: Api<RoleBinding> = Api::namespaced(admin.clone(), namespace);
+    roles
+        .create(&PostParams::default(), &role)
+        .await
+        .expect("the role is created");
+    let bound = bindings.create(&PostParams::default(), &binding).await;
+    bound.expect("the binding is created");
+    let eve = client_as("eve").await;
+    let schedules: Api<BenchmarkSchedule> = Api::namespaced(eve.clone(), namespace);
+    // The API server learns of the binding a moment later.
+    eventually(PATIENCE, "she may plan", || async {
+        schedules.list(&ListParams::default().limit(1)).await.ok()
+    })
+    .await;
+    eve
+}
+
+#[tokio::test]
+async fn who_may_not_create_pods_neither_makes_nor_changes_a_schedule() {
+    const ASKED: &str = "you must be allowed to create pods";
+    with_namespace("planner", |client, namespace| async move {
+        let eve = planner(&client, &namespace).await;
+        let suspend = json!({ "suspend": true });
+        let schedule = each_minute("paused", TINY, &suspend);
+        let schedules: Api<BenchmarkSchedule> = Api::namespaced(eve.clone(), &namespace);
+        assert_refused(
+            schedules.create(&PostParams::default(), &schedule).await,
+            ASKED,
+        );
+        create(&client, &namespace, &schedule).await;
+        for change in [
+            json!({ "suspend": false }),
+            json!({ "template": { "spec": { "blocks": 3 } } }),
+        ] {
+            assert_refused(patch(&eve, &namespace, "paused", change).await, ASKED);
+        }
+        let stopped = patch(&eve, &namespace, "paused", suspend).await;
+        stopped.expect("stopping is free");
+    })
+    .await;
+}

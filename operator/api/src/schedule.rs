@@ -1,0 +1,232 @@
+//! The `BenchmarkSchedule`: the same run again and again, at times that a cron expression names.
+//!
+//! Fields that a `CronJob` has as well mean what they mean there.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::run::BenchmarkRunSpec;
+use crate::validation;
+
+/// When to start which run, and how many finished ones to keep.
+#[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[kube(
+    group = "wasmbench.dev",
+    version = "v1alpha1",
+    kind = "BenchmarkSchedule",
+    namespaced,
+    status = "BenchmarkScheduleStatus",
+    derive = "PartialEq",
+    shortname = "bsched",
+    category = "benchmarks",
+    doc = "A BenchmarkSchedule starts a BenchmarkRun at the times of a cron expression, as a \
+           CronJob starts Jobs.",
+    validation = Rule::new(validation::SCHEDULE_NAME_RULE).message(validation::SCHEDULE_NAME_MESSAGE),
+    printcolumn(
+        name = "Schedule",
+        type_ = "string",
+        json_path = ".spec.schedule",
+        description = "When a run starts"
+    ),
+    printcolumn(
+        name = "Timezone",
+        type_ = "string",
+        json_path = ".spec.timeZone",
+        description = "Where the schedule's hours are meant; UTC when empty"
+    ),
+    printcolumn(
+        name = "Suspend",
+        type_ = "boolean",
+        json_path = ".spec.suspend",
+        description = "Whether it starts no runs for now"
+    ),
+    printcolumn(
+        name = "Active",
+        type_ = "integer",
+        json_path = ".status.activeRuns",
+        description = "Runs that have not finished"
+    ),
+    printcolumn(
+        name = "Last Schedule",
+        type_ = "date",
+        json_path = ".status.lastScheduleTime",
+        description = "When a run was last started"
+    ),
+    printcolumn(
+        name = "Next",
+        type_ = "string",
+        json_path = ".status.nextScheduleTime",
+        description = "When the next run is due"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = crate::schema::known_formats)]
+pub struct BenchmarkScheduleSpec {
+    /// When to start a run, as five fields of cron (`0 3 * * *`: each night at three) or as `@daily`, `@hourly`,
+    /// `@weekly`, `@monthly` or `@yearly`, in the time zone of `timeZone`.
+    #[schemars(length(min = 1, max = 256))]
+    #[x_kube(validation = Rule::new(validation::CRON_ZONE_RULE).message(validation::CRON_ZONE_MESSAGE))]
+    pub schedule: String,
+
+    /// The time zone of the schedule, a name of the IANA database such as `Europe/Berlin`. Default: UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub time_zone: Option<String>,
+
+    /// How late a run may be started, in seconds, when the operator was away at its time, or an earlier run went on
+    /// that `Forbid` waits for. What is later is left out. Default: any time. Of several times that were missed only the
+    /// last one counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 31_536_000))]
+    pub starting_deadline_seconds: Option<u32>,
+
+    /// What happens when a run is due and an earlier one has not finished.
+    #[serde(default)]
+    pub concurrency_policy: ConcurrencyPolicy,
+
+    /// Starts no runs for now. Those that were started go on. When it is set to false again, the last time that was
+    /// missed starts its run, unless it is later than `startingDeadlineSeconds`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspend: bool,
+
+    /// What each run measures, and its labels.
+    pub template: RunTemplate,
+
+    /// Finished runs to keep that succeeded and whose numbers can be believed.
+    #[serde(default = "default_successful")]
+    #[schemars(range(min = 0, max = 1000))]
+    pub successful_runs_history_limit: u32,
+
+    /// Finished runs to keep that were refused or could not be measured.
+    #[serde(default = "default_failed")]
+    #[schemars(range(min = 0, max = 1000))]
+    pub failed_runs_history_limit: u32,
+
+    /// Finished runs to keep that were measured, and whose numbers cannot be believed.
+    #[serde(default = "default_untrustworthy")]
+    #[schemars(range(min = 0, max = 1000))]
+    pub untrustworthy_runs_history_limit: u32,
+}
+
+/// What happens when a run is due and an earlier one of the schedule has not finished.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConcurrencyPolicy {
+    /// It starts. Runs that measure the same node wait for one another all the same.
+    #[default]
+    Allow,
+    /// It is left out. When the earlier one has ended, the last time that was left out starts late, within
+    /// `startingDeadlineSeconds`.
+    Forbid,
+    /// The earlier one is deleted, and it starts.
+    Replace,
+}
+
+/// A run without its name.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTemplate {
+    /// Labels and annotations of the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<TemplateMetadata>,
+
+    /// What each run measures.
+    #[schemars(transform = crate::schema::without_transitions)]
+    pub spec: BenchmarkRunSpec,
+}
+
+/// What a template says of its runs besides their spec.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateMetadata {
+    /// Labels of each run. It has `wasmbench.dev/schedule` besides, with the schedule's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend(
+        "maxProperties" = 32,
+        "additionalProperties" = serde_json::json!({
+            "type": "string", "maxLength": 63, "pattern": validation::LABEL_VALUE
+        })
+    ))]
+    pub labels: BTreeMap<String, String>,
+
+    /// Annotations of each run. It has `wasmbench.dev/scheduled-time` besides: when it was due.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend(
+        "maxProperties" = 16,
+        "additionalProperties" = serde_json::json!({ "type": "string", "maxLength": 4096 })
+    ))]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// What a schedule did, and does next.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = crate::schema::known_formats)]
+pub struct BenchmarkScheduleStatus {
+    /// Generation of the spec that this status describes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+
+    /// `Accepted`, and `Stalled` for tools that follow kstatus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+
+    /// Names of runs that have not finished, at most 64 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)), extend("x-kubernetes-list-type" = "set"))]
+    pub active: Vec<String>,
+
+    /// How many those are.
+    #[serde(default)]
+    pub active_runs: u32,
+
+    /// The time of the schedule for which a run was last started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_schedule_time: Option<Time>,
+
+    /// When a run last ended that succeeded and whose numbers can be believed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_successful_time: Option<Time>,
+
+    /// When the next run is due. Absent while the schedule is suspended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_schedule_time: Option<Time>,
+
+    /// The last time of the schedule that passed without a run, until a run of that time or a later one was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOutTime>,
+}
+
+/// A time of the schedule for which no run was started.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOutTime {
+    /// When the run was due.
+    pub time: Time,
+
+    /// Reason as one word: `TooLate` or `AlreadyActive`.
+    #[schemars(length(max = 64))]
+    pub reason: String,
+}
+
+fn default_successful() -> u32 {
+    3
+}
+
+fn default_failed() -> u32 {
+    1
+}
+
+fn default_untrustworthy() -> u32 {
+    1
+}

@@ -1,0 +1,21 @@
+//! The pause after a watch failed.
+
+use std::time::Duration;
+
+use kube::runtime::utils::Backoff;
+
+/// It is the same for all: a controller's watches share one, and a pause that grows with each failure of any of them
+/// would be minutes long after a restart of the API server.
+pub struct WatchPause;
+
+impl Iterator for WatchPause {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        Some(Duration::from_secs(1))
+    }
+}
+
+impl Backoff for WatchPause {
+    fn reset(&mut self) {}
+}

@@ -1,0 +1,51 @@
+//! What is there: the schedule as it is now, and its runs.
+
+use kube::api::ListParams;
+use kube::{Api, Resource, ResourceExt};
+use wasmbench_api::{BenchmarkSchedule, labels};
+use wasmbench_core::schedule::{SeenRun, seen};
+
+use super::wakes::ScheduleMeta;
+use crate::context::{Context, GuardedRun, GuardedSchedule};
+use crate::error::Error;
+use crate::kept;
+
+fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
+    move |source| Error::Observe { what, source }
+}
+
+/// The schedule as the API server has it: the watch may lag behind, as it does after silence, and somebody may have
+/// suspended it meanwhile. `None` when it is gone or going.
+pub async fn schedule(
+    context: &Context,
+    known: &ScheduleMeta,
+) -> Result<Option<GuardedSchedule>, Error> {
+    let namespace = known.namespace().unwrap_or_default();
+    let api: Api<GuardedSchedule> = Api::namespaced(context.client.clone(), &namespace);
+    let found = api.get_opt(&known.name_any()).await;
+    let found = found.map_err(failed("a schedule"))?;
+    let lives = |found: &GuardedSchedule| {
+        found.uid() == known.uid() && found.meta().deletion_timestamp.is_none()
+    };
+    Ok(found.filter(lives))
+}
+
+/// All runs of the schedule. They are read some at a time: of each a line is kept.
+pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec<SeenRun>, Error> {
+    let namespace = schedule.namespace().unwrap_or_default();
+    let (name, uid) = (schedule.name_any(), schedule.uid().unwrap_or_default());
+    let api: Api<GuardedRun> = Api::namespaced(context.client.clone(), &namespace);
+    let labelled = format!("{}={name}", labels::SCHEDULE);
+    let mut params = ListParams::default().labels(&labelled).limit(kept::PAGE);
+    let mut found = vec![];
+    loop {
+        let page = api.list(&params).await.map_err(failed("runs"))?;
+        // One that does not decode says nothing, and is nobody's to remove.
+        let decoded = page.items.iter().filter_map(|run| run.0.as_ref().ok());
+        found.extend(decoded.filter_map(|run| seen(run, &uid)));
+        match page.metadata.continue_.filter(|more| !more.is_empty()) {
+            Some(more) => params = params.continue_token(&more),
+            None => return Ok(found),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Looks after one `BenchmarkSchedule`: observe -> check -> step -> act -> report, as with a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::ResourceExt;
+use kube::runtime::controller::Action;
+use wasmbench_api::BenchmarkSchedule;
+use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, check, status, step};
+
+use super::wakes::ScheduleMeta;
+use super::{act, observe, report};
+use crate::context::Context;
+use crate::error::{Error, chain};
+use crate::guard::guarded;
+
+/// A timer holds two years at most, and the next time may be four years away.
+const LONGEST_WAIT: Duration = Duration::from_hours(30 * 24);
+
+/// Entry of the controller: waits until nobody is in a timed window, and guards against hangs and panics, so that one
+/// schedule never stops the others.
+pub async fn reconcile(
+    schedule: Arc<ScheduleMeta>,
+    context: Arc<Context>,
+) -> Result<Action, Error> {
+    // What is late is counted from here: for its silence the operator leaves nothing out.
+    let woken = context.clock.now();
+    context.quiet.over().await;
+    let result = Box::pin(guarded(look_after(&schedule, woken, &context))).await;
+    if result.is_ok() {
+        context.backoff.succeeded(&uid_of(&schedule));
+    }
+    result
+}
+
+/// What to do after an error: wait, longer each time.
+#[expect(clippy::needless_pass_by_value, reason = "the controller's signature")]
+pub fn on_error(schedule: Arc<ScheduleMeta>, error: &Error, context: Arc<Context>) -> Action {
+    context.metrics.failed(error.reason());
+    let uid = uid_of(&schedule);
+    let pause = context.backoff.failed(&uid);
+    let error = chain(error);
+    tracing::warn!(schedule = uid, error, retry_in = ?pause, "reconcile failed");
+    Action::requeue(pause)
+}
+
+fn uid_of(schedule: &ScheduleMeta) -> String {
+    schedule.uid().unwrap_or_default()
+}
+
+async fn look_after(
+    known: &ScheduleMeta,
+    woken: Timestamp,
+    context: &Context,
+) -> Result<Action, Error> {
+    let Some(found) = observe::schedule(context, known).await? else {
+        context.backoff.succeeded(&uid_of(known));
+        return Ok(Action::await_change());
+    };
+    let schedule = match &found.0 {
+        Err(invalid) => return report::undecodable(context, invalid).await,
+        Ok(schedule) => schedule,
+    };
+    let runs = observe::runs(context, schedule).await?;
+    match check(schedule, &context.config) {
+        Ok(cron) => go_on(schedule, &cron, &runs, woken, context).await,
+        Err(invalid) => {
+            let drafts = status::refused(&invalid);
+            let (nothing, now) = (Step::default(), context.clock.now());
+            let new = status::status_of(schedule, &runs, &nothing, drafts, now);
+            report::report(context, schedule, new).await?;
+            Ok(Action::await_change())
+        }
+    }
+}
+
+/// The next step of a schedule that can be carried out.
+async fn go_on(
+    schedule: &BenchmarkSchedule,
+    cron: &Cron,
+    runs: &[SeenRun],
+    woken: Timestamp,
+    context: &Context,
+) -> Result<Action, Error> {
+    let created = schedule.creation_timestamp().map_or(woken, |time| time.0);
+    let told = schedule.status.as_ref();
+    let last = told.and_then(|told| told.last_schedule_time.as_ref());
+    let last = last.map(|time| time.0);
+    let seen = Seen {
+        created,
+        last,
+        runs,
+    };
+    let step = step(&schedule.spec, cron, seen, woken);
+    let acted = act::act(context, schedule, runs, &step).await;
+    let hindrance = acted.as_ref().err().filter(|error| error.is_for_people());
+    let drafts = match hindrance {
+        Some(error) => status::hindered(error.reason(), &error.to_string()),
+        None => status::accepted(),
+    };
+    let done = match &acted {
+        Ok(()) => step.clone(),
+        // What was not done is seen at the next look.
+        Err(_) => Step {
+            start: None,
+            replaced: vec![],
+            ..step.clone()
+        },
+    };
+    let new = status::status_of(schedule, runs, &done, drafts, context.clock.now());
+    let reported = report::report(context, schedule, new).await;
+    // The first error is the cause.
+    acted.and(reported)?;
+    Ok(action_of(&step, context))
+}
+
+fn action_of(step: &Step, context: &Context) -> Action {
+    let wait = |time| Action::requeue(context.until(time).min(LONGEST_WAIT));
+    step.next.map_or_else(Action::await_change, wait)
+}

@@ -1,0 +1,97 @@
+//! What becomes of runs wakes their schedules up.
+
+use futures::channel::mpsc::UnboundedSender;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource as _;
+use kube::core::PartialObjectMeta;
+use kube::runtime::reflector::{ObjectRef, Store};
+use wasmbench_api::{BenchmarkSchedule, GROUP};
+use wasmbench_core::lifetime::is_finished;
+
+use crate::context::GuardedRun;
+
+/// What is kept of a schedule between two looks: it is read again at each.
+pub type ScheduleMeta = PartialObjectMeta<BenchmarkSchedule>;
+
+/// Wakes schedules up.
+#[derive(Clone)]
+pub struct Wakes {
+    sender: UnboundedSender<ObjectRef<ScheduleMeta>>,
+    all: Store<ScheduleMeta>,
+}
+
+impl Wakes {
+    /// Wakes the schedules in `all` through `sender`.
+    pub fn new(sender: UnboundedSender<ObjectRef<ScheduleMeta>>, all: Store<ScheduleMeta>) -> Self {
+        Self { sender, all }
+    }
+
+    /// A run is there or has changed. Its schedule is told when it has ended, and of nothing on the way there.
+    pub fn run_seen(&self, run: &GuardedRun) {
+        if run.0.as_ref().is_ok_and(is_finished) {
+            self.run_gone(run.meta());
+        }
+    }
+
+    /// A run is gone.
+    pub fn run_gone(&self, run: &ObjectMeta) {
+        if let Some(schedule) = schedule_of(run) {
+            self.wake(schedule);
+        }
+    }
+
+    /// It may be that something went unseen.
+    pub fn all(&self) {
+        for schedule in self.all.state() {
+            self.wake(ObjectRef::from_obj(&*schedule));
+        }
+    }
+
+    fn wake(&self, schedule: ObjectRef<ScheduleMeta>) {
+        // Refused only when the controller has ended.
+        let _ = self.sender.unbounded_send(schedule);
+    }
+}
+
+fn schedule_of(run: &ObjectMeta) -> Option<ObjectRef<ScheduleMeta>> {
+    let mut owners = run.owner_references.iter().flatten();
+    let owner = owners.find(|owner| {
+        let group = owner.api_version.split('/').next();
+        owner.kind == "BenchmarkSchedule" && group == Some(GROUP)
+    })?;
+    Some(ObjectRef::new(&owner.name).within(run.namespace.as_deref()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn owned_by(kind: &str, api_version: &str) -> ObjectMeta {
+        let meta: Value = json!({
+            "name": "nightly-1", "namespace": "team-a",
+            "ownerReferences": [{
+                "kind": kind, "apiVersion": api_version, "name": "nightly", "uid": "1",
+            }],
+        });
+        serde_json::from_value(meta).unwrap()
+    }
+
+    #[test]
+    fn a_run_wakes_its_schedule_and_nobody_else() {
+        let found = schedule_of(&owned_by("BenchmarkSchedule", "wasmbench.dev/v1alpha1")).unwrap();
+        let place = (found.name.as_str(), found.namespace.as_deref());
+        assert_eq!(place, ("nightly", Some("team-a")));
+        for (kind, version) in [
+            ("CronJob", "batch/v1"),
+            ("BenchmarkSchedule", "example.com/v1"),
+        ] {
+            assert!(
+                schedule_of(&owned_by(kind, version)).is_none(),
+                "{kind} {version}"
+            );
+        }
+        assert!(schedule_of(&ObjectMeta::default()).is_none());
+    }
+}

@@ -1,0 +1,66 @@
+//! The controller of schedules, beside that of runs. A schedule is looked at when it changes, when one of its runs has
+//! ended or is gone, and at its next time. Nothing polls.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use kube::Api;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::reflector::{self, ObjectRef, Store};
+use kube::runtime::{Controller, WatchStreamExt, watcher};
+
+use super::reconcile::{on_error, reconcile};
+use super::wakes::{ScheduleMeta, Wakes};
+use crate::context::Context;
+use crate::error::chain;
+use crate::kept;
+use crate::pause::WatchPause;
+use crate::quiet::WATCH_SECONDS;
+
+/// The end of the wakes at which schedules are looked after.
+pub struct Woken {
+    wakes: UnboundedReceiver<ObjectRef<ScheduleMeta>>,
+    all: Store<ScheduleMeta>,
+    writer: Writer<ScheduleMeta>,
+}
+
+/// Both ends.
+pub fn wired() -> (Wakes, Woken) {
+    let (sender, wakes) = unbounded();
+    let (all, writer) = reflector::store();
+    let woken = Woken {
+        wakes,
+        all: all.clone(),
+        writer,
+    };
+    (Wakes::new(sender, all), woken)
+}
+
+/// Looks after all schedules for ever.
+pub async fn look_after(context: Arc<Context>, woken: Woken) {
+    let schedules: Api<ScheduleMeta> = Api::all(context.client.clone());
+    let config = watcher::Config::default()
+        .timeout(WATCH_SECONDS)
+        .page_size(kept::PAGE);
+    let listed = watcher(schedules, config).backoff(WatchPause);
+    let listed = listed.modify(slim).reflect(woken.writer);
+    // As many at once as there are: one that waits for silence keeps no other waiting.
+    Controller::for_stream(listed.applied_objects(), woken.all)
+        .trigger_backoff(WatchPause)
+        .reconcile_on(woken.wakes)
+        .run(reconcile, on_error, context)
+        .for_each(|result| async {
+            if let Err(error) = result {
+                // Errors of a reconcile are counted and reported where they happen.
+                tracing::debug!(error = chain(&error), "controller of schedules");
+            }
+        })
+        .await;
+}
+
+/// Takes away what may be as long as the spec, and is never looked at.
+fn slim(schedule: &mut ScheduleMeta) {
+    schedule.metadata.managed_fields = None;
+    schedule.metadata.annotations = None;
+}

@@ -1,0 +1,193 @@
+//! Conversations of the controller of schedules with an API server that a test plays.
+
+use std::sync::Arc;
+
+use kube::runtime::controller::Action;
+use serde_json::{Value, json};
+use wasmbench_api::labels;
+use wasmbench_controller::error::Error;
+use wasmbench_controller::schedules::reconcile::reconcile;
+
+use crate::apiserver_mock::{Call, conversation, status};
+
+const UID: &str = "6f0c0e6e-0000-4000-8000-000000000009";
+
+/// A schedule that has been there for years, with this expression and status.
+fn schedule(expression: &str, status: &Value) -> Value {
+    json!({
+        "apiVersion": "wasmbench.dev/v1alpha1",
+        "kind": "BenchmarkSchedule",
+        "metadata": {
+            "name": "often", "namespace": "team-a", "uid": UID, "generation": 1,
+            "creationTimestamp": "2024-01-01T00:00:00Z",
+        },
+        "spec": {
+            "schedule": expression,
+            "template": {"spec": {
+                "variants": [{"name": "native", "preset": "native"}],
+                "workloads": [{"name": "greet"}],
+                "sweeps": {"warmLatency": {}},
+            }},
+        },
+        "status": status,
+    })
+}
+
+/// What each look at a schedule begins with; it has no runs.
+fn look(schedule: &Value) -> Vec<Call> {
+    let none = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList", "metadata": {},
+        "items": [],
+    });
+    vec![
+        (
+            "GET",
+            "/team-a/benchmarkschedules/often",
+            200,
+            schedule.clone(),
+        ),
+        ("GET", "/team-a/benchmarkruns", 200, none),
+    ]
+}
+
+fn patched(schedule: &Value) -> Call {
+    (
+        "PATCH",
+        "/benchmarkschedules/often/status",
+        200,
+        schedule.clone(),
+    )
+}
+
+/// One look, and the bodies of all calls.
+async fn looked(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
+    let calls = [look(schedule), more].concat();
+    let (context, server) = conversation(calls);
+    let meta = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": schedule["metadata"].clone(),
+    });
+    let known = Arc::new(serde_json::from_value(meta).unwrap());
+    let result = reconcile(known, Arc::clone(&context)).await;
+    drop(context);
+    (result, server.await.unwrap())
+}
+
+fn announced() -> Call {
+    (
+        "POST",
+        "/team-a/events",
+        201,
+        json!({"metadata": {"name": "event"}}),
+    )
+}
+
+#[tokio::test]
+async fn a_run_that_is_due_is_started_announced_and_noted() {
+    let schedule = schedule("* * * * *", &json!({}));
+    let mut run = schedule.clone();
+    run["kind"] = json!("BenchmarkRun");
+    run["spec"] = schedule["spec"]["template"]["spec"].clone();
+    let calls = vec![
+        ("POST", "/team-a/benchmarkruns", 201, run),
+        announced(),
+        patched(&schedule),
+    ];
+    let (result, bodies) = looked(&schedule, calls).await;
+    result.unwrap();
+    let meta = &bodies[2]["metadata"];
+    let name = meta["name"].as_str().unwrap();
+    assert!(name.starts_with("often-"), "{name}");
+    assert_eq!(meta["ownerReferences"][0]["uid"], UID);
+    assert_eq!(bodies[3]["reason"], "RunStarted");
+    let told = &bodies[4]["status"];
+    assert_eq!(
+        told["lastScheduleTime"],
+        meta["annotations"][labels::SCHEDULED_TIME]
+    );
+    assert_eq!(told["active"], json!([name]));
+    assert_eq!(
+        bodies[4]["metadata"]["uid"], UID,
+        "a new schedule of the same name could be hit"
+    );
+}
+
+/// The start of a run whose name is taken by one that this owner has.
+async fn start_beside(owner: &str) -> Result<Action, Error> {
+    let schedule = schedule("* * * * *", &json!({}));
+    let there = json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": {"name": "taken", "ownerReferences": [{
+            "apiVersion": "x", "kind": "BenchmarkSchedule", "name": "often", "uid": owner,
+        }]},
+    });
+    let taken = status(409, "AlreadyExists", "exists");
+    let mut calls = vec![
+        ("POST", "/team-a/benchmarkruns", 409, taken),
+        ("GET", "", 200, there),
+        patched(&schedule),
+    ];
+    if owner != UID {
+        calls.push(announced());
+    }
+    looked(&schedule, calls).await.0
+}
+
+#[tokio::test]
+async fn a_run_that_was_started_before_is_as_good_as_started() {
+    start_beside(UID).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_strangers_run_of_the_same_name_is_not_the_schedules() {
+    let error = start_beside("somebody-else").await.unwrap_err();
+    assert!(matches!(error, Error::NameTaken { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again() {
+    let words = "exceeded quota: runs, requested: 1, used: 5, limited: 5";
+    let schedule = schedule("* * * * *", &json!({}));
+    let calls = vec![
+        (
+            "POST",
+            "/team-a/benchmarkruns",
+            403,
+            status(403, "Forbidden", words),
+        ),
+        patched(&schedule),
+        announced(),
+    ];
+    let (result, bodies) = looked(&schedule, calls).await;
+    assert!(
+        matches!(result, Err(Error::RunRefused { .. })),
+        "{result:?}"
+    );
+    let told = &bodies[3]["status"];
+    assert_eq!(told["lastScheduleTime"], Value::Null);
+    let stalled = told["conditions"].as_array().unwrap().iter();
+    let stalled: Vec<&Value> = stalled.filter(|one| one["type"] == "Stalled").collect();
+    assert_eq!(stalled[0]["reason"], "RunRefused");
+    assert!(stalled[0]["message"].as_str().unwrap().contains(words));
+}
+
+#[tokio::test]
+async fn nothing_is_written_when_a_schedule_has_nothing_new_to_say() {
+    // Every first of January: after the first look its last time is told, and it is never that time again here.
+    let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
+    let before = schedule("0 0 1 1 *", &last);
+    let (result, bodies) = looked(&before, vec![patched(&before)]).await;
+    result.unwrap();
+    let after = schedule("0 0 1 1 *", &bodies[2]["status"]);
+    let (result, _) = looked(&after, vec![]).await;
+    result.unwrap();
+}
+
+#[tokio::test]
+async fn an_expression_that_is_none_starts_nothing_and_is_told() {
+    let schedule = schedule("at three", &json!({}));
+    let (result, bodies) = looked(&schedule, vec![patched(&schedule), announced()]).await;
+    result.unwrap();
+    assert_eq!(bodies[2]["status"]["conditions"][0]["reason"], "Invalid");
+    assert_eq!(bodies[3]["reason"], "Invalid");
+}

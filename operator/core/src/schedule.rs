@@ -1,0 +1,17 @@
+//! What a `BenchmarkSchedule` does, as a `CronJob` does it. Pure: schedule and runs in, a step and a status out.
+//!
+//! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what its runs tell),
+//! [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it says of itself).
+
+mod check;
+mod cron;
+mod run;
+mod seen;
+pub mod status;
+mod step;
+
+pub use check::check;
+pub use cron::Cron;
+pub use run::{run_name, run_of};
+pub use seen::{Ended, SeenRun, seen};
+pub use step::{LeftOut, Seen, Step, step};

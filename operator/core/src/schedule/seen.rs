@@ -1,0 +1,69 @@
+//! What the runs of a schedule tell.
+
+use jiff::Timestamp;
+use kube::ResourceExt as _;
+use wasmbench_api::{BenchmarkRun, conditions, labels};
+
+use crate::lifetime::is_finished;
+
+/// A run of the schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenRun {
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// The time of the schedule that it was started for.
+    pub due: Timestamp,
+    /// How it ended; `None` while it goes on.
+    pub ended: Option<Ended>,
+    /// When it ended.
+    pub completed: Option<Timestamp>,
+}
+
+/// How a finished run counts for what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// Measured, and its numbers can be believed.
+    Well,
+    /// Measured, and something speaks against its numbers.
+    Untrustworthy,
+    /// Refused, or not measured.
+    Failed,
+}
+
+/// What a run tells the schedule with this uid; `None` when it belongs to somebody else, whatever its labels say.
+pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
+    let mut owners = run.owner_references().iter();
+    if !owners.any(|owner| owner.uid == schedule_uid) {
+        return None;
+    }
+    let created = run.creation_timestamp().map(|time| time.0);
+    // Annotations are their author's to change.
+    let written = run.annotations().get(labels::SCHEDULED_TIME);
+    let due = written.and_then(|time| time.parse().ok()).or(created)?;
+    let completed = run
+        .status
+        .as_ref()
+        .and_then(|status| status.completion_time.as_ref());
+    Some(SeenRun {
+        name: run.name_any(),
+        uid: run.uid().unwrap_or_default(),
+        due,
+        ended: is_finished(run).then(|| ended(run)),
+        completed: completed.map(|time| time.0),
+    })
+}
+
+fn ended(run: &BenchmarkRun) -> Ended {
+    let conditions = run
+        .status
+        .as_ref()
+        .map(|status| status.conditions.as_slice());
+    let is = |type_| conditions::is_true(conditions.unwrap_or_default(), type_);
+    match (is(conditions::SUCCEEDED), is(conditions::TRUSTWORTHY)) {
+        (true, true) => Ended::Well,
+        (true, false) => Ended::Untrustworthy,
+        (false, _) => Ended::Failed,
+    }
+}

@@ -1,0 +1,105 @@
+//! What a schedule does next: which run starts, which are ended for it, and which finished ones go.
+
+use jiff::{SignedDuration, Timestamp};
+use wasmbench_api::BenchmarkScheduleSpec;
+use wasmbench_api::schedule::ConcurrencyPolicy;
+
+use super::cron::Cron;
+use super::seen::{Ended, SeenRun};
+
+/// What is known of a schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// When it was created: nothing is due before.
+    pub created: Timestamp,
+    /// The last time of the schedule for which its status knows that a run was started.
+    pub last: Option<Timestamp>,
+    /// All of its runs.
+    pub runs: &'a [SeenRun],
+}
+
+impl Seen<'_> {
+    /// The last time of the schedule for which a run was started, also of one that the status does not know yet.
+    pub fn last_started(&self) -> Option<Timestamp> {
+        let runs = self.runs.iter().map(|run| run.due);
+        runs.chain(self.last).max()
+    }
+}
+
+/// What to do now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The time for which a run starts.
+    pub start: Option<Timestamp>,
+    /// A time that passes without a run, and why.
+    pub left_out: Option<(Timestamp, LeftOut)>,
+    /// Names of runs that have not finished and are deleted for the one that starts.
+    pub replaced: Vec<String>,
+    /// Names of finished runs of which there are more than are kept, the oldest first.
+    pub expired: Vec<String>,
+    /// When to look again; `None` while the schedule is suspended, or when nothing is due any more.
+    pub next: Option<Timestamp>,
+}
+
+/// Why no run starts for a time of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+pub enum LeftOut {
+    /// It is longer ago than `startingDeadlineSeconds`.
+    TooLate,
+    /// An earlier run goes on, and `concurrencyPolicy` is `Forbid`.
+    AlreadyActive,
+}
+
+/// The next step of a schedule. Of the times that have passed since a run was last started only the last one counts.
+pub fn step(spec: &BenchmarkScheduleSpec, cron: &Cron, seen: Seen<'_>, now: Timestamp) -> Step {
+    let mut step = Step {
+        expired: expired(spec, seen.runs),
+        ..Step::default()
+    };
+    if spec.suspend {
+        return step;
+    }
+    step.next = cron.after(now);
+    let since = seen.last_started().unwrap_or(seen.created);
+    let Some(due) = cron.latest(since.max(seen.created), now) else {
+        return step;
+    };
+    let active: Vec<&SeenRun> = seen.runs.iter().filter(|run| run.ended.is_none()).collect();
+    let is_busy = !active.is_empty();
+    if is_late(spec, due, now) {
+        step.left_out = Some((due, LeftOut::TooLate));
+    } else if is_busy && spec.concurrency_policy == ConcurrencyPolicy::Forbid {
+        step.left_out = Some((due, LeftOut::AlreadyActive));
+    } else {
+        step.start = Some(due);
+        if spec.concurrency_policy == ConcurrencyPolicy::Replace {
+            step.replaced = active.iter().map(|run| run.name.clone()).collect();
+        }
+    }
+    step
+}
+
+fn is_late(spec: &BenchmarkScheduleSpec, due: Timestamp, now: Timestamp) -> bool {
+    let late = now.duration_since(due);
+    let deadline = spec.starting_deadline_seconds;
+    deadline.is_some_and(|seconds| late > SignedDuration::from_secs(i64::from(seconds)))
+}
+
+fn expired(spec: &BenchmarkScheduleSpec, runs: &[SeenRun]) -> Vec<String> {
+    let limits = [
+        (Ended::Well, spec.successful_runs_history_limit),
+        (Ended::Untrustworthy, spec.untrustworthy_runs_history_limit),
+        (Ended::Failed, spec.failed_runs_history_limit),
+    ];
+    let too_many = |(kind, limit): (Ended, u32)| {
+        let of_kind = runs.iter().filter(|run| run.ended == Some(kind));
+        let mut of_kind: Vec<&SeenRun> = of_kind.collect();
+        of_kind.sort_by_key(|run| run.due);
+        let kept = usize::try_from(limit).unwrap_or(usize::MAX);
+        of_kind.truncate(of_kind.len().saturating_sub(kept));
+        of_kind
+    };
+    let mut all: Vec<&SeenRun> = limits.into_iter().flat_map(too_many).collect();
+    all.sort_by_key(|run| run.due);
+    all.into_iter().map(|run| run.name.clone()).collect()
+}

@@ -1,0 +1,130 @@
+//! The runs of a schedule, and what it says of itself.
+
+use serde_json::{Value, json};
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
+use wasmbench_core::schedule::{Ended, check, run_name, run_of, seen, status};
+
+use crate::common::config;
+use crate::schedule::{at, run, spec, step_at};
+
+/// A schedule of somebody, as the API server has it.
+fn schedule(more: &Value) -> BenchmarkSchedule {
+    let mut schedule = BenchmarkSchedule::new("nightly", spec(more));
+    schedule.metadata.namespace = Some("team-a".into());
+    schedule.metadata.uid = Some("0a0a".into());
+    schedule.metadata.generation = Some(3);
+    schedule
+}
+
+fn ended_as(mut run: BenchmarkRun, succeeded: &str, trustworthy: &str) -> BenchmarkRun {
+    let condition = |type_: &str, status: &str| {
+        json!({
+            "type": type_, "status": status, "reason": "Because", "message": "",
+            "lastTransitionTime": "2026-03-01T04:00:00Z",
+        })
+    };
+    let status = json!({
+        "completionTime": "2026-03-01T03:30:00Z",
+        "conditions": [
+            condition(conditions::FINISHED, "True"), condition(conditions::SUCCEEDED, succeeded),
+            condition(conditions::TRUSTWORTHY, trustworthy),
+        ],
+    });
+    run.status = Some(serde_json::from_value(status).unwrap());
+    run
+}
+
+#[test]
+fn a_run_is_its_schedules_and_says_for_which_time() {
+    let more = json!({"metadata": {"labels": {"team": "a"}, "annotations": {"note": "b"}}});
+    let mut nightly = schedule(&json!({}));
+    nightly.spec.template.metadata = serde_json::from_value(more["metadata"].clone()).unwrap();
+    let due = at("2026-03-01T03:00:00Z");
+    let run = run_of(&nightly, due);
+    let metadata = serde_json::to_value(&run.metadata).unwrap();
+    let wanted = json!({
+        "name": "nightly-29538900", "namespace": "team-a",
+        "labels": {"team": "a", (labels::SCHEDULE): "nightly"},
+        "annotations": {"note": "b", (labels::SCHEDULED_TIME): "2026-03-01T03:00:00Z"},
+        "ownerReferences": [{
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkSchedule", "name": "nightly",
+            "uid": "0a0a", "controller": true,
+        }],
+    });
+    assert_eq!(metadata, wanted);
+    assert_eq!(run.spec, nightly.spec.template.spec);
+    let found = seen(&run, "0a0a").unwrap();
+    assert_eq!((found.due, found.ended), (due, None));
+    assert_eq!(seen(&run, "another"), None);
+}
+
+#[test]
+fn a_run_ended_well_when_its_numbers_can_be_believed() {
+    for (succeeded, trustworthy, wanted) in [
+        ("True", "True", Ended::Well),
+        ("True", "False", Ended::Untrustworthy),
+        ("False", "Unknown", Ended::Failed),
+    ] {
+        let run = run_of(&schedule(&json!({})), at("2026-03-01T03:00:00Z"));
+        let found = seen(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
+        assert_eq!(found.ended, Some(wanted));
+        assert_eq!(found.completed, Some(at("2026-03-01T03:30:00Z")));
+    }
+}
+
+#[test]
+fn a_template_that_the_operator_would_refuse_is_refused_with_the_schedule() {
+    let mut config = config();
+    assert!(check(&schedule(&json!({})), &config).is_ok());
+    config.limits.trials = 1;
+    let error = check(&schedule(&json!({})), &config).unwrap_err();
+    assert_eq!(error.field, "spec.template.spec.blocks");
+}
+
+#[test]
+fn the_status_says_what_was_started_what_goes_on_and_what_comes() {
+    let nightly = schedule(&json!({}));
+    let (due, now) = (at("2026-03-02T03:00:00Z"), at("2026-03-02T03:00:01Z"));
+    let runs = [
+        run("well", "2026-02-28T03:00:00Z", Some(Ended::Well)),
+        run("old", "2026-03-01T03:00:00Z", None),
+    ];
+    let step = step_at(&nightly.spec, &runs, "2026-03-02T03:00:01Z");
+    let found = status::status_of(&nightly, &runs, &step, status::accepted(), now);
+    assert_eq!(found.active, [run_name("nightly", due), "old".to_owned()]);
+    assert_eq!(found.active_runs, 2);
+    assert_eq!(found.last_schedule_time.unwrap().0, due);
+    assert_eq!(
+        found.next_schedule_time.unwrap().0,
+        at("2026-03-03T03:00:00Z")
+    );
+    assert_eq!(
+        found.last_successful_time.unwrap().0,
+        at("2026-02-28T03:20:00Z")
+    );
+    assert!(conditions::is_true(&found.conditions, conditions::ACCEPTED));
+}
+
+#[test]
+fn a_time_that_was_left_out_is_told_until_a_run_starts() {
+    let mut nightly = schedule(&json!({"concurrencyPolicy": "Forbid"}));
+    let mut runs = [run("old", "2026-03-01T03:00:00Z", None)];
+    for (now, ended, wanted) in [
+        ("2026-03-02T03:00:01Z", None, Some("AlreadyActive")),
+        ("2026-03-02T04:00:00Z", None, Some("AlreadyActive")),
+        ("2026-03-02T05:00:00Z", Some(Ended::Failed), None),
+    ] {
+        runs[0].ended = ended;
+        let step = step_at(&nightly.spec, &runs, now);
+        let found = status::status_of(&nightly, &runs, &step, status::accepted(), at(now));
+        let reason = found
+            .left_out
+            .as_ref()
+            .map(|left_out| left_out.reason.clone());
+        assert_eq!(reason.as_deref(), wanted, "{now}");
+        // The same again says nothing new, so that nothing is written.
+        nightly.status = Some(found.clone());
+        let again = status::status_of(&nightly, &runs, &step, status::accepted(), at(now));
+        assert_eq!(again, found);
+    }
+}
