@@ -9,6 +9,7 @@
     reason = "a test ends at the first surprise"
 )]
 
+mod change_simulation;
 mod climbs_that_say_little;
 #[path = "../../../core/tests/all/common/fixtures.rs"]
 mod common;

@@ -3,12 +3,14 @@
 //!
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several points. [`ratio`]: how it compares with the
 //! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run, and [`history`] in many. [`student`]: the distribution behind the ratio's interval.
+//! [`change`]: since when it is different, over many runs of a schedule.
 //! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
 //! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
 //! computed again must be the same to the last byte, wherever that is done.
 
+pub mod change;
 pub mod false_discovery;
 mod history;
 pub mod modes;

@@ -1,0 +1,42 @@
+//! Runs of one stratum before and after a place in the history.
+
+use crate::statistics::change::Entry;
+
+/// Runs of one stratum, one or more on each side, as logarithms of ratios.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) before: Vec<f64>,
+    pub(super) after: Vec<f64>,
+    /// Variance of the difference of both means, as the runs' own errors tell it.
+    pub(super) own_variance: f64,
+}
+
+impl Group {
+    pub(super) fn of(stratum: usize, before: &[Entry], after: &[Entry]) -> Self {
+        let (before, error_before) = side(stratum, before);
+        let (after, error_after) = side(stratum, after);
+        Self {
+            before,
+            after,
+            own_variance: error_before + error_after,
+        }
+    }
+
+    pub(super) fn pairs(&self) -> usize {
+        self.before.len() * self.after.len()
+    }
+
+    /// How much this stratum tells, as a number of runs: that of both sides where they are compared with very many.
+    pub(super) fn weight(&self) -> f64 {
+        self.pairs() as f64 / (self.before.len() + self.after.len()) as f64
+    }
+}
+
+/// The numbers of one stratum, and the variance of their mean by the runs' own errors.
+pub(super) fn side(stratum: usize, runs: &[Entry]) -> (Vec<f64>, f64) {
+    let of_stratum = || runs.iter().filter(|run| run.stratum == stratum);
+    let numbers: Vec<f64> = of_stratum().map(|run| run.ratio).collect();
+    let squares: f64 = of_stratum().map(|run| run.error * run.error).sum();
+    let count = numbers.len().max(1) as f64;
+    (numbers, squares / (count * count))
+}
