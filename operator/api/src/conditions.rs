@@ -17,6 +17,9 @@ pub const TRUSTWORTHY: &str = "Trustworthy";
 /// There when the spec has expectations. True: all are met. False: at least one is not; the message
 /// lists all. Unknown: the data cannot say, or there are none yet.
 pub const PASSED: &str = "Passed";
+/// On a schedule. True: its numbers are worse for good; the message names measure, run and images. False: they are not. Absent
+/// until there is a history.
+pub const REGRESSED: &str = "Regressed";
 /// kstatus. True until the first pod of the run has started.
 pub const RECONCILING: &str = "Reconciling";
 /// kstatus. True when the run cannot go on without help.

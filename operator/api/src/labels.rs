@@ -24,6 +24,8 @@ pub const BLOCK: &str = "wasmbench.dev/block";
 
 /// Name of the schedule that started a run, on the run.
 pub const SCHEDULE: &str = "wasmbench.dev/schedule";
+/// Uid of the schedule that an object belongs to, on its history.
+pub const SCHEDULE_UID: &str = "wasmbench.dev/schedule-uid";
 /// Annotation on a run: the time of the schedule that it was started for, in RFC 3339.
 pub const SCHEDULED_TIME: &str = "wasmbench.dev/scheduled-time";
 
@@ -60,5 +62,7 @@ pub const COMPONENT_UPSTREAM: &str = "upstream";
 pub const COMPONENT_RECORDS: &str = "records";
 /// The report of a run.
 pub const COMPONENT_REPORT: &str = "report";
+/// The history of a schedule.
+pub const COMPONENT_HISTORY: &str = "history";
 /// The claim on a node.
 pub const COMPONENT_NODE_LEASE: &str = "node-lease";

@@ -63,6 +63,12 @@ use crate::validation;
         description = "When the next run is due"
     ),
     printcolumn(
+        name = "Regressed",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Regressed\")].status",
+        description = "Whether its numbers are worse for good"
+    ),
+    printcolumn(
         name = "Age",
         type_ = "date",
         json_path = ".metadata.creationTimestamp"
@@ -100,6 +106,10 @@ pub struct BenchmarkScheduleSpec {
 
     /// What each run measures, and its labels.
     pub template: RunTemplate,
+
+    /// Lasting changes whose first run ended before this time are accepted: `Regressed` is about later ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_changes_before: Option<Time>,
 
     /// Finished runs to keep that succeeded and whose numbers can be believed.
     #[serde(default = "default_successful")]
@@ -175,7 +185,7 @@ pub struct BenchmarkScheduleStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// `Accepted`, and `Stalled` for tools that follow kstatus.
+    /// `Accepted`, `Regressed`, and `Stalled` for tools that follow kstatus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), transform = crate::schema::bounded_conditions)]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use wasmbench_core::store;
 use wasmbench_report::files;
+use wasmbench_results::history::stored;
 
 /// Longest pause between two attempts, as long as it may pass: while an API server restarts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
@@ -67,6 +68,16 @@ pub enum Error {
         /// In the API server's words.
         message: String,
     },
+    /// The history of a schedule is no history.
+    #[error(
+        "the history in ConfigMap {name} cannot be read: {source}: keep a copy of it, remove it, and it begins anew"
+    )]
+    History {
+        /// Name of the `ConfigMap`.
+        name: String,
+        /// Why.
+        source: stored::Error,
+    },
     /// A record could not be packed or unpacked.
     #[error("could not handle a record")]
     Record(#[from] store::Error),
@@ -90,7 +101,10 @@ impl Error {
     /// Whether somebody who reads the status can do something about it.
     pub fn is_for_people(&self) -> bool {
         match self {
-            Self::NameTaken { .. } | Self::Quota { .. } | Self::RunRefused { .. } => true,
+            Self::NameTaken { .. }
+            | Self::Quota { .. }
+            | Self::RunRefused { .. }
+            | Self::History { .. } => true,
             Self::Observe { .. }
             | Self::Act { .. }
             | Self::Report { .. }

@@ -11,6 +11,8 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use wasmbench_api::labels;
 
@@ -43,8 +45,8 @@ pub enum Error {
     #[error("could not unpack the record")]
     Unpack(#[source] std::io::Error),
     /// The unpacked bytes hold more values than a record can.
-    #[error("the entry has more than {MAX_VALUES} values")]
-    TooManyValues,
+    #[error("the entry has more than {0} values")]
+    TooManyValues(usize),
     /// The unpacked bytes are no record.
     #[error("the entry is not a record")]
     NotARecord(#[source] serde_json::Error),
@@ -65,11 +67,7 @@ pub fn entry_key(point: Point, block: u32) -> String {
 
 /// A record as it is stored.
 pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
-    let json = serde_json::to_vec(record).map_err(Error::Json)?;
-    // No time stamp inside: the same record always gives the same bytes.
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&json).map_err(Error::Pack)?;
-    let bytes = encoder.finish().map_err(Error::Pack)?;
+    let bytes = pack(record)?;
     if bytes.len() > MAX_ENTRY_BYTES {
         return Err(Error::TooLarge {
             trial: record.trial.clone(),
@@ -81,15 +79,29 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
 
 /// The record behind a stored entry.
 pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
+    unpack(bytes, MAX_UNPACKED_BYTES, MAX_VALUES)
+}
+
+/// A value as gzipped JSON.
+pub fn pack(value: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let json = serde_json::to_vec(value).map_err(Error::Json)?;
+    // No time stamp inside: the same value always gives the same bytes.
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&json).map_err(Error::Pack)?;
+    encoder.finish().map_err(Error::Pack)
+}
+
+/// The value behind gzipped JSON of at most this size, with at most so many values in it.
+pub fn unpack<T: DeserializeOwned>(bytes: &[u8], longest: u64, most: usize) -> Result<T, Error> {
     let mut json = Vec::new();
     GzDecoder::new(bytes)
-        .take(MAX_UNPACKED_BYTES)
+        .take(longest)
         .read_to_end(&mut json)
         .map_err(Error::Unpack)?;
     // Each value but the first follows one of these.
     let begins = |byte: &&u8| matches!(**byte, b',' | b'[' | b'{');
-    if json.iter().filter(begins).nth(MAX_VALUES).is_some() {
-        return Err(Error::TooManyValues);
+    if json.iter().filter(begins).nth(most).is_some() {
+        return Err(Error::TooManyValues(most));
     }
     serde_json::from_slice(&json).map_err(Error::NotARecord)
 }
@@ -377,7 +389,7 @@ mod tests {
         encoder.write_all(bomb.as_bytes()).unwrap();
         let bytes = encoder.finish().unwrap();
         assert!(bytes.len() < 10_000, "{} bytes", bytes.len());
-        assert!(matches!(decode(&bytes), Err(Error::TooManyValues)));
+        assert!(matches!(decode(&bytes), Err(Error::TooManyValues(_))));
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub mod failures;
 pub mod fortio;
 pub mod grid;
 pub mod histogram;
+pub mod history;
 pub mod invalid;
 pub mod judge;
 pub mod measure;

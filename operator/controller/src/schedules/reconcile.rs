@@ -7,10 +7,13 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::runtime::controller::Action;
 use wasmbench_api::BenchmarkSchedule;
+use wasmbench_api::conditions::Draft;
 use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, check, status, step};
+use wasmbench_results::history::History;
+use wasmbench_results::ratios::minimum_effect;
 
 use super::wakes::ScheduleMeta;
-use super::{act, observe, report};
+use super::{act, history, observe, report};
 use crate::context::Context;
 use crate::error::{Error, chain};
 use crate::guard::guarded;
@@ -92,13 +95,27 @@ async fn go_on(
         last,
         runs,
     };
-    let step = step(&schedule.spec, cron, seen, woken);
+    let mut step = step(&schedule.spec, cron, seen, woken);
+    let kept = history::keep(context, schedule, runs).await;
+    if kept.is_err() {
+        // What is not in the history must not go.
+        step.expired.clear();
+    }
     let acted = act::act(context, schedule, runs, &step).await;
-    let hindrance = acted.as_ref().err().filter(|error| error.is_for_people());
-    let drafts = match hindrance {
+    let errors = [acted.as_ref().err(), kept.as_ref().err()];
+    let hindrance = errors
+        .into_iter()
+        .flatten()
+        .find(|error| error.is_for_people());
+    let mut drafts = match hindrance {
         Some(error) => status::hindered(error.reason(), &error.to_string()),
         None => status::accepted(),
     };
+    drafts.extend(
+        kept.as_ref()
+            .ok()
+            .and_then(|history| regressed(schedule, history)),
+    );
     let done = match &acted {
         Ok(()) => step.clone(),
         // What was not done is seen at the next look.
@@ -111,8 +128,17 @@ async fn go_on(
     let new = status::status_of(schedule, runs, &done, drafts, context.clock.now());
     let reported = report::report(context, schedule, new).await;
     // The first error is the cause.
-    acted.and(reported)?;
+    acted.and(kept.map(drop)).and(reported)?;
     Ok(action_of(&step, context))
+}
+
+/// Whether its numbers are worse for good.
+fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
+    let spec = &schedule.spec;
+    let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);
+    let mut draft = history.condition(minimum_effect(&spec.template.spec), accepted)?;
+    draft.message = status::clip(&draft.message);
+    Some(draft)
 }
 
 fn action_of(step: &Step, context: &Context) -> Action {

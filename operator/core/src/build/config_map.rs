@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
-use wasmbench_api::labels;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Resource as _, ResourceExt as _};
+use wasmbench_api::{BenchmarkSchedule, labels};
 
 use crate::build::{names, owned_map, owned_meta};
 use crate::validate::ValidatedRun;
@@ -43,6 +46,31 @@ pub fn report(
     ConfigMap {
         metadata,
         data: Some(files),
+        ..ConfigMap::default()
+    }
+}
+
+/// The history of a schedule, which goes with it.
+pub fn history(schedule: &BenchmarkSchedule, key: &str, bytes: Vec<u8>) -> ConfigMap {
+    let name = schedule.name_any();
+    let labels = [
+        (labels::NAME, labels::APP.to_owned()),
+        (labels::COMPONENT, labels::COMPONENT_HISTORY.to_owned()),
+        (labels::PART_OF, labels::APP.to_owned()),
+        (labels::MANAGED_BY, labels::OPERATOR.to_owned()),
+        (labels::SCHEDULE, name.clone()),
+        (labels::SCHEDULE_UID, schedule.uid().unwrap_or_default()),
+    ];
+    let metadata = ObjectMeta {
+        name: Some(names::history(&name)),
+        namespace: schedule.namespace(),
+        labels: Some(owned_map(labels)),
+        owner_references: schedule.controller_owner_ref(&()).map(|owner| vec![owner]),
+        ..ObjectMeta::default()
+    };
+    ConfigMap {
+        metadata,
+        binary_data: Some([(key.to_owned(), ByteString(bytes))].into()),
         ..ConfigMap::default()
     }
 }

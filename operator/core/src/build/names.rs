@@ -83,6 +83,11 @@ pub fn report(run_name: &str) -> String {
     }
 }
 
+/// Name of the history of a schedule, whose own name is short enough.
+pub fn history(schedule_name: &str) -> String {
+    format!("{schedule_name}-history")
+}
+
 /// Name of the claim on a node.
 pub fn node_lease(node: &str) -> String {
     let plain = format!("wasmbench-node-{node}");

@@ -96,6 +96,7 @@ fn left_out((time, why): (Timestamp, LeftOut)) -> LeftOutTime {
     }
 }
 
-fn clip(text: &str) -> String {
+/// A text as long as the message of a condition may be.
+pub fn clip(text: &str) -> String {
     text.chars().take(MESSAGE).collect()
 }

@@ -15,6 +15,7 @@ mod climbs_that_say_little;
 mod common;
 mod difference_simulation;
 mod expectations_simulation;
+mod history;
 mod hostile_records;
 mod modes_simulation;
 mod noise_simulation;

@@ -77,6 +77,22 @@ pub fn changes(history: &[Observed<'_>], series: usize) -> Vec<Change> {
         .collect()
 }
 
+/// The change that the last run of `history` shows, where it shows one; `history` begins with the first run after the change
+/// before. Asked after each run, it finds what [`changes`] finds.
+pub fn latest(history: &[Observed<'_>], series: usize) -> Option<Change> {
+    let runs = runs(history);
+    let alarm = look(&runs, 0, ALARM / series.max(1) as f64)?;
+    change(&runs, &alarm, 0, runs.len())
+}
+
+/// The size of a change and its interval, from all runs since the change before; `first` is the first run after it.
+pub fn size_of(history: &[Observed<'_>], first: u64) -> Option<(f64, (f64, f64))> {
+    let runs = runs(history);
+    let at = runs.iter().position(|run| run.run >= first)?;
+    let lasting = &runs[at..runs.len().min(at + WINDOW)];
+    Some(Split::of(before(&runs, 0, at), lasting)?.size())
+}
+
 /// An [`Observed`] that can be compared.
 #[derive(Clone, Copy, Debug)]
 struct Entry {

@@ -27,6 +27,22 @@ impl Interval {
     }
 }
 
+impl Interval {
+    /// The trimmed mean of one sample on the log scale, with its interval; `None` without a positive number.
+    pub fn alone(values: &[f64]) -> Option<Self> {
+        let Sample {
+            estimate,
+            error,
+            freedom,
+        } = Sample::of(values)?;
+        Some(Self {
+            estimate,
+            half_width: error.map(|error| student::quantile(LEVEL, freedom) * error),
+            p_value: 1.0,
+        })
+    }
+}
+
 /// The trimmed mean of the logarithms of one sample.
 pub(super) struct Sample {
     pub(super) estimate: f64,

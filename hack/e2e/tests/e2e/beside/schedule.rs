@@ -2,22 +2,25 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::ResourceQuota;
+use k8s_openapi::api::core::v1::{ConfigMap, ResourceQuota};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, conditions, labels};
+use wasmbench_core::build::names;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::tenant::{assert_refused, client_as};
 use wasmbench_e2e::{PATIENCE, answered, eventually};
+use wasmbench_results::history::History;
+use wasmbench_results::history::stored::HISTORY_KEY;
 
-/// A run of some seconds, whose two blocks are too few to be trusted.
+/// A run of half a minute, whose two blocks are too few to be trusted.
 const TINY: &str = r"
 blocks: 2
 noiseFloor: false
-variants: [{name: native, preset: native}]
-workloads: [{name: hello, expect: {body: hello}}]
+variants: [{name: native, preset: native}, {name: embedded, preset: wasmtime-embedded}]
+workloads: [{name: hello, expect: {bodySuffix: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
@@ -85,6 +88,14 @@ async fn patch(
     api.patch(name, &PatchParams::default(), &patch).await
 }
 
+/// What outlives the runs of a schedule.
+async fn history(client: &Client, namespace: &str, name: &str) -> History {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let found = answered("the history exists", || maps.get(&names::history(name))).await;
+    let bytes = found.binary_data.unwrap_or_default().remove(HISTORY_KEY);
+    History::unpack(&bytes.expect("an entry").0).expect("a history")
+}
+
 /// Waits until a condition of the schedule has this reason, and answers with its message.
 async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason: &str) -> String {
     eventually(PATIENCE, "the schedule says it", || async {
@@ -140,6 +151,11 @@ async fn of_the_finished_runs_of_a_schedule_the_oldest_goes() {
         .await;
         let suspended = patch(&client, &namespace, "brief", json!({ "suspend": true })).await;
         suspended.expect("stopping is allowed");
+        let history = history(&client, &namespace, "brief").await;
+        assert!(
+            history.runs.iter().any(|line| line.name == first),
+            "the history forgot {first}"
+        );
         assert!(
             !runs_of(&client, &namespace, "brief").await.is_empty(),
             "one is kept"

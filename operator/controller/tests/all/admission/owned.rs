@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkSchedule;
+use wasmbench_core::build::config_map;
 use wasmbench_core::schedule::run_of;
 
 use super::support::with;
@@ -124,6 +125,34 @@ fn a_probes_pod_is_removed_in_the_operators_namespace_and_nowhere_else() {
     let refused = |namespace| policy.deletion_refused_in(OPERATOR, &pod, namespace);
     assert_eq!(refused(NAMESPACE), Vec::<String>::new());
     assert!(refused("team-a")[0].contains(REFUSED));
+}
+
+#[test]
+fn the_operator_writes_the_history_of_a_schedule_and_no_other_config_map() {
+    let policy = Policy::named("owned", &[]).on("configmaps");
+    let path = repository().join("manifests/samples/nightly.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut nightly: BenchmarkSchedule = serde_yaml::from_str(&text).unwrap();
+    nightly.metadata.uid = Some("6f0c0e6e-0000-4000-8000-000000000001".into());
+    let history = config_map::history(&nightly, "history.json.gz", vec![]);
+    let history = serde_json::to_value(history).unwrap();
+    assert_eq!(policy.refusals(&history, "team-a"), Vec::<String>::new());
+    let owner = "/metadata/ownerReferences/0";
+    for (path, value) in [
+        (format!("{owner}/uid"), json!("another")),
+        (format!("{owner}/kind"), json!("CronJob")),
+        ("/metadata/labels".to_owned(), json!({})),
+    ] {
+        let stranger = with(&history, &path, value);
+        let refused = policy.refusals(&stranger, "team-a");
+        assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+        let refused = policy.update_refused(OPERATOR, &stranger, &history, "team-a");
+        assert!(refused.iter().any(|m| m.contains(REFUSED)), "{stranger:#}");
+    }
+    let pods = Policy::named("owned", &[])
+        .on("pods")
+        .refusals(&history, "team-a");
+    assert!(pods.iter().any(|m| m.contains(REFUSED)), "{pods:#?}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Policy {
             text = text.replace(&name, &value);
         }
         // It also takes keys of labels for names of fields, and escapes what no field may have.
-        for key in [labels::COMPONENT, labels::RUN_UID] {
+        for key in [labels::COMPONENT, labels::RUN_UID, labels::SCHEDULE_UID] {
             let escaped = key.replace('.', "__dot__").replace('/', "__slash__");
             let escaped = escaped.replace('-', "__dash__");
             text = text.replace(&format!("'{key}'"), &format!("'{escaped}'"));

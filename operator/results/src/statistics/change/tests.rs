@@ -207,3 +207,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn asked_after_each_run_the_same_changes_are_found() {
+    let history = around(&steps(&[(12, 0.0), (9, 0.1), (12, -0.05)]));
+    let (mut found, mut since) = (vec![], 0);
+    for seen in 1..=history.len() {
+        if let Some(change) = latest(&history[since..seen], 1) {
+            since = usize::try_from(change.first).unwrap() - 1;
+            found.push(change);
+        }
+    }
+    let replayed = changes(&history, 1);
+    let places = |changes: &[Change]| -> Vec<(u64, u64)> {
+        changes
+            .iter()
+            .map(|change| (change.first, change.found_with))
+            .collect()
+    };
+    assert_eq!(places(&found), places(&replayed));
+    assert_eq!(found.len(), 2, "{found:?}");
+    let (size, ends) = size_of(&history[..21], 13).unwrap();
+    assert_eq!(
+        (size, ends),
+        (replayed[0].size, (replayed[0].low, replayed[0].high))
+    );
+}

@@ -1,0 +1,145 @@
+//! Keeps what finished runs of a schedule measured, before they may be removed.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::PostParams;
+use kube::runtime::events::EventType;
+use kube::{Api, ResourceExt};
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions};
+use wasmbench_core::build::{config_map, names};
+use wasmbench_core::schedule::{Ended, SeenRun};
+use wasmbench_report::across::earlier;
+use wasmbench_results::history::History;
+use wasmbench_results::history::stored::{HISTORY_KEY, MOST_BYTES};
+
+use super::report::announce;
+use crate::context::Context;
+use crate::error::Error;
+use crate::observe::{belongs_to, read_summary};
+
+/// Adds the finished runs that are not in the history, and answers with all of it.
+pub async fn keep(
+    context: &Context,
+    schedule: &BenchmarkSchedule,
+    runs: &[SeenRun],
+) -> Result<History, Error> {
+    let mut measured: Vec<&SeenRun> = runs.iter().filter(|run| is_measured(run)).collect();
+    let told = schedule
+        .status
+        .as_ref()
+        .map_or(&[][..], |status| &status.conditions);
+    let is_known = told
+        .iter()
+        .any(|condition| condition.type_ == conditions::REGRESSED);
+    if measured.is_empty() && !is_known {
+        return Ok(History::default());
+    }
+    let stored = read(context, schedule).await?;
+    let mut history = match &stored {
+        Some(stored) => unpacked(stored)?,
+        None => History::default(),
+    };
+    let ended = |run: &SeenRun| run.completed.unwrap_or(run.due);
+    measured.retain(|run| !history.has(&run.name, ended(run)));
+    if measured.is_empty() {
+        return Ok(history);
+    }
+    measured.sort_by_key(|run| ended(run));
+    let mut notes = vec![];
+    for run in measured {
+        let Some(found) = summary_of(context, schedule, run).await? else {
+            continue;
+        };
+        for change in history.add(&found.1, &found.0, ended(run)) {
+            notes.push(change.words(&history.series[change.series]));
+        }
+    }
+    write(context, schedule, &mut history, stored).await?;
+    for note in notes {
+        announce(context, schedule, (EventType::Warning, "Changed"), note).await;
+    }
+    Ok(history)
+}
+
+fn is_measured(run: &SeenRun) -> bool {
+    matches!(run.ended, Some(Ended::Well | Ended::Untrustworthy))
+}
+
+fn api(context: &Context, schedule: &BenchmarkSchedule) -> Api<ConfigMap> {
+    let namespace = schedule.namespace().unwrap_or_default();
+    Api::namespaced(context.client.clone(), &namespace)
+}
+
+/// The history's `ConfigMap`, where there is one.
+async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<ConfigMap>, Error> {
+    let name = names::history(&schedule.name_any());
+    let what = "the history of a schedule";
+    let found = api(context, schedule).get_opt(&name).await;
+    let found = found.map_err(|source| Error::Observe { what, source })?;
+    let uid = schedule.uid().unwrap_or_default();
+    match found {
+        Some(found) if !belongs_to(&found.metadata, &uid) => {
+            let kind = "ConfigMap";
+            Err(Error::NameTaken { kind, name })
+        }
+        found => Ok(found),
+    }
+}
+
+fn unpacked(stored: &ConfigMap) -> Result<History, Error> {
+    let bytes = stored
+        .binary_data
+        .as_ref()
+        .and_then(|data| data.get(HISTORY_KEY));
+    let bytes = bytes.map_or(&[][..], |bytes| &bytes.0);
+    History::unpack(bytes).map_err(|source| Error::History {
+        name: stored.name_any(),
+        source,
+    })
+}
+
+type Measured = (wasmbench_api::BenchmarkRunSpec, wasmbench_results::Summary);
+
+/// What a run asked for and found; `None` where it is gone meanwhile.
+async fn summary_of(
+    context: &Context,
+    schedule: &BenchmarkSchedule,
+    run: &SeenRun,
+) -> Result<Option<Measured>, Error> {
+    let namespace = schedule.namespace().unwrap_or_default();
+    let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);
+    let what = "a run of a schedule";
+    let found = api.get_opt(&run.name).await;
+    let found = found.map_err(|source| Error::Observe { what, source })?;
+    let Ok(input) = earlier(&run.name, found.as_ref()) else {
+        return Ok(None);
+    };
+    let (summary, _) = read_summary(context, input.clone()).await?;
+    Ok(Some((input.spec, summary)))
+}
+
+async fn write(
+    context: &Context,
+    schedule: &BenchmarkSchedule,
+    history: &mut History,
+    stored: Option<ConfigMap>,
+) -> Result<(), Error> {
+    let name = names::history(&schedule.name_any());
+    let bytes = history.pack(MOST_BYTES).map_err(|source| Error::History {
+        name: name.clone(),
+        source,
+    })?;
+    let mut new = config_map::history(schedule, HISTORY_KEY, bytes);
+    let (api, params) = (api(context, schedule), PostParams::default());
+    let written = match stored {
+        None => api.create(&params, &new).await,
+        Some(stored) => {
+            // Whoever wrote meanwhile wins, and this is tried again.
+            new.metadata.resource_version = stored.metadata.resource_version;
+            api.replace(&name, &params, &new).await
+        }
+    };
+    let what = format!("write {name}");
+    written
+        .map(drop)
+        .map_err(|source| Error::Act { what, source })
+}

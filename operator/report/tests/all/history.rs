@@ -1,0 +1,263 @@
+//! The history of a schedule: what it keeps, when it says that something has changed, and what becomes of it when it is long.
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use wasmbench_api::run::Metric;
+use wasmbench_results::history::History;
+use wasmbench_results::history::found::Found;
+use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
+use wasmbench_results::history::stored::{Error, MOST_BYTES};
+use wasmbench_results::{Summary, summarize};
+
+use crate::results_support::{all_measured, run};
+
+fn at(number: usize) -> Timestamp {
+    let start: Timestamp = "2026-01-01T03:00:00Z".parse().unwrap();
+    start + SignedDuration::from_hours(24 * i64::try_from(number).unwrap())
+}
+
+/// The summary of one run, whose ratios are multiplied.
+fn night(number: usize, factor: f64) -> Summary {
+    // Scatter of 1 % without chance.
+    const SCATTER: [f64; 7] = [0.0, 0.012, -0.008, 0.006, -0.014, 0.009, -0.005];
+    let mut summary = summarize(&run(), &all_measured(&run()));
+    summary.run.name = format!("nightly-{number}");
+    let factor = factor * SCATTER[number % 7].exp();
+    for compared in &mut summary.comparisons {
+        let estimate = &mut compared.estimate;
+        estimate.ratio *= factor;
+        estimate.low = estimate.low.map(|low| low * factor);
+        estimate.high = estimate.high.map(|high| high * factor);
+        compared.untrusted.clear();
+    }
+    summary
+}
+
+/// A history of so many nights at each factor, and what was found in each.
+fn nights(
+    factors: &[(usize, f64)],
+    change: impl Fn(usize, &mut Summary),
+) -> (History, Vec<Vec<Found>>) {
+    let (mut history, mut found) = (History::default(), vec![]);
+    let factors = factors
+        .iter()
+        .flat_map(|(nights, factor)| std::iter::repeat_n(*factor, *nights));
+    for (number, factor) in factors.enumerate() {
+        let mut summary = night(number, factor);
+        change(number, &mut summary);
+        found.push(history.add(&summary, &run().spec, at(number)));
+    }
+    (history, found)
+}
+
+#[test]
+fn a_run_leaves_its_primary_ratios_and_numbers() {
+    let summary = night(0, 1.0);
+    let (history, found) = nights(&[(1, 1.0)], |_, _| ());
+    assert!(found[0].is_empty());
+    let primary: Vec<_> = summary
+        .comparisons
+        .iter()
+        .filter(|compared| compared.primary)
+        .collect();
+    assert!(!primary.is_empty());
+    let [line] = &history.runs[..] else {
+        panic!("{:#?}", history.runs)
+    };
+    for compared in primary {
+        let of_series = |series: &Series| {
+            (
+                series.variant == compared.variant,
+                series.metric,
+                series.point,
+            ) == (true, compared.metric, compared.point)
+                && series.workload == compared.workload
+        };
+        let series = history.series.iter().position(of_series).unwrap();
+        let number = line.number(series).unwrap();
+        let Ends(ratio, low, high) = number.ratio.unwrap();
+        assert!((ratio - compared.estimate.ratio).abs() < 1e-12);
+        assert_eq!(
+            (Some(low), Some(high)),
+            (compared.estimate.low, compared.estimate.high)
+        );
+        assert!(number.value.unwrap().0 > 0.0);
+    }
+    // The baseline has numbers and no ratio.
+    let of_baseline = history
+        .series
+        .iter()
+        .position(|series| series.variant == summary.baseline);
+    let number = line.number(of_baseline.unwrap()).unwrap();
+    assert_eq!((number.ratio, number.value.is_some()), (None, true));
+}
+
+#[test]
+fn a_variant_that_is_slower_from_the_sixth_night_on_is_found() {
+    let (history, found) = nights(&[(5, 1.0), (7, 1.1)], |number, summary| {
+        let image = if number < 5 {
+            "sha256:aaaa"
+        } else {
+            "sha256:bbbb"
+        };
+        for variant in &mut summary.environment.variants {
+            if variant.variant != summary.baseline {
+                variant.image_ids = [image.to_owned()].into();
+            }
+        }
+    });
+    let change = history.changes.first().expect("a change is found");
+    assert_eq!(
+        (change.run.as_str(), change.last_before.as_str()),
+        ("nightly-5", "nightly-4")
+    );
+    assert_eq!(
+        (change.image_before.as_str(), change.image_after.as_str()),
+        ("sha256:aaaa", "sha256:bbbb")
+    );
+    let Ends(size, low, high) = change.size;
+    assert!(
+        low < 1.1 && 1.1 < high && (size - 1.1).abs() < 0.02,
+        "{change:?}"
+    );
+    assert!(
+        found
+            .iter()
+            .any(|found| found.iter().any(|one| one.run == "nightly-5"))
+    );
+    let series = &history.series[change.series];
+    let words = change.words(series);
+    for part in [
+        "since run nightly-5",
+        "image sha256:aaaa before, sha256:bbbb since",
+        "1.1",
+    ] {
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+#[test]
+fn equal_nights_change_nothing() {
+    let (history, found) = nights(&[(60, 1.0)], |_, _| ());
+    assert!(found.iter().all(Vec::is_empty));
+    assert_eq!(history.runs.len(), 60);
+}
+
+#[test]
+fn another_kernel_is_an_explanation_and_no_change() {
+    let (history, _) = nights(&[(10, 1.0), (10, 1.2)], |number, summary| {
+        let kernel = if number < 10 { "old" } else { "new" };
+        summary.environment.fingerprint = Some(kernel.to_owned());
+    });
+    assert!(history.changes.is_empty(), "{:#?}", history.changes);
+}
+
+#[test]
+fn what_is_not_trusted_is_kept_and_looked_for_no_change_in() {
+    let (history, _) = nights(&[(10, 1.0), (10, 1.5)], |number, summary| {
+        for compared in &mut summary.comparisons {
+            if number >= 10 {
+                compared.untrusted = vec![wasmbench_results::doubt::Reason::NodeNoisy];
+            }
+        }
+    });
+    assert!(history.changes.is_empty(), "{:#?}", history.changes);
+    let last = history.runs.last().unwrap();
+    assert!(
+        last.numbers
+            .iter()
+            .any(|number| number.ratio.is_some() && !number.trusted)
+    );
+}
+
+#[test]
+fn a_stored_history_is_the_same_again_and_anything_else_is_refused() {
+    let (mut history, _) = nights(&[(5, 1.0), (7, 1.1)], |_, _| ());
+    let bytes = history.pack(MOST_BYTES).unwrap();
+    assert_eq!(History::unpack(&bytes).unwrap(), history);
+    assert!(History::unpack(&bytes[..bytes.len() / 2]).is_err());
+    assert!(History::unpack(b"").is_err());
+    history.schema = "wasmbench.dev/history/v9".into();
+    let bytes = history.pack(MOST_BYTES).unwrap();
+    let error = History::unpack(&bytes).unwrap_err();
+    assert!(
+        matches!(&error, Error::OtherSchema(schema) if schema.ends_with("v9")),
+        "{error}"
+    );
+}
+
+/// Runs of ten series, as ten blocks of two variants and five workloads leave them.
+fn long(runs: usize) -> History {
+    let mut history = History::default();
+    for number in 0..10_u32 {
+        history.series.push(Series {
+            variant: format!("variant-{}", number % 2),
+            workload: format!("workload-{}", number / 2),
+            metric: Metric::CpuPerRequest,
+            point: wasmbench_core::wire::record::Point::Throughput { connections: 50 },
+        });
+    }
+    history.settings.push(Setting {
+        node: "node".into(),
+        fingerprint: "0123456789ab".into(),
+        baseline: "native".into(),
+        images: std::collections::BTreeMap::new(),
+        asked: "0123456789ab".into(),
+    });
+    for run in 0..runs {
+        // Five digits as they come, so that packing is not easier than with real numbers.
+        let digits =
+            |salt: usize| f64::from(u32::try_from((run * 7919 + salt * 104_729) % 99_991).unwrap());
+        let numbers = (0..10).map(|series| {
+            let (ratio, value) = (1.0 + digits(series) / 1e5, 1.0 + digits(series + 50) / 1e3);
+            Number {
+                series,
+                ratio: Some(Ends(ratio, ratio - digits(series + 20) / 1e6, ratio + 0.01)),
+                blocks: 10,
+                value: Some(Ends(value, value - 0.1, value + digits(series + 90) / 1e5)),
+                trusted: true,
+            }
+        });
+        history.runs.push(Line {
+            name: format!("nightly-{}", 29_881_560 + run * 1440),
+            ended: at(run),
+            runs: 1,
+            setting: 0,
+            numbers: numbers.collect(),
+        });
+    }
+    history
+}
+
+#[test]
+fn years_of_nights_fit_a_config_map_and_none_is_lost() {
+    let mut history = long(2000);
+    let bytes = history.pack(MOST_BYTES).unwrap();
+    assert!(bytes.len() <= MOST_BYTES, "{}", bytes.len());
+    assert_eq!(history.run_count() + history.forgotten, 2000);
+    assert_eq!(history.forgotten, 0);
+    assert!(history.runs.len() >= 1000, "{}", history.runs.len());
+    // The newest stand as they are.
+    assert_eq!(
+        history.runs[history.runs.len() - 100..],
+        long(2000).runs[1900..]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn however_short_a_history_must_be_every_run_is_counted(runs in 0..250_usize, most in 500..30_000_usize) {
+        let mut history = long(runs);
+        let bytes = history.pack(most).unwrap();
+        prop_assert_eq!(history.run_count() + history.forgotten, u32::try_from(runs).unwrap());
+        prop_assert!(bytes.len() <= most || history.runs.len() <= 100);
+        prop_assert_eq!(History::unpack(&bytes).unwrap(), history);
+    }
+
+    #[test]
+    fn bytes_that_are_no_history_are_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(History::unpack(&bytes).is_err());
+    }
+}

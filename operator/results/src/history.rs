@@ -1,0 +1,196 @@
+//! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline and the number itself, with
+//! where and with what they were measured; and since when they are others.
+//!
+//! Reading order: [`line`] (what is kept of a run), [`History::add`] (a run's summary in), [`found`] (changes), [`stored`] (as
+//! bytes, of which there may be so many that the oldest runs are folded by [`fold`]).
+
+mod fold;
+pub mod found;
+pub mod line;
+pub mod regressed;
+pub mod stored;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::store::hex;
+
+use crate::comparison::Comparison;
+use crate::history::found::Found;
+use crate::history::line::{Ends, Line, Number, Series, Setting};
+use crate::ratios::minimum_effect;
+use crate::statistics::Interval;
+use crate::summary::Summary;
+
+/// Name and version of the history's schema.
+pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
+
+/// Hex digits of what was asked for: enough to tell two specs of a schedule apart.
+const DIGEST_DIGITS: usize = 12;
+
+/// The history of a schedule.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// [`HISTORY_SCHEMA`].
+    pub schema: String,
+    /// What was measured, in order of appearance; runs name them by their place here.
+    pub series: Vec<Series>,
+    /// Where and with what, in order of appearance; runs name them by their place here.
+    pub settings: Vec<Setting>,
+    /// The runs in the order in which they ended.
+    pub runs: Vec<Line>,
+    /// Lasting changes, in the order in which they were found.
+    pub changes: Vec<Found>,
+    /// Until when runs have been folded, two into one line, and lost their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded_until: Option<Timestamp>,
+    /// Runs of which not even a folded line is left.
+    #[serde(default)]
+    pub forgotten: u32,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            schema: HISTORY_SCHEMA.to_owned(),
+            series: vec![],
+            settings: vec![],
+            runs: vec![],
+            changes: vec![],
+            folded_until: None,
+            forgotten: 0,
+        }
+    }
+}
+
+impl History {
+    /// Whether the run of this name, which ended then, is in the history.
+    pub fn has(&self, name: &str, ended: Timestamp) -> bool {
+        let is_folded = self.folded_until.is_some_and(|until| ended <= until);
+        is_folded || self.runs.iter().any(|line| line.name == name)
+    }
+
+    /// How many runs the lines stand for.
+    pub fn run_count(&self) -> u32 {
+        self.runs.iter().map(|line| line.runs).sum()
+    }
+
+    /// Adds a run that ended then, and looks what has changed with it. Answers with the changes that it shows.
+    pub fn add(
+        &mut self,
+        summary: &Summary,
+        spec: &BenchmarkRunSpec,
+        ended: Timestamp,
+    ) -> Vec<Found> {
+        let setting = place_of(&mut self.settings, setting_of(summary, spec));
+        let numbers = self.numbers(summary, spec);
+        self.runs.push(Line {
+            name: summary.run.name.clone(),
+            ended,
+            runs: 1,
+            setting,
+            numbers,
+        });
+        found::look(self)
+    }
+
+    /// The numbers of the primary comparisons, and those of the baseline beside them.
+    fn numbers(&mut self, summary: &Summary, spec: &BenchmarkRunSpec) -> Vec<Number> {
+        let mut numbers: BTreeMap<usize, Number> = BTreeMap::new();
+        for compared in summary
+            .comparisons
+            .iter()
+            .filter(|compared| compared.primary)
+        {
+            let estimate = &compared.estimate;
+            let ratio = Ends::of(estimate.ratio, estimate.ends());
+            for (variant, ratio) in [(&compared.variant, Some(ratio)), (&summary.baseline, None)] {
+                let series = Series::of(variant, compared);
+                let value = value_of(summary, &series);
+                let trusted = match ratio {
+                    Some(_) => compared.untrusted.is_empty(),
+                    None => is_trusted(summary, spec, &series),
+                };
+                let series = place_of(&mut self.series, series);
+                numbers.entry(series).or_insert(Number {
+                    series,
+                    ratio,
+                    blocks: compared.estimate.blocks,
+                    value,
+                    trusted,
+                });
+            }
+        }
+        numbers.into_values().collect()
+    }
+}
+
+/// The measure itself: the middle of its blocks, with its interval.
+fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
+    let cell = summary.all_cells().find(|cell| series.is_of(*cell))?;
+    let (_, blocks) = cell
+        .series()
+        .into_iter()
+        .find(|(metric, _)| *metric == series.metric)?;
+    let blocks: Vec<f64> = blocks.into_values().collect();
+    Interval::alone(&blocks).map(|interval| Ends::of_logarithms(&interval))
+}
+
+fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bool {
+    let mut cells = summary.all_cells();
+    let cell = cells.find(|cell| series.is_of(*cell));
+    cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
+}
+
+fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
+    let environment = &summary.environment;
+    let images = environment.variants.iter().map(|found| {
+        // The name of an image may stand for another one tomorrow; its id does not.
+        let ids = if found.image_ids.is_empty() {
+            &found.images
+        } else {
+            &found.image_ids
+        };
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        (found.variant.clone(), ids.join(" "))
+    });
+    Setting {
+        node: environment.node.clone().unwrap_or_default(),
+        fingerprint: environment.fingerprint.clone().unwrap_or_default(),
+        baseline: summary.baseline.clone(),
+        images: images.collect(),
+        asked: digest_of(spec),
+    }
+}
+
+/// What makes two runs of a schedule two experiments, whatever their variants are.
+fn digest_of(spec: &BenchmarkRunSpec) -> String {
+    let asked = serde_json::json!([spec.workloads, spec.sweeps]);
+    let digest = hex(&Sha256::digest(asked.to_string().as_bytes()));
+    digest.chars().take(DIGEST_DIGITS).collect()
+}
+
+/// The place of `one` in the list, to which it is added where it is new.
+fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
+    list.iter()
+        .position(|known| *known == one)
+        .unwrap_or_else(|| {
+            list.push(one);
+            list.len() - 1
+        })
+}
+
+impl Series {
+    fn of(variant: &str, compared: &Comparison) -> Self {
+        Self {
+            variant: variant.to_owned(),
+            workload: compared.workload.clone(),
+            metric: compared.metric,
+            point: compared.point,
+        }
+    }
+}

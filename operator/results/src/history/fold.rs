@@ -1,0 +1,79 @@
+//! A history that is too long: two runs of the same setting become one line.
+
+use crate::history::History;
+use crate::history::line::{Ends, Line, Number};
+
+/// Lines that are never folded: what changes are looked for in.
+const NEWEST: usize = 100;
+
+impl History {
+    /// Folds the older half, as far as neighbours are alike; where nothing can be folded the oldest line is forgotten, and
+    /// counted. Answers whether there is less than before.
+    pub(super) fn shorten(&mut self) -> bool {
+        let older = self.runs.len().saturating_sub(NEWEST).div_ceil(2);
+        let newer = self.runs.split_off(older);
+        let before = self.runs.len();
+        let mut folded: Vec<Line> = vec![];
+        let mut is_open = false;
+        for line in std::mem::take(&mut self.runs) {
+            let begins_change = self.changes.iter().any(|found| found.run == line.name);
+            match folded.last_mut() {
+                Some(last) if is_open && last.setting == line.setting && !begins_change => {
+                    self.folded_until = Some(line.ended);
+                    *last = both(last, &line);
+                    is_open = false;
+                }
+                _ => {
+                    folded.push(line);
+                    is_open = true;
+                }
+            }
+        }
+        if folded.len() == before && before > 0 {
+            let oldest = folded.remove(0);
+            self.forgotten += oldest.runs;
+            self.folded_until = Some(oldest.ended);
+        }
+        let is_less = folded.len() < before;
+        folded.extend(newer);
+        self.runs = folded;
+        is_less
+    }
+}
+
+/// Two lines as one. Of a measure that only one of both can be trusted with, that one counts.
+fn both(one: &Line, other: &Line) -> Line {
+    let mut numbers = one.numbers.clone();
+    let weights = (f64::from(one.runs), f64::from(other.runs));
+    for number in &other.numbers {
+        match numbers
+            .iter_mut()
+            .find(|known| known.series == number.series)
+        {
+            None => numbers.push(*number),
+            Some(known) if known.trusted && !number.trusted => {}
+            Some(known) if !known.trusted && number.trusted => *known = *number,
+            Some(known) => *known = between(*known, *number, weights),
+        }
+    }
+    Line {
+        name: one.name.clone(),
+        ended: other.ended,
+        runs: one.runs + other.runs,
+        setting: one.setting,
+        numbers,
+    }
+}
+
+fn between(one: Number, other: Number, (weight, other_weight): (f64, f64)) -> Number {
+    let mean = |one: Option<Ends>, two| match (one, two) {
+        (Some(one), Some(two)) => Some(one.between(weight, two, other_weight)),
+        (one, two) => one.or(two),
+    };
+    Number {
+        ratio: mean(one.ratio, other.ratio),
+        value: mean(one.value, other.value),
+        blocks: one.blocks.min(other.blocks),
+        ..one
+    }
+}

@@ -1,0 +1,190 @@
+//! What is kept of a run: a line, in which names are numbers of tables and numbers are lists, so that thousands of runs fit a
+//! `ConfigMap`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use wasmbench_core::rounding::round_number;
+use wasmbench_core::wire::record::Point;
+
+use crate::any_cell::{AnyCell, place};
+use crate::comparison::factor;
+use crate::measure::{Measured as _, Metric};
+use crate::statistics::Interval;
+
+/// What is followed from run to run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Series {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The measure.
+    pub metric: Metric,
+    /// The sweep and its point.
+    #[serde(flatten)]
+    pub point: Point,
+}
+
+impl Series {
+    /// Whether a cell is where it is measured.
+    pub fn is_of(&self, cell: &dyn AnyCell) -> bool {
+        let place = (cell.variant(), cell.workload(), cell.point());
+        place == (self.variant.as_str(), self.workload.as_str(), self.point)
+    }
+
+    /// In words: `CPU per request of embedded on hello at 50 connections`.
+    pub fn words(&self) -> String {
+        let place = place(&self.variant, &self.workload, self.point);
+        // The nouns of cold starts and density tell the sweep.
+        format!("{} of {place}", self.metric.noun())
+    }
+}
+
+/// Where and with what a run measured.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Setting {
+    /// Name of the node; empty where no trial got that far.
+    pub node: String,
+    /// Fingerprint of the node; empty where it is not known.
+    pub fingerprint: String,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// Digests of the images, by variant.
+    pub images: BTreeMap<String, String>,
+    /// Digest of workloads and sweeps.
+    pub asked: String,
+}
+
+impl Setting {
+    /// What has to be equal for ratios to be compared: a new kernel, a new baseline or another workload explain a change.
+    pub fn stratum(&self) -> String {
+        let baseline = self.images.get(&self.baseline).map_or("", String::as_str);
+        let Self {
+            fingerprint, asked, ..
+        } = self;
+        format!("{fingerprint} {} {baseline} {asked}", self.baseline)
+    }
+}
+
+/// A run, or several that were folded.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    /// Name of the run, or of the first one that was folded.
+    pub name: String,
+    /// When it ended, or the last one of them.
+    pub ended: Timestamp,
+    /// How many runs it stands for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub runs: u32,
+    /// Place in the history's settings.
+    pub setting: usize,
+    /// What was measured.
+    pub numbers: Vec<Number>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_one(runs: &u32) -> bool {
+    *runs == 1
+}
+
+impl Line {
+    /// Its number of this series.
+    pub fn number(&self, series: usize) -> Option<&Number> {
+        self.numbers.iter().find(|number| number.series == series)
+    }
+}
+
+/// One measure of one run. As JSON: `[series, ratio, blocks, value, trusted]`.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(from = "Packed", into = "Packed")]
+pub struct Number {
+    /// Place in the history's series.
+    pub series: usize,
+    /// The ratio to the baseline; none of the baseline.
+    pub ratio: Option<Ends>,
+    /// Blocks in which both were measured.
+    pub blocks: u32,
+    /// The measure itself, in the unit of the measure.
+    pub value: Option<Ends>,
+    /// Whether nothing speaks against it.
+    pub trusted: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Packed(usize, Option<Ends>, u32, Option<Ends>, u8);
+
+impl From<Packed> for Number {
+    fn from(Packed(series, ratio, blocks, value, trusted): Packed) -> Self {
+        Self {
+            series,
+            ratio,
+            blocks,
+            value,
+            trusted: trusted == 1,
+        }
+    }
+}
+
+impl From<Number> for Packed {
+    fn from(number: Number) -> Self {
+        let Number {
+            series,
+            ratio,
+            blocks,
+            value,
+            trusted,
+        } = number;
+        Self(series, ratio, blocks, value, u8::from(trusted))
+    }
+}
+
+/// A number and its 95 % interval; both ends are the number itself where there is none. As JSON: `[number, low, high]`.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
+pub struct Ends(pub f64, pub f64, pub f64);
+
+impl Ends {
+    /// A number with the ends of its interval, where it has one.
+    pub fn of(value: f64, ends: Option<(f64, f64)>) -> Self {
+        let (low, high) = ends.unwrap_or((value, value));
+        Self(value, low, high)
+    }
+
+    /// The same of logarithms.
+    pub fn of_logarithms(interval: &Interval) -> Self {
+        let ends = interval.low().zip(interval.high());
+        Self::of(
+            factor(interval.estimate),
+            ends.map(|(low, high)| (factor(low), factor(high))),
+        )
+    }
+
+    /// Whether it has an interval.
+    pub fn has_interval(&self) -> bool {
+        self.1 < self.2
+    }
+
+    /// The number between two, by weights, as between ratios.
+    pub(super) fn between(self, weight: f64, other: Self, other_weight: f64) -> Self {
+        let mean = |one: f64, two: f64| {
+            if one <= 0.0 || two <= 0.0 {
+                return one.max(two);
+            }
+            let sum = weight * libm::log(one) + other_weight * libm::log(two);
+            round_number(libm::exp(sum / (weight + other_weight)))
+        };
+        Self(
+            mean(self.0, other.0),
+            mean(self.1, other.1),
+            mean(self.2, other.2),
+        )
+    }
+}
