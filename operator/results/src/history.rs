@@ -1,7 +1,7 @@
 //! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline and the number itself, with
 //! where and with what they were measured; and since when they are others.
 //!
-//! Reading order: [`line`] (what is kept of a run), [`History::add`] (a run's summary in), [`found`] (changes), [`stored`] (as
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), [`found`] (changes), [`stored`] (as
 //! bytes, of which there may be so many that the oldest runs are folded by [`fold`]).
 
 mod fold;
