@@ -45,6 +45,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show what a run would do, without a cluster
     Plan(PlanArgs),
+    /// Show the runs of a schedule, and since when they are different
+    History(HistoryArgs),
 }
 
 /// Arguments of `get`.
@@ -160,6 +162,32 @@ pub struct CompareArgs {
     /// How to print it
     #[arg(short, long, value_enum, default_value_t = Shown::Table)]
     pub output: Shown,
+}
+
+/// Arguments of `history`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The history outlives the runs. Ratios are to the baseline of the same run; a change is a lasting one, looked for \
+among runs on the same node with the same baseline image and workloads.")]
+pub struct HistoryArgs {
+    /// Name of the BenchmarkSchedule
+    pub name: String,
+    /// How to print it
+    #[arg(short, long, value_enum, default_value_t = HistoryOutput::Table)]
+    pub output: HistoryOutput,
+}
+
+/// A form of a history.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryOutput {
+    /// Aligned tables, for people
+    Table,
+    /// One row per run and measure
+    Csv,
+    /// The whole history, as it is stored
+    Json,
+    /// A page with a plot of every run
+    Html,
 }
 
 /// Arguments of `plan`.

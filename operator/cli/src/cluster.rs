@@ -8,7 +8,7 @@ use kube::api::{Api, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, Config, ResourceExt};
-use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, labels};
 use wasmbench_core::build::{component_selector, names};
 
 use crate::args::ClusterArgs;
@@ -116,6 +116,21 @@ impl Cluster {
         found
             .filter(|map| map.labels().get(labels::RUN_UID) == Some(&uid))
             .ok_or_else(|| Error::NoReport(run.name_any()))
+    }
+
+    /// The `ConfigMap` with the history of a schedule; `None` until one of its runs has ended.
+    pub async fn history(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
+        let api: Api<BenchmarkSchedule> = Api::namespaced(self.client.clone(), &self.namespace);
+        let found = patiently("read the schedule", api.get_metadata_opt(name)).await?;
+        let Some(schedule) = found else {
+            let (name, namespace) = (name.to_owned(), self.namespace.clone());
+            return Err(Error::NoSuchSchedule { name, namespace });
+        };
+        let map = names::history(name);
+        let found = patiently("read the history", self.config_maps().get_opt(&map)).await?;
+        let uid = schedule.uid().unwrap_or_default();
+        // A ConfigMap of the same name may belong to a schedule that had the name before.
+        Ok(found.filter(|map| map.labels().get(labels::SCHEDULE_UID) == Some(&uid)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use wasmbench_results::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
 /// Why a command did not do what was asked.
@@ -188,6 +189,19 @@ pub enum Error {
     /// A document could not be written.
     #[error("could not write the output as YAML: {0}")]
     Yaml(#[from] serde_yaml::Error),
+    /// There is no schedule of this name.
+    #[error(
+        "there is no BenchmarkSchedule '{name}' in namespace {namespace}; list all of them with: kubectl get bsched -A"
+    )]
+    NoSuchSchedule {
+        /// Name that was asked for.
+        name: String,
+        /// Namespace that was looked in.
+        namespace: String,
+    },
+    /// A history does not unpack.
+    #[error("the history of schedule {0} cannot be read: {1}")]
+    History(String, stored::Error),
     /// The file holds no run.
     #[error("{0} holds no BenchmarkRun and no BenchmarkSchedule; give a file with one")]
     NoRunInFile(PathBuf),

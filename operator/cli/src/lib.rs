@@ -12,6 +12,7 @@ pub mod document;
 pub mod error;
 pub mod files;
 pub mod get;
+pub mod history;
 pub mod live;
 pub mod plan;
 pub mod recompute;
@@ -47,6 +48,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::Report(args)) => runtime.block_on(report::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Compare(args)) => {
             runtime.block_on(compare::run(&cli.cluster, &args))
+        }
+        (Ok(runtime), Command::History(args)) => {
+            runtime.block_on(history::run(&cli.cluster, &args))
         }
         (Ok(_), Command::Plan(args)) => plan::run(&args),
     };

@@ -2,13 +2,15 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
 //! [`open_loop`] (what these have more), [`rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
-//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) and [`across`] (two runs).
+//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`across`] (two runs) and [`history`] (those of a
+//! schedule).
 
 pub mod across;
 pub mod coldstart;
 pub mod csv;
 pub mod density;
 pub mod files;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod markdown;

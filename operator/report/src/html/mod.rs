@@ -11,11 +11,11 @@ mod curve;
 mod density;
 mod forest;
 mod lane;
-mod marks;
-mod page;
+pub(crate) mod marks;
+pub(crate) mod page;
 mod plot;
 mod ratios;
-mod scale;
+pub(crate) mod scale;
 mod sections;
 mod strip;
 

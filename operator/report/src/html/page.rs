@@ -80,6 +80,22 @@ fn note(detail: Detail, left_out: usize) -> String {
     }
 }
 
+/// A page with this title around `body`.
+pub fn document(title: &str, body: &str) -> String {
+    begin(&escape(title)) + body + END
+}
+
+/// All that stands before the contents. Nothing may be loaded from elsewhere, and no script runs.
+fn begin(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\"/>\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    )
+}
+
 fn head(summary: &Summary) -> String {
     let run = &summary.run;
     let name = escape(&format!("{}/{}", run.namespace, run.name));
@@ -89,13 +105,10 @@ fn head(summary: &Summary) -> String {
         Some(false) => ("no", "no, see Doubts"),
     };
     let trials = words::trials(summary.trials);
-    let mut html = format!(
-        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
-         <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, \
-         initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'\"/>\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         {HATCH}<h1>{name}</h1>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: <b class=\"{class}\">{trust}\
+    let mut html = begin(&name);
+    let _ = write!(
+        html,
+        "{HATCH}<h1>{name}</h1>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: <b class=\"{class}\">{trust}\
          </b>. {trials} Baseline: {}.</p>\n",
         escape(&summary.verdict),
         escape(&summary.baseline),

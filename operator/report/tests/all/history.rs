@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use wasmbench_api::run::Metric;
+use wasmbench_report::history::{history_csv, history_html, history_text};
 use wasmbench_results::history::History;
 use wasmbench_results::history::found::Found;
 use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
@@ -184,6 +185,63 @@ fn a_stored_history_is_the_same_again_and_anything_else_is_refused() {
         matches!(&error, Error::OtherSchema(schema) if schema.ends_with("v9")),
         "{error}"
     );
+}
+
+#[test]
+fn people_see_the_latest_ratio_and_what_changed() {
+    let (mut history, _) = nights(&[(5, 1.0), (7, 1.1)], |_, _| ());
+    let text = history_text("nightly", &history);
+    let first = "nightly: 12 runs from 2026-01-01 03:00 to 2026-01-12 03:00\n";
+    assert!(text.starts_with(first), "{text}");
+    assert!(text.contains("since nightly-5"), "{text}");
+    assert!(
+        text.contains("- worse: ") || text.contains("- better: "),
+        "{text}"
+    );
+    let widths = text.lines().map(|line| line.trim_end().len());
+    assert!(widths.max() > Some(0));
+    history.runs.clear();
+    history.changes.clear();
+    let text = history_text("nightly", &history);
+    assert!(text.starts_with("nightly: no run has ended yet"), "{text}");
+}
+
+#[test]
+fn a_spreadsheet_has_a_row_for_each_run_and_measure() {
+    let (history, _) = nights(&[(5, 1.0), (7, 1.1)], |_, _| ());
+    let csv = history_csv(&history);
+    let numbers: usize = history.runs.iter().map(|line| line.numbers.len()).sum();
+    assert_eq!(csv.lines().count(), numbers + 1);
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(
+        csv.lines().all(|line| line.split(',').count() == columns),
+        "{csv}"
+    );
+    let begins = csv.lines().filter(|line| !line.ends_with(',')).skip(1);
+    assert_eq!(begins.count(), history.changes.len());
+}
+
+#[test]
+fn the_page_of_a_history_is_well_formed_and_escapes_names() {
+    let (mut history, _) = nights(&[(5, 1.0), (7, 1.1)], |_, _| ());
+    history.runs[3].name = "<script>alert(1)</script>".into();
+    for series in &mut history.series {
+        series.workload = "a\"<b>&".into();
+    }
+    let html = history_html("nightly & <b>", &history);
+    let xml = html.replace("<!DOCTYPE html>", "");
+    let page = roxmltree::Document::parse(&xml).unwrap();
+    assert!(!html.contains("<script"), "{html}");
+    let plots = page
+        .descendants()
+        .filter(|node| node.has_tag_name(("http://www.w3.org/1999/xhtml", "svg")));
+    let compared = history.runs[0]
+        .numbers
+        .iter()
+        .filter(|number| number.ratio.is_some());
+    assert_eq!(plots.count(), compared.count());
+    let changes = html.matches("class=\"knee\"").count();
+    assert_eq!(changes, history.changes.len());
 }
 
 /// Runs of ten series, as ten blocks of two variants and five workloads leave them.

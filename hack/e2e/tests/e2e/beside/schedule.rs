@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, ResourceQuota};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, BenchmarkScheduleStatus, conditions, labels};
@@ -91,7 +91,8 @@ async fn patch(
 /// What outlives the runs of a schedule.
 async fn history(client: &Client, namespace: &str, name: &str) -> History {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-    let found = answered("the history exists", || maps.get(&names::history(name))).await;
+    let map = names::history(name);
+    let found = answered("the history exists", || maps.get(&map)).await;
     let bytes = found.binary_data.unwrap_or_default().remove(HISTORY_KEY);
     History::unpack(&bytes.expect("an entry").0).expect("a history")
 }

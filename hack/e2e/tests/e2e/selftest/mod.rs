@@ -10,5 +10,6 @@ mod many;
 mod noise_steps;
 mod planted;
 mod promptness;
+mod regression;
 mod slow_start;
 mod start_delay;

@@ -1,0 +1,44 @@
+//! `kubectl wasmbench history`: what outlived the runs of a schedule.
+
+use wasmbench_report::history::{history_csv, history_html, history_text};
+use wasmbench_results::history::History;
+use wasmbench_results::history::stored::HISTORY_KEY;
+
+use crate::args::{ClusterArgs, HistoryArgs, HistoryOutput};
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::print;
+
+/// Prints the history of a schedule.
+pub async fn run(cluster: &ClusterArgs, args: &HistoryArgs) -> Result<u8, Error> {
+    let cluster = Cluster::connect(cluster).await?;
+    let name = &args.name;
+    let history = match cluster.history(name).await? {
+        // No run of it has ended.
+        None => History::default(),
+        Some(map) => {
+            let bytes = map
+                .binary_data
+                .and_then(|mut data| data.remove(HISTORY_KEY));
+            let bytes = bytes.unwrap_or_default().0;
+            let unpacked = History::unpack(&bytes);
+            unpacked.map_err(|source| Error::History(name.clone(), source))?
+        }
+    };
+    print(&shown(name, &history, args.output)?)?;
+    Ok(0)
+}
+
+/// The history as `output` has it.
+pub fn shown(name: &str, history: &History, output: HistoryOutput) -> Result<String, Error> {
+    Ok(match output {
+        HistoryOutput::Table => history_text(name, history),
+        HistoryOutput::Csv => history_csv(history),
+        HistoryOutput::Html => history_html(name, history),
+        HistoryOutput::Json => {
+            let json =
+                serde_json::to_string(history).map_err(|error| Error::Output(error.into()))?;
+            json + "\n"
+        }
+    })
+}

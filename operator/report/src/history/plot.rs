@@ -1,0 +1,163 @@
+//! The history as a page: one plot per series, every run a point with its interval, every change a line.
+
+use std::fmt::Write as _;
+
+use wasmbench_core::units;
+use wasmbench_results::history::History;
+use wasmbench_results::history::found::Found;
+use wasmbench_results::history::line::{Ends, Line};
+
+use super::{Followed, changes_text, followed, kept};
+use crate::html::marks::{self, escape, line, text};
+use crate::html::page::document;
+use crate::html::scale::Scale;
+
+const WIDTH: f64 = 1040.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = 1024.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 190.0;
+const HEIGHT: f64 = 230.0;
+/// Runs that a plot shows, the latest: more would lie on each other.
+const SHOWN: usize = 240;
+
+/// The page.
+pub fn history_html(name: &str, history: &History) -> String {
+    let mut body = format!(
+        "<h1>{}</h1>\n<p>{}.</p>\n",
+        escape(name),
+        escape(&kept(history))
+    );
+    let _ = writeln!(
+        body,
+        "<p class=\"verdict\">{}</p>",
+        escape(changes_text(history).trim())
+    );
+    body.push_str(
+        "<p class=\"note\">Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are \
+         not trusted, and no change is looked for in them. A dashed line is the first run after a lasting change.</p>\n",
+    );
+    for followed in followed(history) {
+        let _ = writeln!(
+            body,
+            "<figure><figcaption>{}</figcaption>\n{}</figure>",
+            escape(&followed.series.words()),
+            plot(history, &followed)
+        );
+    }
+    document(name, &body)
+}
+
+fn plot(history: &History, followed: &Followed<'_>) -> String {
+    let lines = &history.runs[history.runs.len().saturating_sub(SHOWN)..];
+    let seen: Vec<(usize, &Line, Ends, bool)> = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(place, line)| {
+            let number = line.number(followed.place)?;
+            Some((place, line, number.ratio?, number.trusted))
+        })
+        .collect();
+    let ends = seen
+        .iter()
+        .flat_map(|(_, _, ends, _)| [ends.0, ends.1, ends.2]);
+    // Larger ratios stand higher.
+    let scale = Scale::ratios(ends, (BOTTOM, TOP));
+    let x = |place: usize| {
+        let step = (RIGHT - LEFT - 20.0) / lines.len().saturating_sub(1).max(1) as f64;
+        LEFT + 10.0 + place as f64 * step
+    };
+    let mut body = grid(&scale);
+    for (place, line) in lines.iter().enumerate() {
+        let found = history.changes.iter();
+        let mut here =
+            found.filter(|found| found.series == followed.place && found.run == line.name);
+        if let Some(found) = here.next() {
+            body.push_str(&change(found, x(place)));
+        }
+    }
+    for (place, run, ends, trusted) in &seen {
+        body.push_str(&point(run, *ends, *trusted, x(*place), &scale));
+    }
+    body.push_str(&dates(lines, x(lines.len().saturating_sub(1))));
+    let id = format!("h{}", followed.place);
+    let title = followed.series.words();
+    let what = format!(
+        "the ratio to the baseline of {} runs, over time",
+        seen.len()
+    );
+    marks::svg(&id, (WIDTH, HEIGHT), &title, &what, &body)
+}
+
+fn grid(scale: &Scale) -> String {
+    let ticks = scale.ticks.iter().map(|tick| {
+        let y = scale.at(*tick);
+        let class = if (*tick - 1.0).abs() < 1e-9 {
+            "one"
+        } else {
+            "grid"
+        };
+        let label = units::ratio(*tick);
+        line(class, (LEFT, y), (RIGHT, y)) + &text("tick end", (LEFT - 6.0, y + 4.0), &label, 10)
+    });
+    ticks.collect::<String>() + "\n"
+}
+
+fn change(found: &Found, x: f64) -> String {
+    let label = format!("{} since {}", units::ratio(found.size.0), found.run);
+    // At the right end there is room on the left only.
+    let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {
+        ("end", x - 5.0)
+    } else {
+        ("words", x + 5.0)
+    };
+    let mark = line("knee", (x, TOP), (x, BOTTOM));
+    marks::titled(mark, Some(&label)) + &text(class, (at, TOP + 10.0), &label, 60) + "\n"
+}
+
+fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> String {
+    let Ends(ratio, low, high) = ends;
+    let y = scale.at(ratio);
+    let faint = if trusted { "" } else { " faint" };
+    let mark = format!(
+        "<g class=\"c0{faint}\">{}<g class=\"dots\">{}</g></g>",
+        line("bar", (x, scale.at(low)), (x, scale.at(high))),
+        line("", (x, y), (x, y))
+    );
+    let (low, high) = (units::ratio_number(low), units::ratio_number(high));
+    let trust = if trusted { "" } else { ", not trusted" };
+    let label = format!(
+        "{}, {}: {} ({low}-{high}){trust}",
+        run.name,
+        run.ended,
+        units::ratio(ratio)
+    );
+    marks::titled(mark, Some(&label)) + "\n"
+}
+
+/// When the first and the last run that are shown ended.
+fn dates(lines: &[Line], right: f64) -> String {
+    let day = |line: Option<&Line>| line.map(|line| super::day(line.ended)).unwrap_or_default();
+    let y = BOTTOM + 18.0;
+    let first = text("tick", (LEFT, y), &day(lines.first()), 20);
+    let last = if lines.len() > 1 {
+        text(
+            "tick end",
+            (right.max(LEFT + 200.0), y),
+            &day(lines.last()),
+            20,
+        )
+    } else {
+        String::new()
+    };
+    let name = "ratio to the baseline, by the time at which runs ended (UTC); logarithmic axis";
+    first
+        + &last
+        + &text(
+            "axis middle",
+            (f64::midpoint(LEFT, RIGHT), y + 18.0),
+            name,
+            90,
+        )
+        + "\n"
+}
