@@ -29,6 +29,9 @@ pub const SCHEDULE_UID: &str = "wasmbench.dev/schedule-uid";
 /// Annotation on a run: the time of the schedule that it was started for, in RFC 3339.
 pub const SCHEDULED_TIME: &str = "wasmbench.dev/scheduled-time";
 
+/// On a run: `true` asks the operator for the run's numbers in its `/metrics`.
+pub const METRICS: &str = "wasmbench.dev/metrics";
+
 /// Annotation: the run's namespace, on objects that live in the operator's namespace.
 pub const RUN_NAMESPACE: &str = "wasmbench.dev/run-namespace";
 /// Annotation: the run's full name.

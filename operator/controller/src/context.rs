@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use jiff::Timestamp;
 use kube::Client;
-use kube::core::DeserializeGuard;
+use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{ObjectRef, Store};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
@@ -23,6 +23,8 @@ use crate::quiet::Quiet;
 pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
 /// A schedule that may not decode.
 pub type GuardedSchedule = DeserializeGuard<BenchmarkSchedule>;
+/// What is kept of a schedule between two looks: it is read again at each.
+pub type ScheduleMeta = PartialObjectMeta<BenchmarkSchedule>;
 
 /// A connection that says nothing for this long is dead.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,6 +37,8 @@ pub struct Context {
     pub config: OperatorConfig,
     /// All runs, as the watch knows them.
     pub runs: std::sync::OnceLock<Store<GuardedRun>>,
+    /// All schedules, as the watch knows them.
+    pub schedules: std::sync::OnceLock<Store<ScheduleMeta>>,
     /// Counters.
     pub metrics: Metrics,
     /// Pauses after errors.
@@ -80,6 +84,7 @@ impl Context {
             client,
             config,
             runs: std::sync::OnceLock::new(),
+            schedules: std::sync::OnceLock::new(),
             metrics: Metrics::default(),
             backoff: Backoff::default(),
             ready: AtomicBool::new(false),

@@ -17,12 +17,15 @@ use axum::routing::get;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_core::lifetime::is_finished;
 
 use crate::context::Context;
+use crate::exported;
 use crate::metrics::StateLabel;
 
 /// Open connections, at most. For one more the oldest ends, so that nobody keeps the kubelet out.
@@ -78,6 +81,7 @@ async fn readyz(State(context): State<Arc<Context>>) -> impl IntoResponse {
 
 async fn metrics(State(context): State<Arc<Context>>) -> impl IntoResponse {
     count_runs(&context);
+    exported::forget_gone(&context);
     let mut text = String::new();
     match prometheus_client::encoding::text::encode(&mut text, &context.metrics.registry) {
         Ok(()) => {
@@ -111,6 +115,19 @@ fn count_runs(context: &Context) {
     };
     set("finished", finished);
     set("active", runs.len() - finished);
+    let decoded = runs.iter().filter_map(|run| run.0.as_ref().ok());
+    let waiting = decoded.filter_map(queued_since).min();
+    let wait = waiting.map(|since| context.clock.now().duration_since(since));
+    let seconds = wait.map_or(0.0, |wait| wait.as_secs_f64().max(0.0));
+    context.metrics.longest_wait.set(seconds);
+}
+
+/// Since when a run waits for its node; `None` when it does not.
+fn queued_since(run: &BenchmarkRun) -> Option<Timestamp> {
+    let mut conditions = run.status.as_ref()?.conditions.iter();
+    let finished = conditions.find(|condition| condition.type_ == conditions::FINISHED)?;
+    let created = run.metadata.creation_timestamp.as_ref()?;
+    (finished.reason == "Queued").then_some(created.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What the operator keeps of each run in memory. All runs are there, those of years ago among them, and
 //! planning needs little of one that has ended.
 
+use std::collections::BTreeMap;
+
+use wasmbench_api::labels;
 use wasmbench_core::lifetime::is_finished;
 
 use crate::context::GuardedRun;
@@ -14,7 +17,9 @@ pub fn slim(run: &mut GuardedRun) {
     // Who wrote which field, and the manifest as it was applied: each as long as the spec.
     run.metadata.managed_fields = None;
     run.metadata.annotations = None;
-    run.metadata.labels = None;
+    let asks = run.metadata.labels.take().unwrap_or_default();
+    let asks = asks.into_iter().filter(|(key, _)| key == labels::METRICS);
+    run.metadata.labels = Some(asks.collect()).filter(|labels: &BTreeMap<_, _>| !labels.is_empty());
     if !is_finished(run) {
         return;
     }
@@ -69,6 +74,17 @@ mod tests {
         let metadata = &run.metadata;
         assert!(metadata.managed_fields.is_none() && metadata.annotations.is_none());
         assert!(metadata.labels.is_none());
+    }
+
+    #[test]
+    fn a_run_goes_on_asking_for_its_metrics() {
+        let mut asking = run("True");
+        asking["metadata"]["labels"][labels::METRICS] = json!("true");
+        let mut run: GuardedRun = serde_json::from_value(asking).unwrap();
+        slim(&mut run);
+        let kept = run.0.unwrap().metadata.labels.unwrap();
+        let wanted = BTreeMap::from([(labels::METRICS.to_owned(), "true".to_owned())]);
+        assert_eq!(kept, wanted);
     }
 
     #[test]

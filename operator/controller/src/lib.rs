@@ -1,7 +1,7 @@
 //! The operator: observe -> validate -> plan -> act -> report.
 //!
 //! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes),
-//! [`report`] (status), then [`controller`] (what wakes it up) and [`schedules`] (what starts runs). Every rule is in `wasmbench-core`;
+//! [`report`] (status), [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and [`schedules`] (what starts runs). Every rule is in `wasmbench-core`;
 //! this crate holds the client.
 
 pub mod act;
@@ -10,6 +10,7 @@ pub mod context;
 pub mod controller;
 pub mod crds;
 pub mod error;
+pub mod exported;
 mod guard;
 pub mod http;
 mod kept;

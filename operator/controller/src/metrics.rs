@@ -1,4 +1,5 @@
-//! Counters of the operator itself. Labels are closed sets: never the name of a run or an object.
+//! Counters of the operator itself. Labels are closed sets: never the name of a run or an object. What runs found is in
+//! [`crate::exported`].
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+
+use crate::exported::Exported;
 
 /// One label, `reason`.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -54,6 +57,10 @@ pub struct Metrics {
     pub trials: Family<OutcomeLabel, Counter>,
     /// Runs that the watch knows.
     pub runs: Family<StateLabel, Gauge<i64, std::sync::atomic::AtomicI64>>,
+    /// Seconds that the oldest queued run has waited; 0 when the queue is empty.
+    pub longest_wait: Gauge<f64, AtomicU64>,
+    /// What runs and schedules found.
+    pub exported: Exported,
 }
 
 impl Default for Metrics {
@@ -68,6 +75,8 @@ impl Default for Metrics {
         let steps = Family::default();
         let trials = Family::default();
         let runs = Family::default();
+        let longest_wait = Gauge::default();
+        let exported = Exported::default();
         registry.register_with_unit(
             "reconcile_duration",
             "Time to look after a run once",
@@ -86,6 +95,13 @@ impl Default for Metrics {
         );
         registry.register("trials", "Trials recorded, by outcome", trials.clone());
         registry.register("runs", "Runs in the cluster, by state", runs.clone());
+        registry.register_with_unit(
+            "queue_longest_wait",
+            "Time since the creation of the oldest run that waits for a node",
+            Unit::Seconds,
+            longest_wait.clone(),
+        );
+        registry.register_collector(Box::new(exported.clone()));
         let build: Info<[(&str, &str); 1]> = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "Version of the operator", build);
         Self {
@@ -95,6 +111,8 @@ impl Default for Metrics {
             steps,
             trials,
             runs,
+            longest_wait,
+            exported,
         }
     }
 }

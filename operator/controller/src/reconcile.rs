@@ -13,7 +13,7 @@ use wasmbench_core::plan::{Plan, Stage, Wake, plan};
 use crate::context::{Context, GuardedRun};
 use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
-use crate::{act, observe, report, sweep};
+use crate::{act, exported, observe, report, sweep};
 
 /// Entry of the controller: guards against objects that do not decode, hangs and panics, so that
 /// one run never stops the others.
@@ -73,7 +73,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
             .map(|()| Action::await_change());
     }
     if is_finished(run) {
-        return expire(run, context).await;
+        return finished(run, context).await;
     }
     let valid = match admit(run, &context.config) {
         Ok(valid) => valid,
@@ -121,6 +121,13 @@ fn action_of(plan: &Plan, context: &Context) -> Action {
         Wake::At(time) => Action::requeue(context.until(time)),
         Wake::OnChange => Action::await_change(),
     }
+}
+
+/// A finished run expires, and is in `/metrics` if it asks for that.
+async fn finished(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
+    let action = expire(run, context).await?;
+    let silence = Box::pin(exported::run(context, run)).await?;
+    Ok(silence.map_or(action, Action::requeue))
 }
 
 /// Deletes a finished run when its time has come.

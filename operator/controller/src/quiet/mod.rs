@@ -93,6 +93,18 @@ impl Quiet {
         was_open
     }
 
+    /// How long until all windows that are open now are over; `None` when none is open.
+    pub fn left(&self) -> Option<Duration> {
+        let last = self
+            .windows
+            .borrow()
+            .values()
+            .map(|open| open.until)
+            .max()?;
+        let left = last.saturating_duration_since(Instant::now());
+        Some(left).filter(|left| !left.is_zero())
+    }
+
     /// A client that opens no watch in a window, and is `client` otherwise.
     pub fn keep(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();

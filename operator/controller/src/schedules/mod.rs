@@ -12,5 +12,5 @@ mod report;
 mod wakes;
 mod watch;
 
-pub use wakes::{ScheduleMeta, Wakes};
+pub use wakes::Wakes;
 pub use watch::{Woken, look_after, wired};

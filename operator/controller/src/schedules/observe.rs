@@ -5,8 +5,7 @@ use kube::{Api, Resource, ResourceExt};
 use wasmbench_api::{BenchmarkSchedule, labels};
 use wasmbench_core::schedule::{SeenRun, seen};
 
-use super::wakes::ScheduleMeta;
-use crate::context::{Context, GuardedRun, GuardedSchedule};
+use crate::context::{Context, GuardedRun, GuardedSchedule, ScheduleMeta};
 use crate::error::Error;
 use crate::kept;
 

@@ -12,10 +12,10 @@ use wasmbench_core::schedule::{Cron, Seen, SeenRun, Step, check, status, step};
 use wasmbench_results::history::History;
 use wasmbench_results::ratios::minimum_effect;
 
-use super::wakes::ScheduleMeta;
 use super::{act, history, observe, report};
-use crate::context::Context;
+use crate::context::{Context, ScheduleMeta};
 use crate::error::{Error, chain};
+use crate::exported;
 use crate::guard::guarded;
 
 /// A timer holds two years at most, and the next time may be four years away.
@@ -72,7 +72,9 @@ async fn look_after(
             let drafts = status::refused(&invalid);
             let (nothing, now) = (Step::default(), context.clock.now());
             let new = status::status_of(schedule, &runs, &nothing, drafts, now);
+            let shown = Box::pin(exported::schedule(context, schedule, &runs, &new)).await;
             report::report(context, schedule, new).await?;
+            shown?;
             Ok(Action::await_change())
         }
     }
@@ -126,9 +128,10 @@ async fn go_on(
         },
     };
     let new = status::status_of(schedule, runs, &done, drafts, context.clock.now());
+    let shown = Box::pin(exported::schedule(context, schedule, runs, &new)).await;
     let reported = report::report(context, schedule, new).await;
     // The first error is the cause.
-    acted.and(kept.map(drop)).and(reported)?;
+    acted.and(kept.map(drop)).and(reported).and(shown)?;
     Ok(action_of(&step, context))
 }
 

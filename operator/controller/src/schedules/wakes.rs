@@ -3,15 +3,11 @@
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
-use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::{ObjectRef, Store};
-use wasmbench_api::{BenchmarkSchedule, GROUP};
+use wasmbench_api::GROUP;
 use wasmbench_core::lifetime::is_finished;
 
-use crate::context::GuardedRun;
-
-/// What is kept of a schedule between two looks: it is read again at each.
-pub type ScheduleMeta = PartialObjectMeta<BenchmarkSchedule>;
+use crate::context::{GuardedRun, ScheduleMeta};
 
 /// Wakes schedules up.
 #[derive(Clone)]

@@ -11,8 +11,8 @@ use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{Controller, WatchStreamExt, watcher};
 
 use super::reconcile::{on_error, reconcile};
-use super::wakes::{ScheduleMeta, Wakes};
-use crate::context::Context;
+use super::wakes::Wakes;
+use crate::context::{Context, ScheduleMeta};
 use crate::error::chain;
 use crate::kept;
 use crate::pause::WatchPause;
@@ -39,6 +39,7 @@ pub fn wired() -> (Wakes, Woken) {
 
 /// Looks after all schedules for ever.
 pub async fn look_after(context: Arc<Context>, woken: Woken) {
+    let _ = context.schedules.set(woken.all.clone());
     let schedules: Api<ScheduleMeta> = Api::all(context.client.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)

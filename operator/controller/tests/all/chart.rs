@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use wasmbench_controller::metrics::{Metrics, StateLabel};
 use wasmbench_core::config::OperatorConfig;
 
 use crate::support::chart::{
@@ -339,4 +340,149 @@ fn nobody_reaches_a_probe_and_of_the_operator_only_its_port() {
         )
         .is_empty()
     );
+}
+
+/// What the chart brings for Prometheus and Grafana, when all of it is on.
+fn monitored(more: &[&str]) -> Vec<Value> {
+    let on =
+        "serviceMonitor.enabled=true,prometheusRule.enabled=true,grafanaDashboard.enabled=true";
+    render(&[&["--set", on], more].concat())
+}
+
+fn dashboards(objects: &[Value]) -> Vec<&Value> {
+    let mut maps = of_kind(objects, "ConfigMap");
+    maps.retain(|map| map["metadata"]["labels"]["grafana_dashboard"] == "1");
+    maps
+}
+
+#[test]
+fn nothing_of_prometheus_or_grafana_is_there_unless_asked_for() {
+    let objects = render(&[]);
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        assert!(of_kind(&objects, kind).is_empty(), "{kind}");
+    }
+    assert!(dashboards(&objects).is_empty());
+}
+
+#[test]
+fn a_service_monitor_finds_the_operator_and_leaves_runs_their_namespace() {
+    let objects = monitored(&[]);
+    let monitor = of_kind(&objects, "ServiceMonitor").remove(0);
+    let service = of_kind(&objects, "Service").remove(0);
+    let wanted = monitor["spec"]["selector"]["matchLabels"].as_object();
+    for (key, value) in wanted.unwrap() {
+        assert_eq!(service["metadata"]["labels"][key], *value, "{key}");
+    }
+    let endpoint = &monitor["spec"]["endpoints"][0];
+    assert_eq!(endpoint["port"], service["spec"]["ports"][0]["name"]);
+    assert_eq!(endpoint["honorLabels"], true);
+}
+
+#[test]
+fn every_alert_has_a_severity_a_summary_and_a_command_to_go_on_with() {
+    let more = ["--set", "prometheusRule.labels.release=prometheus"];
+    let place = ["--set", "prometheusRule.namespace=monitoring"];
+    let objects = monitored(&[more, place].concat());
+    let rule = of_kind(&objects, "PrometheusRule").remove(0);
+    assert_eq!(rule["metadata"]["namespace"], "monitoring");
+    assert_eq!(rule["metadata"]["labels"]["release"], "prometheus");
+    let rules = rule["spec"]["groups"][0]["rules"].as_array().unwrap();
+    let names: Vec<&str> = rules
+        .iter()
+        .filter_map(|one| one["alert"].as_str())
+        .collect();
+    let wanted = [
+        "WasmbenchRunFailed",
+        "WasmbenchUntrustworthy",
+        "WasmbenchRegressed",
+        "WasmbenchQueueStuck",
+        "WasmbenchOperatorFailing",
+    ];
+    assert_eq!(names, wanted);
+    for one in rules {
+        let (severity, notes) = (&one["labels"]["severity"], &one["annotations"]);
+        assert!(severity == "warning" || severity == "critical", "{one}");
+        assert!(notes["summary"].is_string(), "{one}");
+        let description = notes["description"].as_str().unwrap();
+        assert!(description.contains("kubectl "), "{one}");
+    }
+}
+
+#[test]
+fn the_dashboard_is_json_that_grafana_s_sidecar_finds() {
+    let objects = monitored(&["--set", "grafanaDashboard.annotations.grafana_folder=Bench"]);
+    let found = dashboards(&objects);
+    let [map] = found.as_slice() else {
+        panic!("{found:#?}")
+    };
+    assert_eq!(map["metadata"]["annotations"]["grafana_folder"], "Bench");
+    let text = map["data"]["wasmbench.json"].as_str().unwrap();
+    let dashboard: Value = serde_json::from_str(text).unwrap();
+    let variables = dashboard["templating"]["list"].as_array().unwrap().iter();
+    let names: Vec<&str> = variables.filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["datasource", "namespace", "schedule"]);
+    for panel in dashboard["panels"].as_array().unwrap() {
+        assert!(
+            panel["fieldConfig"]["defaults"]["unit"].is_string(),
+            "{panel}"
+        );
+    }
+}
+
+/// Names of all series in `/metrics`.
+fn exported() -> BTreeSet<String> {
+    let metrics = Metrics::default();
+    metrics.failed("Observe");
+    metrics.stepped("ClaimNode");
+    metrics.recorded("measured", 1);
+    let active = StateLabel { state: "active" };
+    metrics.runs.get_or_create(&active).set(0);
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &metrics.registry).unwrap();
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let names = types.flat_map(|described| {
+        let (name, kind) = described.split_once(' ').unwrap();
+        let suffixes: &[&str] = match kind {
+            "counter" => &["_total"],
+            "histogram" => &["_bucket", "_sum", "_count"],
+            "info" => &["_info"],
+            _ => &[""],
+        };
+        suffixes.iter().map(move |suffix| format!("{name}{suffix}"))
+    });
+    names.collect()
+}
+
+#[test]
+fn alerts_their_tests_and_the_dashboard_name_series_that_the_operator_has() {
+    let known = exported();
+    let series = regex::Regex::new("wasmbench_[a-z_]+").unwrap();
+    let files = [
+        "charts/wasmbench/monitoring/prometheus-rules.yaml",
+        "charts/wasmbench/monitoring/grafana-dashboard.json",
+        "hack/surface/rules_test.yaml",
+        "docs/prometheus.md",
+    ];
+    for file in files {
+        let text = std::fs::read_to_string(repository().join(file)).unwrap();
+        let named: BTreeSet<&str> = series.find_iter(&text).map(|one| one.as_str()).collect();
+        assert!(named.len() >= 5, "{file}: {named:?}");
+        for name in named {
+            assert!(known.contains(name), "{file}: nobody exports {name}");
+        }
+    }
+}
+
+#[test]
+fn every_series_of_runs_and_schedules_is_described() {
+    let docs = std::fs::read_to_string(repository().join("docs/prometheus.md")).unwrap();
+    for name in exported() {
+        let is_result = ["wasmbench_run_", "wasmbench_schedule_"];
+        if is_result.iter().any(|prefix| name.starts_with(prefix)) {
+            assert!(
+                docs.contains(&format!("`{name}`")),
+                "docs/prometheus.md lacks {name}"
+            );
+        }
+    }
 }

@@ -1,0 +1,105 @@
+//! The series that runs and schedules are shown as. All are gauges: each holds what was found last.
+
+/// A value with its labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// What it is.
+    pub family: Family,
+    /// Name and value of each label.
+    pub labels: Vec<(&'static str, String)>,
+    /// In the unit of the family.
+    pub value: f64,
+}
+
+/// Series of one meaning and unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The estimate of a ratio.
+    Ratio,
+    /// Lower end of its interval.
+    RatioLower,
+    /// Upper end of its interval.
+    RatioUpper,
+    /// A measured time.
+    Seconds,
+    /// A measured size.
+    Bytes,
+    /// A measured rate.
+    RequestsPerSecond,
+    /// A measured share of 1.
+    Share,
+    /// What the condition `Trustworthy` says.
+    Trustworthy,
+    /// What the condition `Passed` says.
+    Passed,
+    /// How long the run took.
+    Duration,
+    /// When a run of the schedule last succeeded.
+    LastSuccess,
+    /// What the condition `Regressed` says.
+    Regressed,
+    /// The last runs that were not trustworthy.
+    UntrustworthyRuns,
+    /// Whether the last run failed.
+    LastRunFailed,
+}
+
+impl Family {
+    /// All of them, in the order of `/metrics`.
+    pub const ALL: [Self; 14] = [
+        Self::Ratio,
+        Self::RatioLower,
+        Self::RatioUpper,
+        Self::Seconds,
+        Self::Bytes,
+        Self::RequestsPerSecond,
+        Self::Share,
+        Self::Trustworthy,
+        Self::Passed,
+        Self::Duration,
+        Self::LastSuccess,
+        Self::Regressed,
+        Self::UntrustworthyRuns,
+        Self::LastRunFailed,
+    ];
+
+    /// Its name, without the prefix of all metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ratio => "run_ratio",
+            Self::RatioLower => "run_ratio_lower",
+            Self::RatioUpper => "run_ratio_upper",
+            Self::Seconds => "run_measured_seconds",
+            Self::Bytes => "run_measured_bytes",
+            Self::RequestsPerSecond => "run_measured_requests_per_second",
+            Self::Share => "run_measured_share",
+            Self::Trustworthy => "run_trustworthy",
+            Self::Passed => "run_passed",
+            Self::Duration => "run_duration_seconds",
+            Self::LastSuccess => "schedule_last_success_timestamp_seconds",
+            Self::Regressed => "schedule_regressed",
+            Self::UntrustworthyRuns => "schedule_untrustworthy_runs",
+            Self::LastRunFailed => "schedule_last_run_failed",
+        }
+    }
+
+    /// What it means.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::Ratio => "A measure of a variant as a multiple of the baseline's.",
+            Self::RatioLower => "Lower end of the ratio's 95 % interval.",
+            Self::RatioUpper => "Upper end of the ratio's 95 % interval.",
+            Self::Seconds => "Measured time, the median over the blocks.",
+            Self::Bytes => "Measured memory, the median over the blocks.",
+            Self::RequestsPerSecond => "Measured throughput, the median over the blocks.",
+            Self::Share => "Measured share of 1, the median over the blocks.",
+            Self::Trustworthy => "Whether nothing speaks against the numbers of the run.",
+            Self::Passed => "Whether the run met all of its expectations.",
+            Self::Duration => "Time from the first trial to the report.",
+            Self::LastSuccess => "When a run of the schedule last ended that can be believed.",
+            Self::Regressed => "Whether a measure became worse and has stayed so.",
+            Self::UntrustworthyRuns => "How many of the last runs in a row were untrustworthy.",
+            Self::LastRunFailed => "Whether the last run was refused or not fully measured.",
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a finished run shows: a run and its summary in, samples out. Pure, but for a warning.
+//!
+//! Of the comparisons only those that the run was to decide, and that nothing speaks against: a number without its doubts
+//! would be taken for one that has none.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use wasmbench_api::{BenchmarkRun, conditions};
+use wasmbench_results::Summary;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::Reach;
+use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::statistics::median;
+
+use super::family::{Family, Sample};
+
+/// Most series of a run. Five variants compared with the baseline in one measure of each of three sweeps, on three workloads, are
+/// 45 comparisons of 4 series each, 9 numbers of the baseline and 3 of the run.
+pub const MOST_SERIES: usize = 200;
+
+const MICROSECONDS: f64 = 1e6;
+
+/// Whom samples are told of. A schedule's go on from run to run under its own name.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    /// Its namespace.
+    pub namespace: String,
+    /// `schedule` or `run`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+}
+
+impl Owner {
+    /// A sample of the owner, with these further labels.
+    pub fn sample(
+        &self,
+        family: Family,
+        more: impl IntoIterator<Item = (&'static str, String)>,
+        value: f64,
+    ) -> Sample {
+        let mut labels = vec![
+            ("namespace", self.namespace.clone()),
+            (self.kind, self.name.clone()),
+        ];
+        labels.extend(more);
+        Sample {
+            family,
+            labels,
+            value,
+        }
+    }
+}
+
+/// All samples of a finished run, those of the run as a whole first. There may be more than [`MOST_SERIES`].
+pub fn samples(owner: &Owner, run: &BenchmarkRun, summary: Option<&Summary>) -> Vec<Sample> {
+    let mut samples = as_a_whole(owner, run);
+    if let Some(summary) = summary.filter(|summary| !is_doubted(summary)) {
+        samples.extend(measured(owner, run, summary));
+    }
+    samples
+}
+
+/// The first [`MOST_SERIES`] of the samples of the run of this name. That there were more is logged.
+pub fn bounded(run: &str, mut samples: Vec<Sample>) -> Vec<Sample> {
+    if samples.len() > MOST_SERIES {
+        let (found, shown) = (samples.len(), MOST_SERIES);
+        tracing::warn!(run, found, shown, "a run has too many series");
+        samples.truncate(MOST_SERIES);
+    }
+    samples
+}
+
+fn as_a_whole(owner: &Owner, run: &BenchmarkRun) -> Vec<Sample> {
+    let Some(status) = &run.status else {
+        return vec![];
+    };
+    let (start, end) = (status.start_time.as_ref(), status.completion_time.as_ref());
+    let took = start
+        .zip(end)
+        .map(|(start, end)| end.0.duration_since(start.0));
+    let values = [
+        (
+            Family::Trustworthy,
+            decided(&status.conditions, conditions::TRUSTWORTHY),
+        ),
+        (
+            Family::Passed,
+            decided(&status.conditions, conditions::PASSED),
+        ),
+        (Family::Duration, took.map(|took| took.as_secs_f64())),
+    ];
+    let values = values.into_iter();
+    let values = values.filter_map(|(family, value)| Some(owner.sample(family, [], value?)));
+    values.collect()
+}
+
+/// 1 when the condition is True, 0 when it is False, and nothing when the data cannot say.
+fn decided(conditions: &[Condition], type_: &str) -> Option<f64> {
+    let found = conditions.iter().find(|one| one.type_ == type_)?;
+    match found.status.as_str() {
+        "True" => Some(1.0),
+        "False" => Some(0.0),
+        _ => None,
+    }
+}
+
+/// Whether something speaks against all that was measured.
+fn is_doubted(summary: &Summary) -> bool {
+    let mut doubts = summary.doubts.iter();
+    doubts.any(|doubt| doubt.breaks_trust && doubt.reason.reach() == Reach::Run)
+}
+
+/// The ratios of a run that count, and the numbers behind them.
+fn measured(owner: &Owner, run: &BenchmarkRun, summary: &Summary) -> Vec<Sample> {
+    let counts = |one: &&Comparison| one.primary && one.untrusted.is_empty() && is_of(run, one);
+    let mut samples = vec![];
+    let mut baselines = BTreeSet::new();
+    for one in summary.comparisons.iter().filter(counts) {
+        samples.extend(ratio(owner, one));
+        samples.extend(absolute(owner, summary, one, &one.variant));
+        let place = (&one.workload, one.point, one.metric);
+        if baselines.insert(place) {
+            samples.extend(absolute(owner, summary, one, &summary.baseline));
+        }
+    }
+    samples
+}
+
+/// Whether the run has such a variant and workload. Its report lies in its author's namespace, and what others write there
+/// becomes no label.
+fn is_of(run: &BenchmarkRun, one: &Comparison) -> bool {
+    let (mut variants, mut workloads) = (run.spec.variants.iter(), run.spec.workloads.iter());
+    variants.any(|variant| variant.name == one.variant)
+        && workloads.any(|workload| workload.name == one.workload)
+}
+
+fn ratio(owner: &Owner, one: &Comparison) -> Vec<Sample> {
+    let estimate = &one.estimate;
+    let values = [
+        (Family::Ratio, Some(estimate.ratio)),
+        (Family::RatioLower, estimate.low),
+        (Family::RatioUpper, estimate.high),
+    ];
+    let sample = |(family, value): (Family, Option<f64>)| {
+        Some(owner.sample(family, labels(one, &one.variant), value?))
+    };
+    values.into_iter().filter_map(sample).collect()
+}
+
+/// What was measured of a variant where it is compared, in the base unit.
+fn absolute(owner: &Owner, summary: &Summary, one: &Comparison, variant: &str) -> Option<Sample> {
+    let is_there = |cell: &&dyn AnyCell| {
+        cell.variant() == variant && cell.workload() == one.workload && cell.point() == one.point
+    };
+    let cell = summary.all_cells().find(is_there)?;
+    let mut series = cell.series().into_iter();
+    let (_, by_block) = series.find(|(metric, _)| *metric == one.metric)?;
+    let value = median(by_block.into_values())?;
+    let (family, value) = in_base_unit(one.metric, value);
+    Some(owner.sample(family, labels(one, variant), value))
+}
+
+fn in_base_unit(metric: Metric, value: f64) -> (Family, f64) {
+    match metric.measure().unit {
+        Unit::PerSecond => (Family::RequestsPerSecond, value),
+        Unit::Microseconds => (Family::Seconds, value / MICROSECONDS),
+        Unit::Bytes => (Family::Bytes, value),
+        Unit::Share => (Family::Share, value),
+    }
+}
+
+fn labels(one: &Comparison, variant: &str) -> [(&'static str, String); 4] {
+    let measure: &'static str = one.metric.into();
+    [
+        ("variant", variant.to_owned()),
+        ("workload", one.workload.clone()),
+        ("point", one.point.to_string()),
+        ("measure", measure.to_owned()),
+    ]
+}

@@ -1,0 +1,171 @@
+//! What the store shows, as Prometheus reads it.
+
+use std::collections::BTreeSet;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+use serde_json::{Value, json};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::density::DensityCell;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use super::family::{Family, Sample};
+use super::numbers::{self, Owner};
+use super::store::Exported;
+
+fn run() -> BenchmarkRun {
+    let run: Value = json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+        "metadata": { "name": "nightly-1", "namespace": "team-a", "uid": "1" },
+        "spec": {
+            "variants": [
+                { "name": "native", "preset": "native" },
+                { "name": "embedded", "preset": "wasmtime-embedded" },
+            ],
+            "workloads": [{ "name": "hello" }],
+            "sweeps": { "density": {} },
+        },
+        "status": {
+            "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:10:00Z",
+            "conditions": [{
+                "type": "Trustworthy", "status": "True", "reason": "NoDoubts", "message": "",
+                "lastTransitionTime": "2026-01-01T00:10:00Z",
+            }],
+        },
+    });
+    serde_json::from_value(run).unwrap()
+}
+
+fn comparison(variant: &str) -> Value {
+    json!({
+        "variant": variant, "workload": "hello", "metric": "memoryPerInstance",
+        "sweep": "density", "primary": true,
+        "ratio": 1.5, "low": 1.25, "high": 1.75, "blocks": 3, "perBlock": [1.25, 1.5, 1.75],
+        "pValue": 0.01, "adjustedPValue": 0.01, "verdict": "Larger",
+    })
+}
+
+fn cell(variant: &str, bytes: f64) -> Value {
+    json!({
+        "variant": variant, "workload": "hello",
+        "counts": { "planned": 3, "valid": 3, "invalid": 0, "failed": 0, "skipped": 0, "missing": 0 },
+        "steps": [],
+        "blocks": [{ "block": 1, "instances": 2, "bytesPerInstance": bytes }],
+    })
+}
+
+/// A summary in which these comparisons were made.
+fn summary(comparisons: &[Value]) -> Summary {
+    let mut summary = summarize(&RunInput::new(&run(), 1), &[]);
+    summary.doubts = vec![];
+    let comparisons = comparisons
+        .iter()
+        .cloned()
+        .map(serde_json::from_value::<Comparison>);
+    summary.comparisons = comparisons.collect::<Result<_, _>>().unwrap();
+    let cells = [cell("native", 1000.0), cell("embedded", 1500.0)].into_iter();
+    summary.density = cells
+        .map(serde_json::from_value::<DensityCell>)
+        .collect::<Result<_, _>>()
+        .unwrap();
+    summary
+}
+
+fn owner(kind: &'static str) -> Owner {
+    Owner {
+        namespace: "team-a".into(),
+        kind,
+        name: "nightly".into(),
+    }
+}
+
+/// The series in `/metrics`, without what describes them.
+fn series(exported: &Exported) -> Vec<String> {
+    let mut registry = Registry::with_prefix("wasmbench");
+    registry.register_collector(Box::new(exported.clone()));
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(str::to_owned).collect()
+}
+
+fn of_run(comparisons: &[Value]) -> Vec<Sample> {
+    numbers::samples(&owner("run"), &run(), Some(&summary(comparisons)))
+}
+
+#[test]
+fn a_run_with_two_variants_shows_ratio_interval_and_both_numbers() {
+    let exported = Exported::default();
+    exported.show_run("1", of_run(&[comparison("embedded")]));
+    let of = |name: &str, variant: &str, value: &str| {
+        format!(
+            "wasmbench_{name}{{namespace=\"team-a\",run=\"nightly\",variant=\"{variant}\",\
+             workload=\"hello\",point=\"density\",measure=\"memoryPerInstance\"}} {value}"
+        )
+    };
+    let whole = "{namespace=\"team-a\",run=\"nightly\"}";
+    let wanted = [
+        of("run_ratio", "embedded", "1.5"),
+        of("run_ratio_lower", "embedded", "1.25"),
+        of("run_ratio_upper", "embedded", "1.75"),
+        of("run_measured_bytes", "embedded", "1500.0"),
+        of("run_measured_bytes", "native", "1000.0"),
+        format!("wasmbench_run_trustworthy{whole} 1.0"),
+        format!("wasmbench_run_duration_seconds{whole} 600.0"),
+    ];
+    assert_eq!(series(&exported), wanted);
+}
+
+#[test]
+fn what_is_secondary_doubted_or_of_no_variant_of_the_run_is_not_shown() {
+    let whole = of_run(&[]);
+    let mut secondary = comparison("embedded");
+    secondary["primary"] = false.into();
+    let mut untrusted = comparison("embedded");
+    untrusted["untrusted"] = json!(["NodeNoisy"]);
+    for one in [secondary, untrusted, comparison("stranger")] {
+        assert_eq!(of_run(std::slice::from_ref(&one)), whole, "{one}");
+    }
+}
+
+#[test]
+fn series_are_gone_with_their_run_and_their_schedule() {
+    let uids = |uids: &[&str]| -> BTreeSet<String> { uids.iter().map(|&uid| uid.into()).collect() };
+    let exported = Exported::default();
+    let samples = of_run(&[comparison("embedded")]);
+    exported.show_run("1", samples.clone());
+    exported.show_schedule("9", None, vec![]);
+    exported.show_latest("9", Some(("2".into(), samples.clone())));
+    let all = 2 * samples.len();
+    exported.keep_only(None, None);
+    assert_eq!(series(&exported).len(), all);
+    exported.keep_only(Some(&uids(&["2"])), Some(&uids(&["9"])));
+    assert_eq!(series(&exported).len(), samples.len());
+    assert!(exported.has_latest("9", "2") && !exported.has_run("1"));
+    exported.keep_only(Some(&uids(&[])), Some(&uids(&["9"])));
+    assert!(series(&exported).is_empty());
+    exported.show_latest("9", Some(("2".into(), samples)));
+    exported.keep_only(Some(&uids(&["2"])), Some(&uids(&[])));
+    assert!(series(&exported).is_empty());
+}
+
+#[test]
+fn quotes_in_a_label_value_are_escaped() {
+    let exported = Exported::default();
+    let quoted = Owner {
+        name: "a\"b\\c\n".into(),
+        ..owner("run")
+    };
+    exported.show_run("1", vec![quoted.sample(Family::Duration, [], 1.0)]);
+    let wanted = r#"wasmbench_run_duration_seconds{namespace="team-a",run="a\"b\\c\n"} 1.0"#;
+    assert_eq!(series(&exported), [wanted]);
+}
+
+#[test]
+fn a_run_shows_so_many_series_at_most() {
+    let exported = Exported::default();
+    let many = vec![comparison("embedded"); 200];
+    exported.show_run("1", numbers::bounded("many", of_run(&many)));
+    assert_eq!(series(&exported).len(), numbers::MOST_SERIES);
+}
