@@ -59,6 +59,7 @@ async fn regressed(api: &Api<BenchmarkSchedule>) -> Option<String> {
 }
 
 #[tokio::test]
+#[ignore = "needs a quiet node: make selftest"]
 async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
     with_namespace("regressed", |client, namespace| async move {
         let image = images(&client).await.server;
