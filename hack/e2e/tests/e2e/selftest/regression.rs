@@ -19,16 +19,13 @@ const RUNS: usize = 12;
 /// A run takes less than a minute, and starts late after one that took more.
 const EACH: Duration = Duration::from_mins(3);
 
-fn template(image: &str, percent: u32) -> Value {
-    let extra = WORK * percent / 100;
+fn template(image: &str, args: &[String]) -> Value {
     json!({ "spec": {
         "blocks": 3,
         "noiseFloor": false,
         "variants": [
             { "name": "plain", "container": { "image": image, "args": [] } },
-            { "name": "changed", "container": {
-                "image": image, "args": [format!("--extra-iterations={extra}")],
-            } },
+            { "name": "changed", "container": { "image": image, "args": args } },
         ],
         "workloads": [{
             "name": "compute", "path": format!("/compute?iters={WORK}"),
@@ -62,11 +59,11 @@ async fn regressed(api: &Api<BenchmarkSchedule>) -> Option<String> {
 #[ignore = "needs a quiet node: make selftest"]
 async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
     with_namespace("regressed", |client, namespace| async move {
-        let image = images(&client).await.server;
+        let image = images(&client).await.native;
         let spec = json!({
             "schedule": "* * * * *", "concurrencyPolicy": "Forbid",
             "successfulRunsHistoryLimit": 50, "untrustworthyRunsHistoryLimit": 50,
-            "template": template(&image, 0),
+            "template": template(&image, &[]),
         });
         let spec = serde_json::from_value(spec).expect("the fixture is a schedule");
         let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), &namespace);
@@ -83,7 +80,8 @@ async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
         for count in 1..=BEFORE {
             finished(count).await;
         }
-        let change = Patch::Merge(json!({ "spec": { "template": template(&image, 10) } }));
+        let more = [format!("--extra-iterations={}", WORK / 10)];
+        let change = Patch::Merge(json!({ "spec": { "template": template(&image, &more) } }));
         let changed = api.patch("watch", &PatchParams::default(), &change).await;
         changed.expect("the template is changed");
         let before: Vec<String> = started(&client, &namespace)
