@@ -1,19 +1,22 @@
 //! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline and the number itself, with
 //! where and with what they were measured; and since when they are others.
 //!
-//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), [`found`] (changes), [`stored`] (as
-//! bytes, of which there may be so many that the oldest runs are folded by [`fold`]).
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), `look` ([`found`],
+//! changes), [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
 
 mod fold;
 pub mod found;
+mod kept;
 pub mod line;
+mod look;
 pub mod regressed;
 pub mod stored;
+
+pub use kept::{HISTORY_SCHEMA, History};
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::store::hex;
@@ -25,60 +28,10 @@ use crate::ratios::minimum_effect;
 use crate::statistics::Interval;
 use crate::summary::Summary;
 
-/// Name and version of the history's schema.
-pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
-
 /// Hex digits of what was asked for: enough to tell two specs of a schedule apart.
 const DIGEST_DIGITS: usize = 12;
 
-/// The history of a schedule.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct History {
-    /// [`HISTORY_SCHEMA`].
-    pub schema: String,
-    /// What was measured, in order of appearance; runs name them by their place here.
-    pub series: Vec<Series>,
-    /// Where and with what, in order of appearance; runs name them by their place here.
-    pub settings: Vec<Setting>,
-    /// The runs in the order in which they ended.
-    pub runs: Vec<Line>,
-    /// Lasting changes, in the order in which they were found.
-    pub changes: Vec<Found>,
-    /// Until when runs have been folded, two into one line, and lost their names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folded_until: Option<Timestamp>,
-    /// Runs of which not even a folded line is left.
-    #[serde(default)]
-    pub forgotten: u32,
-}
-
-impl Default for History {
-    fn default() -> Self {
-        Self {
-            schema: HISTORY_SCHEMA.to_owned(),
-            series: vec![],
-            settings: vec![],
-            runs: vec![],
-            changes: vec![],
-            folded_until: None,
-            forgotten: 0,
-        }
-    }
-}
-
 impl History {
-    /// Whether the run of this name, which ended then, is in the history.
-    pub fn has(&self, name: &str, ended: Timestamp) -> bool {
-        let is_folded = self.folded_until.is_some_and(|until| ended <= until);
-        is_folded || self.runs.iter().any(|line| line.name == name)
-    }
-
-    /// How many runs the lines stand for.
-    pub fn run_count(&self) -> u32 {
-        self.runs.iter().map(|line| line.runs).sum()
-    }
-
     /// Adds a run that ended then, and looks what has changed with it. Answers with the changes that it shows.
     pub fn add(
         &mut self,
@@ -95,7 +48,7 @@ impl History {
             setting,
             numbers,
         });
-        found::look(self)
+        look::look(self)
     }
 
     /// The numbers of the primary comparisons, and those of the baseline beside them.

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use wasmbench_api::run::Metric;
 use wasmbench_report::history::{history_csv, history_html, history_text};
+use wasmbench_results::doubt::Reason;
 use wasmbench_results::history::History;
 use wasmbench_results::history::found::Found;
 use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
@@ -158,7 +159,7 @@ fn what_is_not_trusted_is_kept_and_looked_for_no_change_in() {
     let (history, _) = nights(&[(10, 1.0), (10, 1.5)], |number, summary| {
         for compared in &mut summary.comparisons {
             if number >= 10 {
-                compared.untrusted = vec![wasmbench_results::doubt::Reason::NodeNoisy];
+                compared.untrusted = vec![Reason::NodeNoisy];
             }
         }
     });
@@ -168,6 +169,32 @@ fn what_is_not_trusted_is_kept_and_looked_for_no_change_in() {
         last.numbers
             .iter()
             .any(|number| number.ratio.is_some() && !number.trusted)
+    );
+}
+
+#[test]
+fn runs_that_cannot_be_compared_do_not_count_as_unchanged() {
+    let distrust = |_: usize, summary: &mut Summary| {
+        for compared in &mut summary.comparisons {
+            compared.untrusted = vec![Reason::TooFewBlocks];
+        }
+    };
+    let told = |history: &History| history.condition(0.05, None).unwrap();
+    let (untrusted, _) = nights(&[(20, 1.0)], distrust);
+    let condition = told(&untrusted);
+    assert_eq!(condition.reason, "TooFewRuns");
+    assert_eq!(
+        condition.message,
+        "0 of the 8 runs that a change shows in at the earliest (and 20 whose numbers are not trusted)"
+    );
+    let (some, _) = nights(&[(20, 1.0)], |number, summary| {
+        if number < 3 {
+            distrust(number, summary);
+        }
+    });
+    assert_eq!(
+        told(&some).message,
+        "no lasting change for the worse in 17 runs (and 3 whose numbers are not trusted)"
     );
 }
 

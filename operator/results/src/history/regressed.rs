@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use wasmbench_api::conditions::{self, Draft};
 
-use crate::history::History;
 use crate::history::found::Found;
+use crate::history::kept::History;
 use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
 
 /// Changes that the message tells.
@@ -43,15 +43,7 @@ impl History {
         }
         let regressions = self.regressions(minimum_effect, accepted);
         if regressions.is_empty() {
-            let fewest = FEWEST_BEFORE + FEWEST_AFTER;
-            return Some(if self.runs.len() < fewest {
-                let message =
-                    format!("{runs} of the {fewest} runs that a change shows in at the earliest");
-                conditions::no(conditions::REGRESSED, "TooFewRuns", message)
-            } else {
-                let message = format!("no lasting change for the worse in {runs} runs");
-                conditions::no(conditions::REGRESSED, "NoChange", message)
-            });
+            return Some(self.nothing_found(runs));
         }
         let told = regressions.iter().take(TOLD);
         let told: Vec<String> = told
@@ -66,5 +58,38 @@ impl History {
             told.join("; ")
         );
         Some(conditions::yes(conditions::REGRESSED, "Changed", message))
+    }
+    /// A history in which little can be compared has not shown that nothing changed.
+    fn nothing_found(&self, runs: u32) -> Draft {
+        let compared = self.comparable();
+        let left_out = match runs.saturating_sub(compared) {
+            0 => String::new(),
+            more => format!(" (and {more} whose numbers are not trusted)"),
+        };
+        let fewest = FEWEST_BEFORE + FEWEST_AFTER;
+        if (compared as usize) < fewest {
+            let message = format!(
+                "{compared} of the {fewest} runs that a change shows in at the earliest{left_out}"
+            );
+            conditions::no(conditions::REGRESSED, "TooFewRuns", message)
+        } else {
+            let message = format!("no lasting change for the worse in {compared} runs{left_out}");
+            conditions::no(conditions::REGRESSED, "NoChange", message)
+        }
+    }
+
+    /// How many runs have a ratio that is trusted, of the series that has most of them.
+    fn comparable(&self) -> u32 {
+        let of_series = |series: usize| {
+            let trusted = self.runs.iter().filter(|line| {
+                let number = line.number(series);
+                number.is_some_and(|number| number.trusted && number.ratio.is_some())
+            });
+            trusted.map(|line| line.runs).sum()
+        };
+        (0..self.series.len())
+            .map(of_series)
+            .max()
+            .unwrap_or_default()
     }
 }

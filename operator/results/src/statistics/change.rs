@@ -8,6 +8,7 @@
 //!
 //! Why not E-divisive, and what is promised: docs/methodology/change-points.md.
 
+mod entry;
 mod group;
 mod interval;
 mod ranks;
@@ -16,14 +17,11 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub use entry::Observed;
+pub use split::{FEWEST_AFTER, FEWEST_BEFORE};
+
+use entry::{Entry, runs};
 use split::Split;
-
-/// Fewest runs before a change that are of the same strata as runs after it. Of fewer not even a change of many times the
-/// scatter is certain.
-pub const FEWEST_BEFORE: usize = 5;
-
-/// Fewest runs after a change. What goes back after one run is an outlier, and two outliers in a row occur by chance.
-pub const FEWEST_AFTER: usize = 3;
 
 /// Most runs on either side that are compared: what was long ago says little of now, and costs time at each look.
 const WINDOW: usize = 30;
@@ -32,19 +30,6 @@ const WINDOW: usize = 30;
 /// to 0.8 alarms in 100 runs, under normal noise, heavy tails and outliers (`report/tests/all/change_simulation.rs`): the
 /// p-value is the least of up to 28 divisions, and there are 100 looks.
 const ALARM: f64 = 0.002;
-
-/// One measure of one run in the history of a schedule.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Observed<'a> {
-    /// What the run is known by, as a number that rises over the history.
-    pub run: u64,
-    /// Natural logarithm of the ratio to the baseline.
-    pub ratio: f64,
-    /// Standard error of `ratio`, where the run knows it.
-    pub error: Option<f64>,
-    /// Node fingerprint and image of the baseline: only runs of equal strata are compared.
-    pub stratum: &'a str,
-}
 
 /// A lasting change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,46 +76,6 @@ pub fn size_of(history: &[Observed<'_>], first: u64) -> Option<(f64, (f64, f64))
     let at = runs.iter().position(|run| run.run >= first)?;
     let lasting = &runs[at..runs.len().min(at + WINDOW)];
     Some(Split::of(before(&runs, 0, at), lasting)?.size())
-}
-
-/// An [`Observed`] that can be compared.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    run: u64,
-    ratio: f64,
-    /// Zero where it is not known.
-    error: f64,
-    /// Number of the stratum in order of appearance.
-    stratum: usize,
-}
-
-fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
-    let mut strata: Vec<&str> = vec![];
-    let possible = history.iter().filter(|seen| is_possible(seen.ratio));
-    possible
-        .map(|seen| Entry {
-            run: seen.run,
-            ratio: seen.ratio,
-            error: seen
-                .error
-                .filter(|error| is_possible(*error))
-                .unwrap_or_default(),
-            stratum: number_of(seen.stratum, &mut strata),
-        })
-        .collect()
-}
-
-/// Whether two numbers can have the logarithm of their ratio there, or its error: `f64` ends at e to the 710th.
-fn is_possible(logarithm: f64) -> bool {
-    logarithm.abs() <= 1500.0
-}
-
-fn number_of<'a>(stratum: &'a str, strata: &mut Vec<&'a str>) -> usize {
-    let known = strata.iter().position(|other| *other == stratum);
-    known.unwrap_or_else(|| {
-        strata.push(stratum);
-        strata.len() - 1
-    })
 }
 
 /// A change as it was found.

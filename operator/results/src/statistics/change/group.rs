@@ -1,6 +1,6 @@
 //! Runs of one stratum before and after a place in the history.
 
-use crate::statistics::change::Entry;
+use crate::statistics::change::entry::Entry;
 
 /// Runs of one stratum, one or more on each side, as logarithms of ratios.
 #[derive(Clone, Debug)]

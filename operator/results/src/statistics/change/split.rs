@@ -1,9 +1,19 @@
 //! A history divided in two, as far as its parts can be compared: run by run within strata. What differs between strata,
 //! such as a new kernel, is thus in no comparison, and nothing has to be estimated for it.
 
+use crate::statistics::change::entry::Entry;
 use crate::statistics::change::group::{Group, side};
-use crate::statistics::change::{Entry, FEWEST_AFTER, FEWEST_BEFORE, interval, ranks, sizes};
+use crate::statistics::change::interval;
+use crate::statistics::change::ranks;
+use crate::statistics::change::sizes;
 use crate::statistics::mean;
+
+/// Fewest runs before a change that are of the same strata as runs after it. Of fewer not even a change of many times the
+/// scatter is certain.
+pub const FEWEST_BEFORE: usize = 5;
+
+/// Fewest runs after a change. What goes back after one run is an outlier, and two outliers in a row occur by chance.
+pub const FEWEST_AFTER: usize = 3;
 
 /// The runs before and after a place in the history that can be compared.
 pub(super) struct Split {

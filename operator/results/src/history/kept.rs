@@ -1,0 +1,59 @@
+//! The history of a schedule as it is kept.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::history::found::Found;
+use crate::history::line::{Line, Series, Setting};
+
+/// Name and version of the history's schema.
+pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
+
+/// The history of a schedule.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// [`HISTORY_SCHEMA`].
+    pub schema: String,
+    /// What was measured, in order of appearance; runs name them by their place here.
+    pub series: Vec<Series>,
+    /// Where and with what, in order of appearance; runs name them by their place here.
+    pub settings: Vec<Setting>,
+    /// The runs in the order in which they ended.
+    pub runs: Vec<Line>,
+    /// Lasting changes, in the order in which they were found.
+    pub changes: Vec<Found>,
+    /// Until when runs have been folded, two into one line, and lost their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded_until: Option<Timestamp>,
+    /// Runs of which not even a folded line is left.
+    #[serde(default)]
+    pub forgotten: u32,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            schema: HISTORY_SCHEMA.to_owned(),
+            series: vec![],
+            settings: vec![],
+            runs: vec![],
+            changes: vec![],
+            folded_until: None,
+            forgotten: 0,
+        }
+    }
+}
+
+impl History {
+    /// Whether the run of this name, which ended then, is in the history.
+    pub fn has(&self, name: &str, ended: Timestamp) -> bool {
+        let is_folded = self.folded_until.is_some_and(|until| ended <= until);
+        is_folded || self.runs.iter().any(|line| line.name == name)
+    }
+
+    /// How many runs the lines stand for.
+    pub fn run_count(&self) -> u32 {
+        self.runs.iter().map(|line| line.runs).sum()
+    }
+}
