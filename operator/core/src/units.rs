@@ -120,11 +120,16 @@ pub fn cut(text: &str, limit: usize) -> String {
 
 /// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
 pub fn judged_ratio(value: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
+    format!("{}, {verdict}", ratio_within(value, interval))
+}
+
+/// `0.52x (0.48-0.55)`; without the interval when there is none.
+pub fn ratio_within(value: f64, interval: Option<(f64, f64)>) -> String {
     let interval = interval.map_or_else(String::new, |(low, high)| {
         let (low, high) = (ratio_number(low), ratio_number(high));
         format!(" ({low}-{high})")
     });
-    format!("{}{interval}, {verdict}", ratio(value))
+    format!("{}{interval}", ratio(value))
 }
 
 /// A percentile with the mark that single requests decide it, unless there are enough to carry it.

@@ -56,7 +56,7 @@ impl Found {
             ..
         } = self;
         let Ends(size, low, high) = self.size;
-        let size = units::judged_ratio(size, Some((low, high)), "of what it was");
+        let size = units::ratio_within(size, Some((low, high)));
         let images = if self.image_before == self.image_after {
             format!("the image is the same ({})", short(&self.image_after))
         } else {
@@ -64,7 +64,7 @@ impl Found {
             format!("image {before} before, {after} since")
         };
         format!(
-            "{} as a ratio to the baseline is {size} since run {run} (before it {last_before}; found \
+            "{} as a ratio to the baseline is {size} of what it was, since run {run} (before it {last_before}; found \
              with {found_with}); {images}",
             series.words()
         )
