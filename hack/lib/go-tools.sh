@@ -9,7 +9,9 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint) echo "$1" ;;
+    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint | alertmanager) echo "$1" ;;
+    prometheus | promtool) echo prometheus ;;
+    prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
     kubernetes | kubeadm | kubelet | kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy) echo kubernetes ;;
     *) return 1 ;;
@@ -18,7 +20,8 @@ go_module() {
 
 # go_version MODULE: its pinned version.
 go_version() {
-  local name=${1^^}_VERSION
+  local name=${1^^}
+  name=${name//-/_}_VERSION
   [ "$1" != kubectl ] || name=KUBERNETES_VERSION
   echo "${!name}"
 }
@@ -66,7 +69,8 @@ go_tools() {
       # Two callers may want the same program at the same time: the second waits.
       flock 9
       [ ! -d "$dir" ] || exit 0
-      rm -rf "$cache/tools/$module-"*
+      # Of this module alone: prometheus-operator is no other version of prometheus.
+      rm -rf "$cache/tools/$module-"[0-9a-f]*
       logged "$log" "build $module" go_compile "$module" "$dir.partial"
       mv "$dir.partial" "$dir"
     ) 9>"$cache/tools/.$module.lock"

@@ -20,6 +20,7 @@ pub mod operator;
 pub mod others;
 pub mod outage;
 pub mod processes;
+pub mod prometheus;
 pub mod runs;
 pub mod runtime_class;
 pub mod selftest;

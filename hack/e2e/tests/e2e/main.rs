@@ -6,6 +6,7 @@
 //! - `selftest`: on a quiet machine, by `make selftest`: what is planted must be found, and times are
 //!   asserted.
 //! - `bench`: on a quiet machine, by `make bench`.
+//! - `surface`: beside a Prometheus, by `make test-surface`.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,3 +20,4 @@ mod alone;
 mod bench;
 mod beside;
 mod selftest;
+mod surface;

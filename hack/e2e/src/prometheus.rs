@@ -1,0 +1,42 @@
+//! The Prometheus that `hack/surface/stack` starts, asked through the API server.
+
+use serde_json::Value;
+
+use crate::kubectl::kubectl;
+
+/// The folder of manifests names it, too.
+const NAMESPACE: &str = "wasmbench-surface";
+
+/// The field `data` of what Prometheus answers under `/api/v1/`; `None` while it does not.
+pub async fn asked(path: &str) -> Option<Value> {
+    let service = "services/prometheus-operated:9090/proxy/api/v1";
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/{service}/{path}");
+    let output = kubectl(&["get", "--raw", &path]).await;
+    let mut answer: Value = serde_json::from_str(&output.stdout).ok()?;
+    (answer["status"] == "success").then(|| answer["data"].take())
+}
+
+/// The series that a query gives now; `None` while Prometheus does not answer.
+pub async fn query(expression: &str) -> Option<Vec<Value>> {
+    let data = asked(&format!("query?query={}", encoded(expression))).await?;
+    data["result"].as_array().cloned()
+}
+
+/// As a part of a URL's query.
+fn encoded(text: &str) -> String {
+    let bytes = text.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_encoded_so_that_nothing_of_it_means_anything_in_a_url() {
+        assert_eq!(encoded(r#"up{a="1"} + 1"#), "up%7Ba%3D%221%22%7D%20%2B%201");
+    }
+}

@@ -1,0 +1,3 @@
+//! What others see of wasmbench: here, what the chart gives to Prometheus.
+
+mod prometheus;

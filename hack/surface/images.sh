@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# The images of the Prometheus operator and of what it starts, made as hack/images makes its own: from
+# scratch, with one static program each.
+# Comes in: hack/go/{prometheus-operator,prometheus,alertmanager}. Goes out: OCI archives in the cache,
+#   and references for the manifests.
+# Why not in hack/images: any change there gives all images of the product another tag.
+
+store=$cache/surface
+# buildah, with its storage in $store.
+# shellcheck source=hack/images.d/archive.sh
+source "$hack/images.d/archive.sh"
+
+surface_images=(prometheus-operator prometheus-config-reloader prometheus alertmanager)
+
+folder_with() { go_tools_dir "$(go_module "$1")"; } # PROGRAM
+
+# The folder of a program is named after all that goes into it.
+reference() { # IMAGE
+  local folder
+  folder=$(folder_with "$1")
+  echo "localhost/wasmbench-surface/$1:$(fingerprint "$hack/surface/Containerfile" <<<"${folder##*/}")"
+}
+
+archive() { # IMAGE
+  local reference
+  reference=$(reference "$1")
+  echo "$store/$1-${reference##*:}.tar"
+}
+
+build_programs() {
+  local module
+  for module in prometheus-operator prometheus alertmanager; do
+    [ -d "$(go_tools_dir "$module")" ] || step "Build $module $(go_version "$module")" build_module "$module"
+  done
+}
+
+build_module() { go_tools "$1" >/dev/null; }
+
+build_images() {
+  local name
+  build_programs
+  mkdir -p "$store"
+  exec 9>"$store/lock"
+  flock 9
+  for name in "${surface_images[@]}"; do
+    [ -e "$(archive "$name")" ] || step "Make the image $name" make_surface_image "$name"
+  done
+  exec 9>&-
+}
+
+make_surface_image() { # IMAGE
+  install_buildah
+  logged "$cache/log/surface-$1.log" "make the image '$1'" assemble_program "$1"
+}
+
+assemble_program() { # IMAGE
+  local image archive
+  image=$(reference "$1")
+  archive=$(archive "$1")
+  # Time stamps are fixed, so that the same content is the same image.
+  in_store bud --isolation chroot --timestamp 0 --target "$1" --tag "$image" \
+    --file "$hack/surface/Containerfile" "$(folder_with "$1")"
+  # The newest alone is kept, and nothing of it in buildah's storage.
+  rm -f "$store/$1"-????????????????.tar "$archive.partial"
+  in_store push --quiet "$image" "oci-archive:$archive.partial:$image"
+  in_store rmi --force "$image"
+  mv "$archive.partial" "$archive"
+}
+
+load_images() {
+  local name archives=()
+  for name in "${surface_images[@]}"; do archives+=("$(archive "$name")"); done
+  "$hack/cluster" load "${archives[@]}"
+}
