@@ -22,6 +22,14 @@ pub async fn query(expression: &str) -> Option<Vec<Value>> {
     data["result"].as_array().cloned()
 }
 
+/// The alerts that its Alertmanager holds; `None` while it does not answer.
+pub async fn alerts() -> Option<Vec<Value>> {
+    let service = "services/alertmanager-operated:9093/proxy/api/v2/alerts";
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/{service}");
+    let output = kubectl(&["get", "--raw", &path]).await;
+    serde_json::from_str(&output.stdout).ok()
+}
+
 /// As a part of a URL's query.
 fn encoded(text: &str) -> String {
     let bytes = text.bytes().map(|byte| match byte {

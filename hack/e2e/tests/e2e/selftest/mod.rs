@@ -10,6 +10,5 @@ mod many;
 mod noise_steps;
 mod planted;
 mod promptness;
-mod regression;
 mod slow_start;
 mod start_delay;

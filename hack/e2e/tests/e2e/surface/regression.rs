@@ -1,4 +1,5 @@
-//! A schedule whose variant does more work from the sixth run on: what its history says, and which run it names.
+//! A schedule whose variant does more work from the sixth run on: which run its history names, the alert that Alertmanager
+//! gets, and what the dashboard shows of it.
 
 use std::time::Duration;
 
@@ -7,13 +8,15 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
 use wasmbench_core::lifetime::is_finished;
+use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
-use wasmbench_e2e::{answered, eventually};
+use wasmbench_e2e::prometheus::{alerts, query};
+use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace};
 
 /// The work of a request, as links of a chain of SHA-256.
 const WORK: u32 = 20_000;
-/// Runs before the change, and runs of which the whole history consists at most.
+/// Runs before the change, and runs of which the whole history consists.
 const BEFORE: usize = 5;
 const RUNS: usize = 12;
 /// A run takes about a minute, and the next one waits for it.
@@ -56,8 +59,58 @@ async fn regressed(api: &Api<BenchmarkSchedule>) -> Option<String> {
     found.next().map(|condition| condition.message)
 }
 
+async fn alert_arrives(namespace: &str) {
+    let wanted =
+        json!({ "alertname": "WasmbenchRegressed", "namespace": namespace, "schedule": "watch" });
+    eventually(PATIENCE, "the alert is in Alertmanager", || async {
+        let alerts = alerts().await?;
+        let is_it = |alert: &Value| {
+            let labels = wanted.as_object().into_iter().flatten();
+            labels
+                .into_iter()
+                .all(|(name, value)| alert["labels"][name] == *value)
+        };
+        alerts.iter().any(is_it).then_some(())
+    })
+    .await;
+}
+
+/// Every expression of the dashboard, with what it has chosen, gives series.
+async fn dashboard_shows(namespace: &str) {
+    let dashboards = [
+        "get",
+        "configmaps",
+        "-n",
+        &operator_namespace(),
+        "-l",
+        "grafana_dashboard",
+        "-o",
+        "json",
+    ];
+    let output = kubectl(&dashboards).await;
+    let list: Value = serde_json::from_str(&output.stdout).expect("a list");
+    let data = list["items"][0]["data"].as_object();
+    let text = data.and_then(|data| data.values().next()?.as_str());
+    let dashboard: Value =
+        serde_json::from_str(text.expect("one dashboard")).expect("a dashboard is JSON");
+    for panel in dashboard["panels"].as_array().expect("panels") {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let written = target["expr"].as_str().expect("an expression");
+            let chosen = written
+                .replace("$namespace", namespace)
+                .replace("$schedule", "watch")
+                .replace("$__rate_interval", "1m");
+            let series = eventually(PATIENCE, &chosen, || query(&chosen)).await;
+            println!("surface: {}: {} series", panel["title"], series.len());
+            // An operator that never failed has none.
+            let may_be_empty = written.contains("wasmbench_reconcile_failures_total");
+            assert!(may_be_empty || !series.is_empty(), "{chosen}");
+        }
+    }
+}
+
 #[tokio::test]
-#[ignore = "needs a quiet node: make selftest"]
+#[ignore = "needs Prometheus and a quiet node: make test-surface"]
 async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
     with_namespace("regressed", |client, namespace| async move {
         let image = images(&client).await.native;
@@ -93,14 +146,11 @@ async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
         let mut message = None;
         for count in BEFORE + 1..=RUNS {
             finished(count).await;
-            message = regressed(&api).await;
+            message = regressed(&api).await.or(message);
             println!(
-                "selftest: {count} runs, {}",
+                "surface: {count} runs, {}",
                 message.as_deref().unwrap_or("no change")
             );
-            if message.is_some() {
-                break;
-            }
         }
         let message = message.expect("the change is found");
         let after = started(&client, &namespace).await;
@@ -112,6 +162,8 @@ async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
         let named = format!("since run {}", first.expect("a run after the change"));
         assert!(message.contains(&named), "{named}: {message}");
         assert!(message.contains("of changed on compute"), "{message}");
+        alert_arrives(&namespace).await;
+        dashboard_shows(&namespace).await;
     })
     .await;
 }
