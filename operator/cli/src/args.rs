@@ -1,12 +1,19 @@
 //! The command line.
 
+mod check;
+mod cost;
+mod shown;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::VERSION;
-use crate::document::Format;
+
+pub use check::CheckArgs;
+pub use cost::CostArgs;
+pub use shown::Shown;
 
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
 #[derive(Parser, Debug)]
@@ -47,6 +54,10 @@ pub enum Command {
     Plan(PlanArgs),
     /// Show the runs of a schedule, and since when they are different
     History(HistoryArgs),
+    /// Show what the variants of a run cost on a node of this price
+    Cost(CostArgs),
+    /// Tell whether the installation works, and what presets lack on which nodes
+    Check(CheckArgs),
 }
 
 /// Arguments of `get`.
@@ -70,28 +81,6 @@ pub struct GetArgs {
     /// How to print it
     #[arg(short, long, value_enum, default_value_t = Shown::Table)]
     pub output: Shown,
-}
-
-/// How something is printed.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// Aligned tables, for people
-    Table,
-    /// JSON
-    Json,
-    /// YAML
-    Yaml,
-}
-
-impl Shown {
-    /// How programs read it; `None` for people.
-    pub fn format(self) -> Option<Format> {
-        match self {
-            Self::Table => None,
-            Self::Json => Some(Format::Json),
-            Self::Yaml => Some(Format::Yaml),
-        }
-    }
 }
 
 /// Arguments of `report`.

@@ -45,6 +45,16 @@ impl Cluster {
         Self { client, namespace }
     }
 
+    /// What to ask it with.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The namespace to look in.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     fn runs(&self) -> Api<BenchmarkRun> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
@@ -138,7 +148,8 @@ fn selector(run: &BenchmarkRun, component: &str) -> String {
     component_selector(&run.uid().unwrap_or_default(), component)
 }
 
-async fn patiently<T>(
+/// What a request answers, or what it means for people that it does not.
+pub async fn patiently<T>(
     what: &'static str,
     request: impl Future<Output = kube::Result<T>>,
 ) -> Result<T, Error> {

@@ -1,27 +1,18 @@
 //! `kubectl wasmbench compare`: a run as a multiple of earlier ones.
 
-use std::path::Path;
-
-use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::{Across, Side, across};
-use wasmbench_results::Summary;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
 use crate::args::{ClusterArgs, CompareArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::recompute::Recomputation;
-use crate::report::finished;
-use crate::{files, print, warn};
+use crate::live::NOT_TRUSTWORTHY;
+use crate::read::{Read, from_cluster, from_files};
+use crate::{print, warn};
 
-/// Exit code when a run's numbers are not trustworthy, as that of `get --watch`.
-const NOT_TRUSTWORTHY: u8 = 3;
 /// Exit code when something is slower or larger than before, or has no valid number any more: a gate
 /// must not open.
 const WORSE: u8 = 4;
-
-/// A run with what its records say.
-type Read = (BenchmarkRun, Summary);
 
 /// Compares the runs that the arguments name.
 pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error> {
@@ -95,27 +86,4 @@ async fn all(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Vec<Read>, Re
     let before = before.map(|name| from_files(one, name, namespace));
     let before: Result<Vec<Read>, Error> = before.collect();
     Ok((before?, from_files(other, &args.after, namespace)?))
-}
-
-async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
-    let run = cluster.run(name).await?;
-    finished(&run)?;
-    let mut recomputation = Recomputation::new(&run)?;
-    cluster
-        .each_record_map(&run, |map| recomputation.add(map))
-        .await?;
-    let summary = recomputation.summary()?;
-    Ok((run, summary))
-}
-
-fn from_files(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
-    let saved = files::saved(directory, name, namespace)?;
-    finished(&saved.run)?;
-    let mut recomputation = Recomputation::new(&saved.run)?;
-    saved
-        .records
-        .iter()
-        .try_for_each(|map| recomputation.add(map))?;
-    let summary = recomputation.summary()?;
-    Ok((saved.run, summary))
 }

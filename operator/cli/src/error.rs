@@ -174,6 +174,12 @@ pub enum Error {
         /// Name of the later run.
         after: String,
     },
+    /// A run has no number that could be priced.
+    #[error(
+        "nothing of BenchmarkRun '{0}' has a cost: no point has valid CPU per request or memory (the chart's meter.level \
+         is none, or all points are invalid); see kubectl wasmbench report {0}, remove the cause and run again"
+    )]
+    NothingToCost(String),
     /// Too few runs to know how far they scatter, and more than are compared two by two.
     #[error(
         "{0} earlier runs are too few to tell how far runs scatter: name one, or {enough} and more",

@@ -1,13 +1,16 @@
 //! `kubectl wasmbench`: what `kubectl get` cannot show of a `BenchmarkRun`.
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
-//! come from), [`recompute`] (records to a report), [`document`] (what programs read), then the commands:
-//! [`get`], [`report`], [`compare`], [`plan`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
+//! come from), [`recompute`] (records to a report), [`read`] (both together), [`document`] (what programs read), then the commands:
+//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
 //! prints and exits.
 
 pub mod args;
+pub mod assumed;
+pub mod check;
 pub mod cluster;
 pub mod compare;
+pub mod cost;
 pub mod document;
 pub mod error;
 pub mod files;
@@ -15,6 +18,7 @@ pub mod get;
 pub mod history;
 pub mod live;
 pub mod plan;
+pub mod read;
 pub mod recompute;
 pub mod report;
 
@@ -52,6 +56,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::History(args)) => {
             runtime.block_on(history::run(&cli.cluster, &args))
         }
+        (Ok(runtime), Command::Cost(args)) => runtime.block_on(cost::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Check(args)) => runtime.block_on(check::run(&cli.cluster, &args)),
         (Ok(_), Command::Plan(args)) => plan::run(&args),
     };
     match result {

@@ -11,8 +11,8 @@ use wasmbench_report::table::ascii;
 
 /// Characters of the progress bar.
 const BAR: u32 = 30;
-/// Exit code of a run that succeeded and whose numbers are not trustworthy.
-const NOT_TRUSTWORTHY: u8 = 3;
+/// Exit code where a run's numbers are not trustworthy.
+pub const NOT_TRUSTWORTHY: u8 = 3;
 /// Exit code of a run whose numbers are trustworthy and do not show that its expectations are met:
 /// a gate that cannot tell must not open.
 const NOT_PASSED: u8 = 4;

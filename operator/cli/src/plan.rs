@@ -8,13 +8,11 @@ use serde_json::Value;
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
-use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::schedule;
 use wasmbench_core::units;
 use wasmbench_core::validate::{ValidatedRun, cells_of};
 use wasmbench_core::variants::not_applicable;
-use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 use wasmbench_report::table::{Align, Table};
 use wasmbench_results::power;
 use wasmbench_results::primary::planned;
@@ -22,6 +20,7 @@ use wasmbench_results::statistics::ratio::blocks_to_find;
 use wasmbench_results::words;
 
 use crate::args::PlanArgs;
+use crate::assumed::config;
 use crate::error::Error;
 use crate::{files, print};
 
@@ -234,37 +233,4 @@ fn order(valid: &ValidatedRun) -> String {
         ]);
     }
     format!("\n{}", table.plain())
-}
-
-/// A configuration without the images, which no plan shows, and with the limits of the CRD.
-fn config() -> OperatorConfig {
-    let none = String::new;
-    OperatorConfig {
-        operator_namespace: none(),
-        images: Images {
-            probe: none(),
-            native: none(),
-            embedded: none(),
-            wasmtime_cli: none(),
-            wasmedge_cli: none(),
-            wasmtime_serve: none(),
-            v8: none(),
-            wasmer_cli: none(),
-            server: none(),
-            http: none(),
-            server_wasmedge: none(),
-            server_wasmedge_aot: none(),
-            upstream: none(),
-            pull_policy: none(),
-        },
-        runtime_classes: RuntimeClasses::default(),
-        meter: MeterLevel::default(),
-        noise: NoiseRule::default(),
-        limits: Limits::default(),
-        probe: ProbeConfig::default(),
-        cold_start_service_account: "wasmbench-cold-start".into(),
-        containerd_socket: Some("/run/containerd/containerd.sock".into()),
-        admission_policies: true,
-        host_network: true,
-    }
 }

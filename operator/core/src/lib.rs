@@ -5,7 +5,7 @@
 //! [`variants`] (one file per way to execute a service), [`outcome`] (how a trial ended), [`noise`] (whether
 //! the node was quiet), [`open_loop`] (a load on a schedule), [`points`] (what sweeps ask for), [`lifetime`] (how long a run is kept), [`schedule`] (what starts runs), [`wire`] (what
 //! passes between operator and probe, and what a record holds), [`store`] (how records are kept),
-//! [`units`] and [`rounding`] (numbers for people) and [`version`] (which build did it). What records come to is in
+//! [`units`] and [`rounding`] (numbers for people), [`quantity`] (numbers of theirs) and [`version`] (which build did it). What records come to is in
 //! `wasmbench-results`, and what people see of it in `wasmbench-report`.
 
 pub mod admit;
@@ -19,6 +19,7 @@ pub mod open_loop;
 pub mod outcome;
 pub mod plan;
 pub mod points;
+pub mod quantity;
 pub mod rounding;
 pub mod schedule;
 pub mod store;

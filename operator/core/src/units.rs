@@ -44,6 +44,11 @@ pub fn bytes(bytes: f64) -> String {
     format!("{} {name}", short(round_significant(bytes / unit, DIGITS)))
 }
 
+/// A number of no unit that people name, such as money: `0.000312`, `4.20`, `1230`.
+pub fn amount(value: f64) -> String {
+    short(round_significant(value, DIGITS))
+}
+
 /// A ratio: `0.52x`, `1.00x`, `12.3x`.
 pub fn ratio(ratio: f64) -> String {
     format!("{}x", ratio_number(ratio))
@@ -187,6 +192,15 @@ mod tests {
     fn ratios_show_two_digits_behind_the_point() {
         let shown: Vec<String> = [0.5234, 1.0, 12.345, 0.01234, 9.999].map(ratio).into();
         assert_eq!(shown, ["0.52x", "1.00x", "12.3x", "0.0123x", "10.00x"]);
+    }
+
+    #[test]
+    fn an_amount_keeps_three_digits_however_small_it_is() {
+        let shown: Vec<String> = [0.0, 0.000_312_4, 0.25, 4.2, 73.0, 1234.0]
+            .map(amount)
+            .into();
+        let expected = ["0", "0.000312", "0.25", "4.20", "73.0", "1230"];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
 //! [`open_loop`] (what these have more), [`rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
-//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`across`] (two runs) and [`history`] (those of a
-//! schedule).
+//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`across`] (two runs), [`history`] (those of a
+//! schedule) and [`cost`] (what a run's numbers cost).
 
 pub mod across;
 pub mod coldstart;
+pub mod cost;
 pub mod csv;
 pub mod density;
 pub mod files;

@@ -4,7 +4,7 @@
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
 //! [`summary::Summary`], by way of [`grid`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
 //! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
-//! [`environment`], [`period`], [`power`], [`doubts`] and [`quality`]), and [`verdict`] (all of it in one line).
+//! [`environment`], [`period`], [`power`], [`doubts`] and [`quality`]), [`verdict`] (all of it in one line), and [`cost`] (what a node's price makes of it).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
@@ -22,6 +22,7 @@ pub mod collect;
 pub mod columns;
 pub mod compare;
 pub mod comparison;
+pub mod cost;
 pub mod counts;
 pub mod curve;
 pub mod density;
@@ -37,6 +38,7 @@ pub mod history;
 pub mod invalid;
 pub mod judge;
 pub mod measure;
+pub mod node_price;
 mod noisy;
 pub mod observation;
 pub mod open_loop;

@@ -10,6 +10,8 @@
 )]
 
 mod apiserver_mock;
+mod check;
+mod cost;
 mod follow;
 mod report_from_files;
 #[path = "../../../report/tests/all/results_support/mod.rs"]

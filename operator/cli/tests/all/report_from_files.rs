@@ -14,7 +14,7 @@ use wasmbench_report::files::report_files;
 
 use crate::results_support::{UID, all_measured, failed, fortio, replace, run};
 
-fn kubectl_wasmbench(arguments: &[&str]) -> Output {
+pub fn kubectl_wasmbench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
         .args(arguments)
         // A kubeconfig of the machine must not be used.
@@ -23,11 +23,11 @@ fn kubectl_wasmbench(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn stdout(output: &Output) -> String {
+pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn config_map(name: &str, component: &str) -> ConfigMap {
     map
 }
 
-fn record_maps(records: &[Record]) -> Vec<ConfigMap> {
+pub fn record_maps(records: &[Record]) -> Vec<ConfigMap> {
     let mut maps: Vec<ConfigMap> = vec![];
     for record in records {
         let cell = &record.trial.cell;
@@ -68,7 +68,7 @@ fn record_maps(records: &[Record]) -> Vec<ConfigMap> {
     maps
 }
 
-fn saved_run(finished: bool) -> Value {
+pub fn saved_run(finished: bool) -> Value {
     let status = if finished { "True" } else { "False" };
     let condition = |type_: &str, status: &str, reason: &str| {
         json!({
@@ -109,13 +109,13 @@ fn report_map() -> ConfigMap {
     map
 }
 
-fn everything() -> Vec<ConfigMap> {
+pub fn everything() -> Vec<ConfigMap> {
     let mut maps = record_maps(&all_measured(&run()));
     maps.push(report_map());
     maps
 }
 
-fn save(run: Value, maps: Vec<ConfigMap>) -> TempDir {
+pub fn save(run: Value, maps: Vec<ConfigMap>) -> TempDir {
     let directory = TempDir::new().unwrap();
     write(directory.path(), "run.json", &list(run, maps).to_string());
     directory

@@ -7,6 +7,7 @@ use wasmbench_api::run::{
     BenchmarkRunSpec, CpuAndMemory, Placement, SubjectResources, Toleration, TolerationOperator,
 };
 
+use crate::quantity::thousandths;
 use crate::validate::{Invalid, invalid};
 
 /// No container starts within less, in thousandths of a byte.
@@ -70,32 +71,6 @@ fn amount(field: &str, text: Option<&String>) -> Result<Option<u128>, Invalid> {
         invalid(field, message)
     };
     thousandths(text).map(Some).ok_or_else(wrong)
-}
-
-/// The Kubernetes quantity that `text` is, as far as the CRD lets one through.
-fn thousandths(text: &str) -> Option<u128> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor: u128 = match unit {
-        "m" => 1,
-        "" => 1000,
-        "k" => 1_000_000,
-        "M" => 1_000_000_000,
-        "G" => 1_000_000_000_000,
-        "Ki" => 1000 << 10,
-        "Mi" => 1000 << 20,
-        "Gi" => 1000 << 30,
-        _ => return None,
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = u32::try_from(fraction.len()).ok()?;
-    let scale = 10_u128.checked_pow(digits)?;
-    let part = fraction.parse::<u128>().ok()?.checked_mul(factor)?;
-    let whole = whole.parse::<u128>().ok()?.checked_mul(factor)?;
-    // Kubernetes rounds up what is smaller than it can tell.
-    whole.checked_add(part.div_ceil(scale))
 }
 
 fn check_placement(placement: &Placement) -> Result<(), Invalid> {
@@ -182,20 +157,6 @@ fn has_firm_ends(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_are_compared_across_units() {
-        let is = |text: &str| thousandths(text).unwrap();
-        assert_eq!(is("1500m"), is("1.5"));
-        assert_eq!(is("1Gi"), is("1024Mi"));
-        assert_eq!(is("1M"), is("1000k"));
-        assert!(is("1G") < is("1Gi"));
-        assert_eq!(is("0"), 0);
-        assert_eq!(thousandths("1Ti"), None);
-        assert_eq!(thousandths("-1"), None);
-        assert_eq!(thousandths(""), None);
-        assert_eq!(thousandths(&"9".repeat(40)), None);
-    }
 
     #[test]
     fn keys_and_values_are_those_of_kubernetes() {

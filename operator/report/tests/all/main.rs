@@ -25,6 +25,7 @@ mod power_simulation;
 mod precision_simulation;
 mod results_across;
 mod results_coldstart;
+mod results_cost;
 mod results_density;
 mod results_golden;
 mod results_html;

@@ -5,13 +5,16 @@ use wasmbench_api::run::TWIN;
 use wasmbench_core::wire::density::{DensityMemory, DensityStopReason, DensityStopped};
 use wasmbench_core::wire::document::{NodeCpu, Pressure, TimedWindow};
 use wasmbench_core::wire::record::{Cell, Point, Record, TrialId};
+use wasmbench_report::cost::cost_text;
 use wasmbench_report::files::report_files;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::comparison::Comparison;
+use wasmbench_results::cost::Costs;
 use wasmbench_results::density::DensityCell;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
+use wasmbench_results::node_price::NodePrice;
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::climbs::{climbs, windows};
@@ -82,6 +85,34 @@ fn the_slope_is_what_one_more_instance_takes_and_not_what_all_share() {
         .median
         / MIB as f64;
     assert!((node - 16.03).abs() < 0.01, "{node}");
+}
+
+#[test]
+fn an_idle_instance_costs_what_one_more_takes_with_its_shim() {
+    let (run, records) = records();
+    let summary = summarize(&run, &records);
+    let node = NodePrice {
+        per_hour: 0.10,
+        vcpus: 4.0,
+        memory_bytes: 16.0 * 1024.0 * MIB as f64,
+        cpu_utilisation: 1.0,
+    };
+    let costs = Costs::of(&summary, node);
+    let heavy = &costs.instance_month[1];
+    assert_eq!(
+        (heavy.variant, heavy.metric),
+        ("heavy", Metric::MemoryPerInstance)
+    );
+    let expected = 73.0 * 28.03 / (16.0 * 1024.0);
+    let found = heavy.cost.unwrap().median;
+    assert!((found / expected - 1.0).abs() < 1e-3, "{found}");
+    let ratio = heavy.versus_baseline.unwrap().estimate.ratio;
+    assert!((ratio - 2.0).abs() < 0.01, "{ratio}");
+    // Without a load nobody knows what a request costs.
+    let requests = &costs.million_requests[1];
+    assert_eq!(requests.missing.as_deref(), Some("not measured"));
+    let text = cost_text(&summary, &costs);
+    assert!(!text.contains("sweep density"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! The operator's configuration as far as it can be assumed without a cluster.
+
+use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
+use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
+
+/// A configuration without the images, which no plan shows, and with the limits of the CRD.
+pub fn config() -> OperatorConfig {
+    let none = String::new;
+    OperatorConfig {
+        operator_namespace: none(),
+        images: Images {
+            probe: none(),
+            native: none(),
+            embedded: none(),
+            wasmtime_cli: none(),
+            wasmedge_cli: none(),
+            wasmtime_serve: none(),
+            v8: none(),
+            wasmer_cli: none(),
+            server: none(),
+            http: none(),
+            server_wasmedge: none(),
+            server_wasmedge_aot: none(),
+            upstream: none(),
+            pull_policy: none(),
+        },
+        runtime_classes: RuntimeClasses::default(),
+        meter: MeterLevel::default(),
+        noise: NoiseRule::default(),
+        limits: Limits::default(),
+        probe: ProbeConfig::default(),
+        cold_start_service_account: "wasmbench-cold-start".into(),
+        containerd_socket: Some("/run/containerd/containerd.sock".into()),
+        admission_policies: true,
+        host_network: true,
+    }
+}

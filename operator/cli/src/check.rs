@@ -1,0 +1,53 @@
+//! `kubectl wasmbench check`: whether the installation works, and what is missing.
+//!
+//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (what it comes to), [`judge`] and [`presets`] (the rules).
+
+pub mod finding;
+pub mod judge;
+pub mod presets;
+pub mod read;
+pub mod seen;
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::args::{CheckArgs, ClusterArgs};
+use crate::check::finding::{Finding, text};
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::print;
+
+/// How often an installation that does not work yet is looked at again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Prints what works and what is missing.
+pub async fn run(cluster: &ClusterArgs, args: &CheckArgs) -> Result<u8, Error> {
+    let cluster = Cluster::connect(cluster).await?;
+    let end = Instant::now() + Duration::from_secs(args.wait.unwrap_or_default());
+    let found = loop {
+        let found = findings(&cluster, args.operator_namespace.as_deref()).await;
+        let works = found
+            .as_ref()
+            .is_ok_and(|found| !found.iter().any(Finding::fails));
+        if works || Instant::now() + AGAIN > end {
+            break found?;
+        }
+        sleep(AGAIN).await;
+    };
+    print(&text(&found, cluster.namespace()))?;
+    Ok(u8::from(found.iter().any(Finding::fails)))
+}
+
+/// What the cluster tells of the installation; `operator_namespace` is where the operator is looked for.
+pub async fn findings(
+    cluster: &Cluster,
+    operator_namespace: Option<&str>,
+) -> Result<Vec<Finding>, Error> {
+    let seen = read::read(cluster, operator_namespace).await?;
+    let presets = presets::presets(&seen);
+    Ok(judge::installation(&seen)
+        .into_iter()
+        .chain(presets)
+        .collect())
+}

@@ -1,0 +1,196 @@
+//! What was read of an installation, judged: the API, the operator, its policies and namespace, the user's rights. Pure.
+
+use wasmbench_core::version::VERSION;
+use wasmbench_core::wire::request::MeterLevel;
+
+use crate::check::finding::{Finding, State};
+use crate::check::seen::{Answer, OperatorSeen, Seen};
+
+/// What the API server must serve.
+const RESOURCES: [&str; 2] = ["benchmarkruns", "benchmarkschedules"];
+/// Admission policies of the chart, each without the name of the release before it.
+pub const POLICIES: [&str; 7] = [
+    "origin",
+    "owned",
+    "pods",
+    "probes",
+    "requester",
+    "schedules",
+    "size",
+];
+/// Pod security levels that refuse a probe's mounts.
+const REFUSING: [&str; 2] = ["baseline", "restricted"];
+
+/// All findings but those of presets.
+pub fn installation(seen: &Seen) -> Vec<Finding> {
+    let operator = the_operator(&seen.operators);
+    let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
+    if let Some(operator) = operator {
+        found.push(policies(seen, operator));
+        found.push(probes(seen, operator));
+    }
+    found.extend(
+        seen.rights
+            .iter()
+            .map(|(words, may)| right(words, may, &seen.namespace)),
+    );
+    found
+}
+
+/// The operator, where there is exactly one.
+fn the_operator(operators: &Answer<Vec<OperatorSeen>>) -> Option<&OperatorSeen> {
+    match operators.as_deref() {
+        Ok([one]) => Some(one),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn api(resources: &Answer<Vec<String>>) -> Finding {
+    let what = "API";
+    let served = match resources {
+        Ok(served) => served,
+        Err(why) => {
+            let remedy = "ask an administrator for the role system:discovery";
+            return Finding::needed(what, State::Unknown, why.clone(), remedy);
+        }
+    };
+    let missing: Vec<&str> = RESOURCES
+        .into_iter()
+        .filter(|one| !served.iter().any(|other| other == one))
+        .collect();
+    if missing.is_empty() {
+        return Finding::ok(what, RESOURCES.join(", "));
+    }
+    let found = format!("not served: {}", missing.join(", "));
+    let remedy = "helm install wasmbench charts/wasmbench, or apply the files in crds/";
+    Finding::needed(what, State::Missing, found, remedy)
+}
+
+fn operator_finding(operators: &Answer<Vec<OperatorSeen>>) -> Finding {
+    let what = "operator";
+    let all = match operators {
+        Ok(all) => all.as_slice(),
+        Err(why) => {
+            let remedy =
+                "name its namespace with --operator-namespace, or ask an administrator to check";
+            return Finding::needed(what, State::Unknown, why.clone(), remedy);
+        }
+    };
+    let name = |one: &OperatorSeen| format!("{}/{}", one.namespace, one.name);
+    match all {
+        [] => {
+            let remedy = "helm install wasmbench charts/wasmbench --namespace wasmbench-system";
+            Finding::needed(what, State::Missing, "there is none".into(), remedy)
+        }
+        [one] if !one.available => {
+            let found = format!("{} is not available", name(one));
+            let remedy = format!(
+                "kubectl describe pods --namespace {} --selector app.kubernetes.io/component=operator",
+                one.namespace
+            );
+            Finding::needed(what, State::Missing, found, &remedy)
+        }
+        [one] => available(what, one, &name(one)),
+        many => {
+            let found: Vec<String> = many.iter().map(name).collect();
+            let remedy =
+                "uninstall all but one: two operators measure on one node at the same time";
+            Finding::needed(what, State::Missing, found.join(", "), remedy)
+        }
+    }
+}
+
+fn available(what: &str, operator: &OperatorSeen, name: &str) -> Finding {
+    let version = operator.version.as_deref().unwrap_or("of unknown version");
+    let mut finding = Finding::ok(what, format!("{name} {version}"));
+    if version != VERSION {
+        finding.remedy =
+            format!("this plugin is {VERSION}: use that of the operator, or upgrade the chart");
+    }
+    finding
+}
+
+fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
+    let what = "admission policies";
+    if seen
+        .config
+        .as_ref()
+        .is_ok_and(|config| !config.admission_policies)
+    {
+        let remedy = "set admissionPolicies.enabled in the chart, unless you may not create them";
+        return Finding::new(what, State::Skipped, "switched off".into(), remedy);
+    }
+    let bound = match &seen.policies {
+        Ok(bound) => bound,
+        Err(why) => {
+            let remedy = "ask an administrator to check";
+            return Finding::new(what, State::Unknown, why.clone(), remedy);
+        }
+    };
+    let missing: Vec<&str> = POLICIES
+        .into_iter()
+        .filter(|suffix| !bound.contains(&format!("{}-{suffix}", operator.name)))
+        .collect();
+    if missing.is_empty() {
+        return Finding::ok(what, format!("{} bound", POLICIES.len()));
+    }
+    let found = format!("not bound: {}", missing.join(", "));
+    let remedy = "helm upgrade with this chart: without them runs are a way around rights";
+    Finding::needed(what, State::Missing, found, remedy)
+}
+
+/// Probes are Jobs that start with each trial; what can be known before is whether their namespace lets them.
+fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
+    let what = "probes";
+    let sees_nothing = seen
+        .config
+        .as_ref()
+        .is_ok_and(|config| config.meter == MeterLevel::None);
+    if sees_nothing {
+        let remedy = "set meter.level=cgroup in the chart for CPU and memory";
+        return Finding::new(
+            what,
+            State::Skipped,
+            "see nothing of the node".into(),
+            remedy,
+        );
+    }
+    let namespace = &operator.namespace;
+    match &seen.pod_security {
+        Ok(Some(level)) if REFUSING.contains(&level.as_str()) => {
+            let remedy = format!(
+                "kubectl label namespace {namespace} pod-security.kubernetes.io/enforce=privileged --overwrite"
+            );
+            let found = format!("namespace {namespace} enforces {level}, which refuses them");
+            Finding::needed(what, State::Missing, found, &remedy)
+        }
+        Ok(_) => Finding::ok(
+            what,
+            format!("namespace {namespace} lets them read cgroups"),
+        ),
+        Err(why) => {
+            let remedy = "ask an administrator to check";
+            Finding::new(what, State::Unknown, why.clone(), remedy)
+        }
+    }
+}
+
+fn right(words: &str, may: &Answer<bool>, namespace: &str) -> Finding {
+    let what = format!("right to {words}");
+    match may {
+        Ok(true) => Finding::ok(&what, format!("in namespace {namespace}")),
+        Ok(false) => {
+            let remedy = format!(
+                "ask for the ClusterRole edit: kubectl create rolebinding NAME --clusterrole=edit --user=YOU --namespace {namespace}"
+            );
+            let found = format!("not in namespace {namespace}");
+            Finding::needed(&what, State::Missing, found, &remedy)
+        }
+        Err(why) => Finding::new(
+            &what,
+            State::Unknown,
+            why.clone(),
+            "ask an administrator to check",
+        ),
+    }
+}

@@ -1,0 +1,253 @@
+//! Reads an installation with the user's own rights. A refusal is an answer; a cluster that does not answer is an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, NodeRuntimeHandler};
+use k8s_openapi::api::node::v1::RuntimeClass;
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::config::OperatorConfig;
+
+use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use crate::cluster::{Cluster, patiently};
+use crate::error::Error;
+
+/// The chart's objects carry it as their component.
+const OPERATOR: &str = "operator";
+/// Version of what is installed, on all objects of the chart.
+const VERSION: &str = "app.kubernetes.io/version";
+/// What the chart appends to its name for the operator's configuration, and the file in it.
+const CONFIG: (&str, &str) = ("-config", "config.yaml");
+/// The level that a namespace enforces on its pods.
+const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
+
+/// What a user needs in a namespace: words, verb, API group, resource.
+const RIGHTS: [(&str, &str, &str, &str); 4] = [
+    ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
+    ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),
+    ("read results", "list", "", "configmaps"),
+    // The admission policy `requester` asks for it.
+    ("create pods", "create", "", "pods"),
+];
+
+/// Everything that the checks rest on.
+pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result<Seen, Error> {
+    let operators = operators(cluster, operator_namespace).await?;
+    let first = operators.as_ref().ok().and_then(|all| all.first());
+    let (config, pod_security) = match first {
+        Some(operator) => (
+            config(cluster, operator).await?,
+            pod_security(cluster, operator).await?,
+        ),
+        None => (unknown(), unknown()),
+    };
+    Ok(Seen {
+        namespace: cluster.namespace().to_owned(),
+        resources: resources(cluster).await?,
+        config,
+        policies: policies(cluster).await?,
+        pod_security,
+        rights: rights(cluster).await?,
+        runtime_classes: runtime_classes(cluster).await?,
+        nodes: nodes(cluster).await?,
+        operators,
+    })
+}
+
+fn unknown<T>() -> Answer<T> {
+    Err("the operator was not found".to_owned())
+}
+
+async fn asked<T>(
+    what: &'static str,
+    request: impl Future<Output = kube::Result<T>>,
+) -> Result<Answer<T>, Error> {
+    match patiently(what, request).await {
+        Ok(found) => Ok(Ok(found)),
+        Err(Error::Refused { what, .. }) => Ok(Err(format!("you may not {what}"))),
+        Err(Error::NotInstalled) => Ok(Err("it is not there".to_owned())),
+        Err(error @ Error::Unreachable(_)) => Err(error),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+/// All objects of a kind in all namespaces, or those of the chart's.
+async fn all<K>(
+    cluster: &Cluster,
+    what: &'static str,
+    of_the_chart: bool,
+) -> Result<Answer<Vec<K>>, Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let api: Api<K> = Api::all(cluster.client().clone());
+    let params = if of_the_chart {
+        ours()
+    } else {
+        ListParams::default()
+    };
+    let found = asked(what, api.list(&params)).await?;
+    Ok(found.map(|list| list.items))
+}
+
+fn ours() -> ListParams {
+    let (part, component) = (labels::PART_OF, labels::COMPONENT);
+    let app = labels::APP;
+    ListParams::default().labels(&format!("{part}={app},{component}={OPERATOR}"))
+}
+
+/// Discovery, which everyone may read; it lists what the API server serves, and so what is established.
+async fn resources(cluster: &Cluster) -> Result<Answer<Vec<String>>, Error> {
+    let version = BenchmarkRun::api_version(&());
+    let request = cluster.client().list_api_group_resources(&version);
+    match patiently("read what the API server serves", request).await {
+        Ok(list) => Ok(Ok(list.resources.into_iter().map(|one| one.name).collect())),
+        Err(Error::NotInstalled) => Ok(Ok(vec![])),
+        Err(error @ Error::Unreachable(_)) => Err(error),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+async fn operators(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) -> Result<Answer<Vec<OperatorSeen>>, Error> {
+    let found = match namespace {
+        None => all(cluster, "list Deployments of all namespaces", true).await?,
+        Some(namespace) => {
+            let api: Api<Deployment> = Api::namespaced(cluster.client().clone(), namespace);
+            let found = asked("list Deployments there", api.list(&ours())).await?;
+            found.map(|list| list.items)
+        }
+    };
+    Ok(found.map(|all| all.iter().map(operator).collect()))
+}
+
+fn operator(deployment: &Deployment) -> OperatorSeen {
+    let conditions = deployment.status.as_ref();
+    let mut conditions = conditions
+        .into_iter()
+        .flat_map(|status| status.conditions.iter().flatten());
+    OperatorSeen {
+        namespace: deployment.namespace().unwrap_or_default(),
+        name: deployment.name_any(),
+        version: deployment.labels().get(VERSION).cloned(),
+        available: conditions.any(|one| one.type_ == "Available" && one.status == "True"),
+    }
+}
+
+async fn config(cluster: &Cluster, of: &OperatorSeen) -> Result<Answer<OperatorConfig>, Error> {
+    let api: Api<ConfigMap> = Api::namespaced(cluster.client().clone(), &of.namespace);
+    let name = format!("{}{}", of.name, CONFIG.0);
+    let found = asked("read the operator's ConfigMap", api.get(&name)).await?;
+    Ok(found.and_then(|map| {
+        let data = map.data.unwrap_or_default();
+        let text = data.get(CONFIG.1).map(String::as_str);
+        serde_yaml::from_str(text.unwrap_or_default())
+            .map_err(|error| format!("another version's configuration ({error})"))
+    }))
+}
+
+async fn pod_security(
+    cluster: &Cluster,
+    of: &OperatorSeen,
+) -> Result<Answer<Option<String>>, Error> {
+    let api: Api<Namespace> = Api::all(cluster.client().clone());
+    let found = asked("read the operator's namespace", api.get(&of.namespace)).await?;
+    Ok(found.map(|namespace| namespace.labels().get(ENFORCED).cloned()))
+}
+
+async fn policies(cluster: &Cluster) -> Result<Answer<BTreeSet<String>>, Error> {
+    let policies: Answer<Vec<ValidatingAdmissionPolicy>> =
+        all(cluster, "list admission policies", true).await?;
+    let bindings: Answer<Vec<ValidatingAdmissionPolicyBinding>> =
+        all(cluster, "list bindings of admission policies", true).await?;
+    Ok(policies.and_then(|policies| {
+        let there: BTreeSet<String> = policies.iter().map(ResourceExt::name_any).collect();
+        Ok(bindings?
+            .into_iter()
+            .filter_map(|binding| binding.spec)
+            .filter(|spec| {
+                spec.validation_actions
+                    .iter()
+                    .flatten()
+                    .any(|one| one == "Deny")
+            })
+            .filter_map(|spec| spec.policy_name)
+            .filter(|name| there.contains(name))
+            .collect())
+    }))
+}
+
+async fn rights(cluster: &Cluster) -> Result<Vec<(&'static str, Answer<bool>)>, Error> {
+    let api: Api<SelfSubjectAccessReview> = Api::all(cluster.client().clone());
+    let mut found = vec![];
+    for (words, verb, group, resource) in RIGHTS {
+        let review = SelfSubjectAccessReview {
+            spec: SelfSubjectAccessReviewSpec {
+                resource_attributes: Some(ResourceAttributes {
+                    namespace: Some(cluster.namespace().to_owned()),
+                    verb: Some(verb.to_owned()),
+                    group: Some(group.to_owned()),
+                    resource: Some(resource.to_owned()),
+                    ..ResourceAttributes::default()
+                }),
+                ..SelfSubjectAccessReviewSpec::default()
+            },
+            ..SelfSubjectAccessReview::default()
+        };
+        let params = PostParams::default();
+        let answer = asked("ask for your rights", api.create(&params, &review)).await?;
+        let allowed =
+            |review: SelfSubjectAccessReview| review.status.is_some_and(|status| status.allowed);
+        found.push((words, answer.map(allowed)));
+    }
+    Ok(found)
+}
+
+/// `RuntimeClasses` by name.
+pub async fn runtime_classes(
+    cluster: &Cluster,
+) -> Result<Answer<BTreeMap<String, RuntimeClassSeen>>, Error> {
+    let found: Answer<Vec<RuntimeClass>> = all(cluster, "list RuntimeClasses", false).await?;
+    let class = |class: RuntimeClass| {
+        let scheduling = class.scheduling.clone();
+        let node_selector = scheduling.and_then(|scheduling| scheduling.node_selector);
+        let seen = RuntimeClassSeen {
+            handler: class.handler.clone(),
+            node_selector: node_selector.unwrap_or_default().into_iter().collect(),
+        };
+        (class.name_any(), seen)
+    };
+    Ok(found.map(|all| all.into_iter().map(class).collect()))
+}
+
+/// Nodes.
+pub async fn nodes(cluster: &Cluster) -> Result<Answer<Vec<NodeSeen>>, Error> {
+    let found: Answer<Vec<Node>> = all(cluster, "list nodes", false).await?;
+    Ok(found.map(|all| all.iter().map(node).collect()))
+}
+
+fn node(node: &Node) -> NodeSeen {
+    let status = node.status.as_ref();
+    let handlers = status.and_then(|status| status.runtime_handlers.as_ref());
+    // The default one has no name.
+    let names = |handlers: &Vec<NodeRuntimeHandler>| -> BTreeSet<String> {
+        let names = handlers.iter().filter_map(|one| one.name.clone());
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    NodeSeen {
+        name: node.name_any(),
+        labels: node.labels().clone(),
+        handlers: handlers.map(names).filter(|names| !names.is_empty()),
+    }
+}

@@ -1,0 +1,73 @@
+//! What was read of an installation. Plain data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_core::config::OperatorConfig;
+
+/// What was read, or why it was not, in words.
+pub type Answer<T> = Result<T, String>;
+
+/// An installation as this user sees it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The namespace in which runs are to start.
+    pub namespace: String,
+    /// Resources of wasmbench's API that the API server serves.
+    pub resources: Answer<Vec<String>>,
+    /// Operators.
+    pub operators: Answer<Vec<OperatorSeen>>,
+    /// The operator's configuration.
+    pub config: Answer<OperatorConfig>,
+    /// Names of admission policies that are there, bound, and refuse.
+    pub policies: Answer<BTreeSet<String>>,
+    /// Pod security level that the operator's namespace enforces; `None` where it says nothing.
+    pub pod_security: Answer<Option<String>>,
+    /// What this user may do in the namespace, each with the words for it.
+    pub rights: Vec<(&'static str, Answer<bool>)>,
+    /// `RuntimeClasses` by name.
+    pub runtime_classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
+    /// Nodes.
+    pub nodes: Answer<Vec<NodeSeen>>,
+}
+
+/// The Deployment of an operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperatorSeen {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name, with which those of the chart's other objects begin.
+    pub name: String,
+    /// Version of the chart's images.
+    pub version: Option<String>,
+    /// Whether it is available.
+    pub available: bool,
+}
+
+/// A `RuntimeClass`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeClassSeen {
+    /// What the node's runtime calls it.
+    pub handler: String,
+    /// Labels of the nodes that have it.
+    pub node_selector: BTreeMap<String, String>,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSeen {
+    /// Its name.
+    pub name: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Handlers that its runtime is configured for; `None` where it does not tell (containerd before 2.0).
+    pub handlers: Option<BTreeSet<String>>,
+}
+
+impl NodeSeen {
+    /// Whether it has all these labels.
+    pub fn has(&self, labels: &BTreeMap<String, String>) -> bool {
+        labels
+            .iter()
+            .all(|(key, value)| self.labels.get(key) == Some(value))
+    }
+}

@@ -1,0 +1,32 @@
+//! `kubectl wasmbench cost`: what the variants of a run cost on a node of some price.
+
+use wasmbench_report::cost::cost_text;
+use wasmbench_results::cost::Costs;
+
+use crate::args::{ClusterArgs, CostArgs};
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::live::NOT_TRUSTWORTHY;
+use crate::print;
+use crate::read::{from_cluster, from_files};
+
+/// Prints the costs of the run that the arguments name.
+pub async fn run(cluster: &ClusterArgs, args: &CostArgs) -> Result<u8, Error> {
+    let (_, summary) = match &args.records_from {
+        Some(directory) => from_files(directory, &args.name, cluster.namespace.as_deref())?,
+        None => from_cluster(&Cluster::connect(cluster).await?, &args.name).await?,
+    };
+    let costs = Costs::of(&summary, args.node());
+    if !costs.any() {
+        return Err(Error::NothingToCost(args.name.clone()));
+    }
+    print(&match args.output.format() {
+        None => cost_text(&summary, &costs),
+        Some(format) => format.text(&costs)?,
+    })?;
+    Ok(if summary.trustworthy == Some(true) {
+        0
+    } else {
+        NOT_TRUSTWORTHY
+    })
+}

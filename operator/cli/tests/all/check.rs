@@ -1,0 +1,380 @@
+//! `check` before an API server that a test plays, and its rules one by one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use kubectl_wasmbench::check::finding::{Finding, State, text};
+use kubectl_wasmbench::check::judge::POLICIES;
+use kubectl_wasmbench::check::seen::{NodeSeen, OperatorSeen, RuntimeClassSeen, Seen};
+use kubectl_wasmbench::check::{findings, judge, presets};
+use kubectl_wasmbench::cluster::Cluster;
+use kubectl_wasmbench::error::Error;
+use serde_json::{Value, json};
+use tower_test::mock;
+use wasmbench_core::version::VERSION;
+
+/// A cluster that answers each path with what `answer` says.
+fn cluster(answer: impl Fn(&str) -> (u16, Value) + Send + 'static) -> Cluster {
+    let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
+    tokio::spawn(async move {
+        while let Some((request, send)) = handle.next_request().await {
+            let (code, body) = answer(request.uri().path());
+            let body = Body::from(serde_json::to_vec(&body).expect("an answer"));
+            let response = Response::builder().status(code).body(body);
+            send.send_response(response.expect("a response"));
+        }
+    });
+    Cluster::new(Client::new(service, "default"), "bench".into())
+}
+
+fn list(kind: &str, items: &Value) -> (u16, Value) {
+    let version = match kind {
+        "Deployment" => "apps/v1",
+        "RuntimeClass" => "node.k8s.io/v1",
+        "Node" => "v1",
+        _ => "admissionregistration.k8s.io/v1",
+    };
+    let list = json!({
+        "apiVersion": version, "kind": format!("{kind}List"), "metadata": {}, "items": items,
+    });
+    (200, list)
+}
+
+fn refused() -> (u16, Value) {
+    let status = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 403,
+        "reason": "Forbidden", "message": "forbidden",
+    });
+    (403, status)
+}
+
+fn policies(of: impl Fn(&str) -> Value) -> Value {
+    let names = POLICIES.map(|policy| of(&format!("wasmbench-{policy}")));
+    json!(names)
+}
+
+/// A cluster with everything, seen by an administrator.
+fn whole(path: &str) -> (u16, Value) {
+    let asked = path.rsplit('/').next().unwrap_or_default();
+    match asked {
+        "v1alpha1" => {
+            let resource = |name| {
+                json!({
+                    "name": name, "singularName": "", "namespaced": true, "kind": "K", "verbs": [],
+                })
+            };
+            let resources = [resource("benchmarkruns"), resource("benchmarkschedules")];
+            let list = json!({
+                "kind": "APIResourceList", "groupVersion": "wasmbench.dev/v1alpha1",
+                "resources": resources,
+            });
+            (200, list)
+        }
+        "deployments" => list(
+            "Deployment",
+            &json!([{
+                "metadata": {
+                    "name": "wasmbench", "namespace": "wasmbench-system",
+                    "labels": {"app.kubernetes.io/version": VERSION},
+                },
+                "status": {"conditions": [{"type": "Available", "status": "True"}]},
+            }]),
+        ),
+        "wasmbench-config" => (
+            200,
+            json!({"metadata": {}, "data": {"config.yaml": "not: one"}}),
+        ),
+        "wasmbench-system" => (200, json!({"metadata": {"name": "wasmbench-system"}})),
+        "validatingadmissionpolicies" => list(
+            "ValidatingAdmissionPolicy",
+            &policies(|name| json!({"metadata": {"name": name}})),
+        ),
+        "validatingadmissionpolicybindings" => list(
+            "ValidatingAdmissionPolicyBinding",
+            &policies(|name| {
+                json!({
+                    "metadata": {"name": name},
+                    "spec": {"policyName": name, "validationActions": ["Deny"]},
+                })
+            }),
+        ),
+        "selfsubjectaccessreviews" => (
+            201,
+            json!({"metadata": {}, "spec": {}, "status": {"allowed": true}}),
+        ),
+        "runtimeclasses" => list(
+            "RuntimeClass",
+            &json!([
+                {"metadata": {"name": "wasmtime"}, "handler": "wasmtime"},
+                {"metadata": {"name": "wasmedge"}, "handler": "wasmedge"},
+            ]),
+        ),
+        "nodes" => list(
+            "Node",
+            &json!([{
+                "metadata": {"name": "node-1"},
+                "status": {"runtimeHandlers": [{"name": ""}, {"name": "runc"}, {"name": "wasmtime"}, {"name": "wasmedge"}]},
+            }]),
+        ),
+        other => panic!("nobody plays {other}"),
+    }
+}
+
+fn failing(found: &[Finding]) -> Vec<&str> {
+    let failing = found.iter().filter(|finding| finding.fails());
+    failing.map(|finding| finding.what.as_str()).collect()
+}
+
+fn of<'a>(found: &'a [Finding], what: &str) -> &'a Finding {
+    found
+        .iter()
+        .find(|finding| finding.what == what)
+        .expect("a finding")
+}
+
+#[tokio::test]
+async fn an_installation_with_everything_is_fine() {
+    let found = findings(&cluster(whole), None).await.unwrap();
+    assert!(failing(&found).is_empty(), "{found:#?}");
+    insta::assert_snapshot!(text(&found, "bench"));
+}
+
+#[tokio::test]
+async fn an_empty_cluster_is_told_what_to_install_first() {
+    let empty = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
+        "v1alpha1" => (
+            404,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404,
+                "reason": "NotFound", "message": "not found",
+            }),
+        ),
+        "deployments" => list("Deployment", &json!([])),
+        "runtimeclasses" => list("RuntimeClass", &json!([])),
+        _ => whole(path),
+    };
+    let found = findings(&cluster(empty), None).await.unwrap();
+    assert_eq!(failing(&found), ["API", "operator"]);
+    assert!(of(&found, "operator").remedy.starts_with("helm install"));
+    assert_eq!(of(&found, "RuntimeClass wasmtime").state, State::Skipped);
+}
+
+#[tokio::test]
+async fn what_a_user_may_not_read_is_unknown_and_an_operator_is_needed() {
+    let narrow = |path: &str| match path.rsplit('/').next().unwrap_or_default() {
+        "v1alpha1" | "selfsubjectaccessreviews" => whole(path),
+        _ => refused(),
+    };
+    let found = findings(&cluster(narrow), None).await.unwrap();
+    assert_eq!(failing(&found), ["operator"]);
+    let operator = of(&found, "operator");
+    assert_eq!(operator.state, State::Unknown);
+    assert!(
+        operator.remedy.contains("--operator-namespace"),
+        "{operator:?}"
+    );
+    assert_eq!(of(&found, "RuntimeClass wasmtime").state, State::Unknown);
+}
+
+#[tokio::test]
+async fn the_operators_namespace_may_be_the_only_one_that_is_read() {
+    let narrow = |path: &str| {
+        let is_elsewhere = path.ends_with("/apis/apps/v1/deployments");
+        if is_elsewhere { refused() } else { whole(path) }
+    };
+    let found = findings(&cluster(narrow), Some("wasmbench-system"))
+        .await
+        .unwrap();
+    assert!(failing(&found).is_empty(), "{found:#?}");
+}
+
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_an_error() {
+    let (service, handle) = mock::pair::<Request<Body>, Response<Body>>();
+    drop(handle);
+    let cluster = Cluster::new(Client::new(service, "default"), "bench".into());
+    let error = findings(&cluster, None).await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable(_)), "{error}");
+}
+
+/// What an administrator sees of a cluster with everything.
+fn seen() -> Seen {
+    let class = |handler: &str| {
+        let seen = RuntimeClassSeen {
+            handler: handler.to_owned(),
+            ..RuntimeClassSeen::default()
+        };
+        (handler.to_owned(), seen)
+    };
+    let handlers = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    Seen {
+        namespace: "bench".into(),
+        resources: Ok(vec!["benchmarkruns".into(), "benchmarkschedules".into()]),
+        operators: Ok(vec![OperatorSeen {
+            namespace: "wasmbench-system".into(),
+            name: "wasmbench".into(),
+            version: Some(VERSION.into()),
+            available: true,
+        }]),
+        config: Ok(kubectl_wasmbench::assumed::config()),
+        policies: Ok(POLICIES.map(|policy| format!("wasmbench-{policy}")).into()),
+        pod_security: Ok(Some("privileged".into())),
+        rights: vec![("start runs", Ok(true))],
+        runtime_classes: Ok([class("wasmtime"), class("wasmedge")].into()),
+        nodes: Ok(vec![NodeSeen {
+            name: "node-1".into(),
+            handlers: handlers(&["runc", "wasmtime", "wasmedge"]),
+            ..NodeSeen::default()
+        }]),
+    }
+}
+
+fn installation(change: impl Fn(&mut Seen)) -> Vec<Finding> {
+    let mut seen = seen();
+    change(&mut seen);
+    judge::installation(&seen)
+}
+
+#[test]
+fn each_thing_that_is_missing_fails_with_its_remedy() {
+    type Change = fn(&mut Seen);
+    let cases: [(Change, &str, &str); 6] = [
+        (
+            |seen| seen.resources = Ok(vec!["benchmarkruns".into()]),
+            "API",
+            "crds/",
+        ),
+        (
+            |seen| seen.operators.as_mut().unwrap()[0].available = false,
+            "operator",
+            "kubectl describe pods --namespace wasmbench-system",
+        ),
+        (
+            |seen| {
+                let operators = seen.operators.as_mut().unwrap();
+                operators.push(operators[0].clone());
+            },
+            "operator",
+            "uninstall all but one",
+        ),
+        (
+            |seen| {
+                seen.policies.as_mut().unwrap().remove("wasmbench-owned");
+            },
+            "admission policies",
+            "helm upgrade",
+        ),
+        (
+            |seen| seen.pod_security = Ok(Some("restricted".into())),
+            "probes",
+            "enforce=privileged",
+        ),
+        (
+            |seen| seen.rights[0].1 = Ok(false),
+            "right to start runs",
+            "--clusterrole=edit",
+        ),
+    ];
+    for (change, what, remedy) in cases {
+        let found = installation(change);
+        assert_eq!(failing(&found), [what]);
+        assert!(of(&found, what).remedy.contains(remedy), "{found:#?}");
+    }
+    assert!(failing(&installation(|_| ())).is_empty());
+}
+
+#[test]
+fn what_the_administrator_switched_off_is_no_failure() {
+    let found = installation(|seen| {
+        let config = seen.config.as_mut().unwrap();
+        config.admission_policies = false;
+        config.meter = wasmbench_core::wire::request::MeterLevel::None;
+        seen.policies = Ok(BTreeSet::new());
+        seen.pod_security = Ok(Some("restricted".into()));
+    });
+    assert!(failing(&found).is_empty(), "{found:#?}");
+    assert_eq!(of(&found, "admission policies").state, State::Skipped);
+    assert_eq!(of(&found, "probes").state, State::Skipped);
+}
+
+#[test]
+fn another_version_than_the_plugins_is_told() {
+    let found = installation(|seen| {
+        seen.operators.as_mut().unwrap()[0].version = Some("0.0.9".into());
+    });
+    let operator = of(&found, "operator");
+    assert!(
+        !operator.fails() && operator.remedy.contains(VERSION),
+        "{operator:?}"
+    );
+}
+
+#[test]
+fn a_node_without_the_handler_is_named_and_one_with_other_labels_passed_over() {
+    let mut seen = seen();
+    let nodes = seen.nodes.as_mut().unwrap();
+    nodes.push(NodeSeen {
+        name: "node-2".into(),
+        handlers: Some(["runc".to_owned()].into()),
+        ..NodeSeen::default()
+    });
+    let found = presets::presets(&seen);
+    let class = of(&found, "RuntimeClass wasmtime");
+    assert_eq!(class.state, State::Skipped);
+    assert!(
+        class.found.contains("no handler 'wasmtime' on node-2"),
+        "{class:?}"
+    );
+    let labels = [("shim".to_owned(), "wasmtime".to_owned())];
+    let classes = seen.runtime_classes.as_mut().unwrap();
+    classes.get_mut("wasmtime").unwrap().node_selector = labels.clone().into();
+    let none = presets::presets(&seen);
+    assert!(
+        of(&none, "RuntimeClass wasmtime")
+            .found
+            .contains("no node has the labels")
+    );
+    seen.nodes.as_mut().unwrap()[0].labels = labels.into();
+    assert_eq!(
+        of(&presets::presets(&seen), "RuntimeClass wasmtime").state,
+        State::Ok
+    );
+}
+
+#[test]
+fn a_node_that_does_not_tell_its_handlers_is_not_taken_to_have_them() {
+    let mut seen = seen();
+    seen.nodes.as_mut().unwrap()[0].handlers = None;
+    let found = presets::presets(&seen);
+    let class = of(&found, "RuntimeClass wasmedge");
+    assert_eq!(class.state, State::Unknown);
+    assert!(class.found.contains("node-1 does not tell"), "{class:?}");
+}
+
+#[test]
+fn a_preset_that_the_administrator_forbids_has_the_value_of_the_chart() {
+    let mut seen = seen();
+    seen.config.as_mut().unwrap().host_network = false;
+    let found = presets::presets(&seen);
+    let forbidden = of(&found, "preset native-host-network");
+    assert!(
+        forbidden.remedy.contains("hostNetwork.enabled"),
+        "{forbidden:?}"
+    );
+}
+
+#[test]
+fn every_policy_of_the_chart_is_looked_for() {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../charts/wasmbench/templates/admission");
+    let files = std::fs::read_dir(folder).unwrap();
+    let names = files.map(|file| {
+        let path = file.unwrap().path();
+        path.file_stem().unwrap().to_string_lossy().into_owned()
+    });
+    let names: BTreeSet<String> = names.collect();
+    assert_eq!(names, POLICIES.map(str::to_owned).into());
+}

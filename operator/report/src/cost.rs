@@ -1,0 +1,132 @@
+//! What a run's variants cost, for people: `kubectl wasmbench cost`. Costs in, text out. Pure.
+
+use std::fmt::Write as _;
+
+use wasmbench_core::units;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::cost::{Cost, Costs};
+use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::node_price::{HOURS_PER_MONTH, NodePrice};
+use wasmbench_results::quality::{Trust, trust};
+use wasmbench_results::shim_use::ShimSummary;
+use wasmbench_results::statistics::Spread;
+use wasmbench_results::summary::Summary;
+
+use crate::sheet::Sheet;
+use crate::table::{ascii, lines};
+use crate::tables::with_mark;
+
+/// Trust, two tables, and what the costs assume. `costs` are those of `summary`.
+pub fn cost_text(summary: &Summary, costs: &Costs<'_>) -> String {
+    let run = costs.run;
+    let mut text = ascii(&format!("{}/{}", run.namespace, run.name));
+    let _ = writeln!(text, " on a node of {}", node(&costs.node));
+    text.push_str(&trusted(summary));
+    for (title, head, rows) in [
+        (
+            "A million requests",
+            "MILLION REQUESTS",
+            &costs.million_requests,
+        ),
+        (
+            "An instance for a month",
+            "INSTANCE A MONTH",
+            &costs.instance_month,
+        ),
+    ] {
+        let table = table(head, costs.baseline, rows);
+        let _ = write!(text, "\n{title}\n{table}");
+    }
+    text + "\nWhat this assumes\n" + &lines("- ", assumptions(summary, costs))
+}
+
+/// `4 vCPUs and 16.0 GiB at 0.10 an hour`.
+fn node(node: &NodePrice) -> String {
+    format!(
+        "{} vCPUs and {} at {} an hour",
+        node.vcpus,
+        units::bytes(node.memory_bytes),
+        units::amount(node.per_hour)
+    )
+}
+
+fn trusted(summary: &Summary) -> String {
+    let told = |message: &str| lines("  ", message.lines().map(ascii));
+    match trust(summary) {
+        Trust::NoNumbers => "Trustworthy: there are no numbers\n".to_owned(),
+        Trust::Yes(message) => format!("Trustworthy: yes\n{}", told(&message)),
+        Trust::No { reason, message } => {
+            format!("Trustworthy: NO ({reason})\n{}", told(&message))
+        }
+    }
+}
+
+fn table(head: &str, baseline: &str, rows: &[Cost<'_>]) -> String {
+    let measured = rows.first().map_or("", |row| row.metric.measure().title);
+    Sheet::of(rows)
+        .left("WORKLOAD", |row| row.workload)
+        .left("VARIANT", |row| with_mark(row.variant, baseline))
+        .right(measured.to_uppercase(), |row| {
+            let unit = row.metric.measure().unit;
+            row.measured.map(|found| unit.shown(found.median))
+        })
+        .right(head, |row| row.cost.map(money))
+        .right(format!("VERSUS {baseline}"), |row| {
+            row.versus_baseline.map(Comparison::words)
+        })
+        .left("MISSING", |row| row.missing.clone())
+        .table()
+        .plain()
+}
+
+/// `0.000305 (0.000301 to 0.000312)`.
+fn money(cost: Spread) -> String {
+    let [median, low, high] = [cost.median, cost.low, cost.high].map(units::amount);
+    format!("{median} ({low} to {high})")
+}
+
+fn assumptions(summary: &Summary, costs: &Costs<'_>) -> Vec<String> {
+    let share = costs.node.cpu_utilisation;
+    let requests = format!(
+        "A request costs its share of the node's CPU time, of which {} does work: with half of that it costs twice as much.",
+        units::percent(share)
+    );
+    let memory = format!(
+        "An instance costs its share of the node's memory for {HOURS_PER_MONTH} hours, asked or not."
+    );
+    let both = "Each is priced as if all of the node was paid for that alone: what runs out first on your nodes decides your \
+                bill. Do not add them up.";
+    let ratios = "Ratios are the run's, from blocks: they hold for any price, and need not be those of the medians beside them.";
+    let pod = "CPU time is that of the pod: nothing of its shim, the kubelet, a load balancer or traffic is in it.";
+    let mut all = vec![
+        requests,
+        memory,
+        both.to_owned(),
+        pod.to_owned(),
+        ratios.to_owned(),
+    ];
+    if costs.instance_month.iter().any(is_of_loaded_pod) {
+        all.push(format!(
+            "Memory is what a pod holds after its load{}. What an idle instance adds to a node is measured by the sweep density.",
+            outside(&summary.shims)
+        ));
+    }
+    all
+}
+
+fn is_of_loaded_pod(cost: &Cost<'_>) -> bool {
+    cost.metric == Metric::Memory
+}
+
+/// What shims hold beside the pods: `, without its shim beside it (native 4.00 MiB)`.
+fn outside(shims: &[ShimSummary]) -> String {
+    let held = |shim: &ShimSummary| {
+        let bytes = units::bytes(shim.anonymous_bytes.median);
+        format!("{} {bytes}", ascii(&shim.variant))
+    };
+    let held: Vec<String> = shims.iter().map(held).collect();
+    if held.is_empty() {
+        return String::new();
+    }
+    format!(", without its shim beside it ({})", held.join(", "))
+}

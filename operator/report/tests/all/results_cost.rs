@@ -1,0 +1,127 @@
+//! What a run's variants cost: what a price moves and what it does not, and what has no cost.
+
+use proptest::prelude::*;
+use serde_json::json;
+use wasmbench_core::wire::record::{Outcome, Point, TrialId};
+use wasmbench_report::cost::cost_text;
+use wasmbench_results::cost::{Cost, Costs};
+use wasmbench_results::node_price::NodePrice;
+use wasmbench_results::statistics::Spread;
+use wasmbench_results::{Summary, summarize};
+
+use crate::results_support::{all_measured, fortio, record, replace, run, run_with};
+
+fn node() -> NodePrice {
+    NodePrice {
+        per_hour: 0.10,
+        vcpus: 4.0,
+        memory_bytes: 16.0 * f64::from(1 << 30),
+        cpu_utilisation: 1.0,
+    }
+}
+
+/// The synthetic run in which all requests of `embedded` on `hello` failed.
+fn failing() -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    let is_embedded_hello =
+        |trial: &TrialId| trial.cell.variant == "embedded" && trial.cell.workload == "hello";
+    replace(&mut records, is_embedded_hello, |trial, position| {
+        record(trial, position, Outcome::Measured, Some(fortio("errors")))
+    });
+    summarize(&run, &records)
+}
+
+#[test]
+fn what_is_invalid_has_no_cost_and_says_why() {
+    let summary = failing();
+    let costs = Costs::of(&summary, node());
+    let of = |variant: &str| {
+        let mut all = costs.million_requests.iter();
+        let found = all.find(|cost| cost.variant == variant && cost.workload == "hello");
+        found.unwrap()
+    };
+    let embedded = of("embedded");
+    let missing = embedded.missing.as_deref().unwrap();
+    assert!(missing.starts_with("invalid: ErrorsInLoad"), "{missing}");
+    assert_eq!((embedded.measured, embedded.cost), (None, None));
+    assert!(of("native").cost.is_some());
+    let text = cost_text(&summary, &costs);
+    assert!(
+        text.contains("MISSING") && text.contains("invalid: ErrorsInLoad"),
+        "{text}"
+    );
+}
+
+#[test]
+fn requests_cost_what_they_take_where_the_variants_are_compared() {
+    let summary = summarize(&run(), &all_measured(&run()));
+    let costs = Costs::of(&summary, node());
+    for cost in &costs.million_requests {
+        let compared = cost.versus_baseline.map(|compared| compared.point);
+        let is_baseline = cost.variant == "native";
+        assert_eq!(compared.is_none(), is_baseline, "{cost:?}");
+        assert!(is_baseline || compared == cost.point, "{cost:?}");
+    }
+}
+
+#[test]
+fn without_a_throughput_sweep_the_warm_pod_tells() {
+    let run = run_with(json!({
+        "blocks": 5,
+        "noiseFloor": false,
+        "variants": [{"name": "native", "preset": "native"}],
+        "workloads": [{"name": "hello"}],
+        "sweeps": {"warmLatency": {}},
+    }));
+    let summary = summarize(&run, &all_measured(&run));
+    let costs = Costs::of(&summary, node());
+    assert_eq!(costs.million_requests[0].point, Some(Point::WarmLatency));
+    assert!(costs.any());
+}
+
+#[test]
+fn a_run_that_is_not_trusted_says_so_before_any_cost() {
+    let mut summary = failing();
+    summary.trustworthy = Some(false);
+    let text = cost_text(&summary, &Costs::of(&summary, node()));
+    let doubt = text.find("Trustworthy: NO").unwrap();
+    assert!(doubt < text.find("A million requests").unwrap(), "{text}");
+}
+
+fn all<'a>(costs: &'a Costs<'_>) -> impl Iterator<Item = &'a Cost<'a>> {
+    costs.million_requests.iter().chain(&costs.instance_month)
+}
+
+proptest! {
+    #[test]
+    fn a_dearer_node_makes_all_dearer_alike_and_moves_no_ratio(factor in 1e-2..1e2) {
+        let summary = summarize(&run(), &all_measured(&run()));
+        let cheap = Costs::of(&summary, node());
+        let dear = Costs::of(&summary, NodePrice { per_hour: 0.10 * factor, ..node() });
+        for (one, other) in all(&cheap).zip(all(&dear)) {
+            prop_assert_eq!(one.versus_baseline, other.versus_baseline);
+            prop_assert_eq!(one.measured, other.measured);
+            let (Some(one), Some(other)) = (one.cost, other.cost) else { continue };
+            let ends = |spread: Spread| [spread.low, spread.median, spread.high];
+            for (one, other) in ends(one).into_iter().zip(ends(other)) {
+                let off: f64 = other / one / factor - 1.0;
+                // Five digits are kept.
+                prop_assert!(off.abs() < 2e-4, "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cost_is_never_negative_and_lies_in_its_interval(
+        per_hour in 1e-4..1e4, vcpus in 0.1..512.0, memory_bytes in 1e6..1e14, share in 0.01..=1.0
+    ) {
+        let summary = summarize(&run(), &all_measured(&run()));
+        let node = NodePrice { per_hour, vcpus, memory_bytes, cpu_utilisation: share };
+        let costs = Costs::of(&summary, node);
+        for cost in all(&costs).filter_map(|cost| cost.cost) {
+            prop_assert!(0.0 <= cost.low && cost.low <= cost.median && cost.median <= cost.high);
+            prop_assert!(cost.high.is_finite());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What a node's price makes of a run: a million requests and an idle instance of each variant. Summary and price in,
+//! costs out; the ratios are those of the run, since a price moves no ratio. Pure.
+
+use serde::Serialize;
+use wasmbench_core::rounding::round_number;
+use wasmbench_core::wire::record::Point;
+
+use crate::any_cell::AnyCell;
+use crate::cell::CellSummary;
+use crate::comparison::Comparison;
+use crate::curve::knee;
+use crate::doubt::Doubt;
+use crate::measure::{Metric, Sweep};
+use crate::node_price::NodePrice;
+use crate::statistics::Spread;
+use crate::summary::{RunName, Summary};
+
+/// Name and version of the schema of costs.
+pub const COST_SCHEMA: &str = "wasmbench.dev/cost/v1";
+
+/// What the variants of a run cost.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Costs<'a> {
+    /// [`COST_SCHEMA`].
+    pub schema: &'static str,
+    /// Which run.
+    pub run: &'a RunName,
+    /// Whether nothing speaks against the numbers; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trustworthy: Option<bool>,
+    /// What speaks against the numbers, and what limits them.
+    pub doubts: &'a [Doubt],
+    /// The variant that the others are compared with.
+    pub baseline: &'a str,
+    /// The node.
+    pub node: NodePrice,
+    /// A million requests, by workload and variant.
+    pub million_requests: Vec<Cost<'a>>,
+    /// An idle instance for a month, by workload and variant.
+    pub instance_month: Vec<Cost<'a>>,
+}
+
+/// A number of a variant under a workload, and what it costs.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// What was measured.
+    pub metric: Metric,
+    /// Where; absent where nothing was.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+    /// The number, in the unit of the measure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Spread>,
+    /// What it costs, in the currency of the price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Spread>,
+    /// The number, and with it the cost, as a multiple of the baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versus_baseline: Option<&'a Comparison>,
+    /// Why there is no cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+impl<'a> Costs<'a> {
+    /// What the run of `summary` costs on `node`.
+    pub fn of(summary: &'a Summary, node: NodePrice) -> Self {
+        let dense = !summary.density.is_empty();
+        let memory = |variant: &'a str, workload: &'a str| {
+            if dense {
+                instance(summary, variant, workload)
+            } else {
+                loaded(summary, (variant, workload, Metric::Memory), |cell| {
+                    cell.memory_bytes
+                })
+            }
+        };
+        Self {
+            schema: COST_SCHEMA,
+            run: &summary.run,
+            trustworthy: summary.trustworthy,
+            doubts: &summary.doubts,
+            baseline: &summary.baseline,
+            node,
+            million_requests: each(summary, |variant, workload| {
+                let what = (variant, workload, Metric::CpuPerRequest);
+                loaded(summary, what, |cell| cell.cpu_microseconds_per_request)
+                    .priced(|cpu| node.of_million_requests(cpu))
+            }),
+            instance_month: each(summary, |variant, workload| {
+                memory(variant, workload).priced(|bytes| node.of_instance_month(bytes))
+            }),
+        }
+    }
+
+    /// Whether anything has a cost.
+    pub fn any(&self) -> bool {
+        let mut all = self.million_requests.iter().chain(&self.instance_month);
+        all.any(|one| one.cost.is_some())
+    }
+}
+
+impl Cost<'_> {
+    fn priced(self, price: impl Fn(f64) -> f64) -> Self {
+        let cost = self.measured.map(|measured| measured.map(price));
+        Self {
+            cost: cost.map(|cost| cost.map(round_number)),
+            ..self
+        }
+    }
+}
+
+/// One entry for each workload and variant, in the order of the spec.
+fn each<'a>(summary: &'a Summary, of: impl Fn(&'a str, &'a str) -> Cost<'a>) -> Vec<Cost<'a>> {
+    let Summary { compared, .. } = summary;
+    let workloads = compared.workloads.iter();
+    workloads
+        .flat_map(|workload| {
+            let variants = compared.variants.iter();
+            variants.map(|variant| of(&variant.name, &workload.name))
+        })
+        .collect()
+}
+
+/// A number of the pod under load, at the point at which it is compared.
+fn loaded<'a>(
+    summary: &'a Summary,
+    what: (&'a str, &'a str, Metric),
+    number: impl Fn(&CellSummary) -> Option<Spread>,
+) -> Cost<'a> {
+    let cell = cell(summary, what.0, what.1);
+    let measured = cell.and_then(number);
+    let cell = cell.map(|cell| cell as &dyn AnyCell);
+    cost(summary, what, cell, measured)
+}
+
+/// What one more instance holds while it idles.
+fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Cost<'a> {
+    let mut cells = summary.density.iter();
+    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload);
+    let measured = cell.and_then(|cell| cell.bytes_per_instance);
+    let cell = cell.map(|cell| cell as &dyn AnyCell);
+    let what = (variant, workload, Metric::MemoryPerInstance);
+    cost(summary, what, cell, measured)
+}
+
+fn cost<'a>(
+    summary: &'a Summary,
+    (variant, workload, metric): (&'a str, &'a str, Metric),
+    cell: Option<&dyn AnyCell>,
+    measured: Option<Spread>,
+) -> Cost<'a> {
+    let missing = match (cell, measured) {
+        (None, _) => Some("not measured".to_owned()),
+        (Some(cell), _) if !cell.is_ranked() => Some(why(cell)),
+        (Some(_), None) => Some("not read".to_owned()),
+        (Some(_), Some(_)) => None,
+    };
+    Cost {
+        variant,
+        workload,
+        metric,
+        point: cell.map(AnyCell::point),
+        measured: measured.filter(|_| missing.is_none()),
+        cost: None,
+        versus_baseline: cell.and_then(|cell| summary.comparison(cell, metric)),
+        missing,
+    }
+}
+
+fn why(cell: &dyn AnyCell) -> String {
+    let reasons = cell.invalid_because().iter();
+    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
+    if reasons.is_empty() {
+        "not measured".to_owned()
+    } else {
+        format!("invalid: {}", reasons.join(", "))
+    }
+}
+
+/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, where it has one, else at its
+/// own; without a throughput sweep the warm one, or that of the highest rate of a schedule.
+fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a CellSummary> {
+    let of = |of: &str| {
+        let cells = summary.cells.iter();
+        let cells = cells.filter(|cell| cell.workload == workload);
+        let cells = cells.filter(|cell| cell.variant == of);
+        cells.collect::<Vec<&CellSummary>>()
+    };
+    let own = of(variant);
+    let at = |sweep: Sweep| own.iter().filter(move |cell| cell.sweep == sweep).copied();
+    if at(Sweep::Throughput).next().is_some() {
+        let knee = knee(&summary.cells, &summary.baseline, workload)
+            .or_else(|| knee(&summary.cells, variant, workload));
+        let knee = knee.map(|knee| knee.connections);
+        return at(Sweep::Throughput).find(|cell| knee.is_none_or(|knee| cell.connections == knee));
+    }
+    let warm = at(Sweep::WarmLatency).next();
+    warm.or_else(|| at(Sweep::OpenLoop).max_by_key(|cell| cell.percent_of_peak))
+}
