@@ -2,6 +2,7 @@
 
 mod check;
 mod cost;
+mod init;
 mod shown;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use crate::VERSION;
 
 pub use check::CheckArgs;
 pub use cost::CostArgs;
+pub use init::InitArgs;
 pub use shown::Shown;
 
 /// Results of BenchmarkRuns: compare ways to execute a service on one node.
@@ -56,6 +58,8 @@ pub enum Command {
     History(HistoryArgs),
     /// Show what the variants of a run cost on a node of this price
     Cost(CostArgs),
+    /// Write a first run of your own service, for this cluster
+    Init(InitArgs),
     /// Tell whether the installation works, and what presets lack on which nodes
     Check(CheckArgs),
 }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a report), [`read`] (both together), [`document`] (what programs read), then the commands:
-//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
+//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`], [`init`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
 //! prints and exits.
 
 pub mod args;
@@ -16,6 +16,7 @@ pub mod error;
 pub mod files;
 pub mod get;
 pub mod history;
+pub mod init;
 pub mod live;
 pub mod plan;
 pub mod read;
@@ -57,6 +58,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.block_on(history::run(&cli.cluster, &args))
         }
         (Ok(runtime), Command::Cost(args)) => runtime.block_on(cost::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Init(args)) => runtime.block_on(init::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Check(args)) => runtime.block_on(check::run(&cli.cluster, &args)),
         (Ok(_), Command::Plan(args)) => plan::run(&args),
     };

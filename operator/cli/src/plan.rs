@@ -8,6 +8,7 @@ use serde_json::Value;
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 use wasmbench_core::admit::admit;
+use wasmbench_core::ordinary_image;
 use wasmbench_core::plan::expected_trial_seconds;
 use wasmbench_core::schedule;
 use wasmbench_core::units;
@@ -155,6 +156,9 @@ fn compared(valid: &ValidatedRun) -> String {
             "\nNot applicable\n{variant}, {what}: {}",
             left_out.reason
         );
+    }
+    for note in ordinary_image::notes(&valid.spec) {
+        let _ = writeln!(text, "\nNot known before it runs\n{note}");
     }
     if let Some(twin) = &compared.twin {
         let _ = writeln!(text, "\nNoise floor\n{twin}");

@@ -75,8 +75,7 @@ fn runtime_class(
         Err(why) => return unknown(why),
     };
     let Some(found) = classes.get(class) else {
-        let remedy =
-            "install the shim and its RuntimeClass, or name yours in runtimeClasses of the chart";
+        let remedy = "install the shim and its RuntimeClass (docs/wasm-services.md), or name yours in runtimeClasses of the chart";
         let found = format!("{presets}: there is none");
         return Finding::new(&what, State::Skipped, found, remedy);
     };

@@ -13,6 +13,7 @@ mod apiserver_mock;
 mod check;
 mod cost;
 mod follow;
+mod init;
 mod report_from_files;
 #[path = "../../../report/tests/all/results_support/mod.rs"]
 #[allow(

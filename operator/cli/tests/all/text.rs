@@ -322,3 +322,22 @@ fn a_cluster_that_does_not_answer_is_named_with_a_remedy() {
         "{error}"
     );
 }
+
+#[test]
+fn a_plan_says_what_no_file_tells_of_an_image_under_a_runtime_class() {
+    let own = |name: &str, class: Value| {
+        json!({
+            "name": name,
+            "container": {"image": "registry.example.com/server:1", "runtimeClassName": class},
+        })
+    };
+    let mut run = measuring();
+    let variants = [
+        own("container", Value::Null),
+        own("wasm", json!("wasmtime")),
+    ];
+    run.spec.variants = serde_json::from_value(json!(variants)).unwrap();
+    let text = plan::describe(&run, false).unwrap();
+    let note = "Not known before it runs\nwasm: it has the image of container";
+    assert!(text.contains(note), "{text}");
+}

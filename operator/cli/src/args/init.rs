@@ -1,0 +1,83 @@
+//! The arguments of `init`: what is to be measured. What the CRD would refuse is refused here, with the option's name.
+
+use clap::{Args, value_parser};
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Writes a commented BenchmarkRun to standard output, and creates nothing:\n  \
+kubectl wasmbench init registry.example.com/team/server:1.0 --wasm registry.example.com/team/server-wasm:1.0 > run.yaml\n\n\
+What is marked CHANGE ME was not given. The cluster is asked for its RuntimeClasses and nodes; without one the file says so.")]
+pub struct InitArgs {
+    /// Image of the service as an ordinary container: the baseline. May be left out with --wasm
+    #[arg(value_parser = image, required_unless_present = "wasm")]
+    pub image: Option<String>,
+    /// Image of the same service as WebAssembly
+    #[arg(long, value_name = "IMAGE", value_parser = image)]
+    pub wasm: Option<String>,
+    /// RuntimeClass of the Wasm image. Default: the first of the cluster that looks like one for Wasm
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
+    pub runtime_class: Option<String>,
+    /// Port on which the service listens for HTTP
+    #[arg(long, default_value_t = 8080, value_parser = value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Path and query of the GET request
+    #[arg(long, default_value = "/", value_parser = path)]
+    pub path: String,
+    /// Name of the run. Default: that of the image
+    #[arg(long, value_parser = object_name)]
+    pub name: Option<String>,
+}
+
+fn image(text: &str) -> Result<String, String> {
+    let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
+    if begins && text.len() <= 512 && text.chars().all(allowed) && !text.contains("://") {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "'{text}' is no reference of an image: write it like registry.example.com/team/service:1.0"
+    ))
+}
+
+fn object_name(text: &str) -> Result<String, String> {
+    let firm = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let ends = text.starts_with(firm) && text.ends_with(firm);
+    if ends && text.len() <= 253 && text.chars().all(|c| firm(c) || ".-".contains(c)) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "'{text}' is no name of an object: use lower-case letters, digits, dashes and dots, with a letter or digit at both ends"
+    ))
+}
+
+fn path(text: &str) -> Result<String, String> {
+    let printable = text.chars().all(|c| c.is_ascii_graphic());
+    if text.starts_with('/') && text.len() <= 1024 && printable {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "'{text}' is no path: begin it with / and escape what is not ASCII, like /search?q=a%20b"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_api_would_refuse_is_refused_with_what_to_write() {
+        assert!(image("localhost:5000/a/b@sha256:12").is_ok());
+        for wrong in ["", "https://a/b", "a b", "-a", "a\nb"] {
+            assert!(image(wrong).unwrap_err().contains("service:1.0"), "{wrong}");
+        }
+        assert!(path("/a?b=c").is_ok());
+        for wrong in ["", "a", "/a b", "/\u{e9}"] {
+            assert!(path(wrong).unwrap_err().contains("%20"), "{wrong}");
+        }
+        assert!(object_name("wasmtime-v1.2").is_ok());
+        for wrong in ["", "A", "a_b", "-a", "a-"] {
+            assert!(object_name(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `init`: what it writes is a run that `plan` takes, whatever the cluster told.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use kubectl_wasmbench::args::InitArgs;
+use kubectl_wasmbench::check::seen::{NodeSeen, RuntimeClassSeen};
+use kubectl_wasmbench::init::manifest::{Draft, Told, manifest, run_of};
+use kubectl_wasmbench::plan;
+use wasmbench_api::BenchmarkRun;
+
+fn arguments() -> InitArgs {
+    InitArgs {
+        image: Some("registry.example.com/team/My_Server:1.0".into()),
+        wasm: Some("registry.example.com/team/server-wasm:1.0".into()),
+        runtime_class: None,
+        port: 8080,
+        path: "/".into(),
+        name: None,
+    }
+}
+
+fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
+    NodeSeen {
+        name: name.into(),
+        labels: labels(&[("kubernetes.io/arch", architecture), ("shim", "yes")]),
+        handlers: Some(handlers.iter().map(|one| (*one).to_owned()).collect()),
+    }
+}
+
+/// A cluster with gVisor and a shim for Wasm that is not on all of its nodes.
+fn told() -> Told {
+    let class = |handler: &str, selector: &[(&str, &str)]| RuntimeClassSeen {
+        handler: handler.into(),
+        node_selector: labels(selector),
+    };
+    Told {
+        classes: Ok([
+            ("gvisor".to_owned(), class("runsc", &[])),
+            (
+                "wasmtime-v1".to_owned(),
+                class("wasmtime", &[("shim", "yes")]),
+            ),
+        ]
+        .into()),
+        nodes: Ok(vec![
+            node("node-1", "amd64", &["runc", "wasmtime"]),
+            node("node-2", "arm64", &["runc"]),
+        ]),
+    }
+}
+
+fn written(args: &InitArgs, told: Told) -> (String, BenchmarkRun) {
+    let text = manifest(&Draft::new(args, told));
+    let run = run_of(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    plan::describe(&run, true).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    (text, run)
+}
+
+#[test]
+fn the_file_says_what_the_cluster_told_and_keeps_to_nodes_with_the_shim() {
+    let (text, run) = written(&arguments(), told());
+    insta::assert_snapshot!(text);
+    assert_eq!(run.metadata.name.as_deref(), Some("my-server"));
+    let placement = run.spec.placement.unwrap();
+    assert_eq!(placement.node_selector, labels(&[("shim", "yes")]));
+}
+
+#[test]
+fn a_cluster_that_was_not_asked_is_named_in_the_file_and_on_the_side() {
+    let mut args = arguments();
+    args.wasm = None;
+    let draft = Draft::new(&args, Told::nothing("no cluster is configured"));
+    let (text, run) = written(&args, Told::nothing("no cluster is configured"));
+    assert!(
+        text.contains("# RuntimeClasses: not asked: no cluster is configured"),
+        "{text}"
+    );
+    assert!(text.contains("   # CHANGE ME"), "{text}");
+    assert_eq!(run.spec.placement, None);
+    let open = draft.open().join("\n");
+    assert!(
+        open.contains("(--wasm)") && open.contains("was not asked"),
+        "{open}"
+    );
+}
+
+#[test]
+fn a_class_of_ones_own_is_taken_and_one_that_is_missing_told() {
+    let mut args = arguments();
+    args.runtime_class = Some("my-shim".into());
+    let (_, run) = written(&args, told());
+    let wasm = run.spec.variants[1].container.clone().unwrap();
+    assert_eq!(wasm.runtime_class_name.as_deref(), Some("my-shim"));
+    let open = Draft::new(&args, told()).open();
+    assert!(open[0].contains("no RuntimeClass 'my-shim'"), "{open:?}");
+}
+
+#[test]
+fn a_wasm_image_alone_gets_a_container_to_change() {
+    let mut args = arguments();
+    args.image = None;
+    let (text, run) = written(&args, told());
+    assert_eq!(run.metadata.name.as_deref(), Some("server-wasm"));
+    assert_eq!(run.spec.baseline.as_deref(), Some("container"));
+    assert_eq!(text.matches("# CHANGE ME").count(), 1, "{text}");
+}
+
+#[test]
+fn whatever_is_quoted_stays_what_was_asked_for() {
+    let mut args = arguments();
+    args.path = "/a?b=\"c\"&d=#x'{}:%20".into();
+    args.name = Some("true".into());
+    args.port = 1;
+    let (_, run) = written(&args, told());
+    assert_eq!(run.spec.workloads[0].path, args.path);
+    assert_eq!(run.metadata.name.as_deref(), Some("true"));
+    let odd = "registry.example.com/9:5";
+    args.image = Some(odd.into());
+    args.name = None;
+    let (_, run) = written(&args, told());
+    assert_eq!(run.metadata.name.as_deref(), Some("9"));
+    assert_eq!(run.spec.variants[0].container.as_ref().unwrap().image, odd);
+}
+
+#[test]
+fn without_a_cluster_standard_output_is_the_file_alone() {
+    let printed = Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
+        .args(["init", "registry.example.com/team/server:1.0"])
+        .env("KUBECONFIG", "/nonexistent")
+        .env_remove("KUBERNETES_SERVICE_HOST")
+        .output()
+        .unwrap();
+    assert_eq!(printed.status.code(), Some(0));
+    let text = String::from_utf8(printed.stdout).unwrap();
+    assert_eq!(
+        run_of(&text).unwrap().metadata.name.as_deref(),
+        Some("server")
+    );
+    let notes = String::from_utf8(printed.stderr).unwrap();
+    assert!(notes.contains("note: CHANGE ME"), "{notes}");
+}
