@@ -100,7 +100,7 @@ pub struct ReportArgs {
     /// Read run and records from the .json and .yaml files of this directory, not from a cluster
     #[arg(long, value_name = "DIR")]
     pub records_from: Option<PathBuf>,
-    /// Which file of the report to print
+    /// Which file of the report to print, or in which format of other programs
     #[arg(short, long, value_enum, default_value_t = Output::Md)]
     pub output: Output,
     /// Compare with the stored report byte for byte, and print no file
@@ -111,7 +111,7 @@ pub struct ReportArgs {
     pub partial: bool,
 }
 
-/// A file of the report.
+/// A file of the report, or its numbers in the format of another program.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// report.md, for people
@@ -126,6 +126,14 @@ pub enum Output {
     Comparisons,
     /// environment.json
     Environment,
+    /// JUnit XML: trust, expectations and primary comparisons as test cases
+    Junit,
+    /// Bencher Metric Format: trusted numbers with their intervals
+    Bmf,
+    /// Go's benchmark format, a line per block: for benchstat
+    Benchstat,
+    /// Short Markdown for a job summary or a comment on a pull request
+    Github,
 }
 
 /// Arguments of `compare`.

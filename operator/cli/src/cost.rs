@@ -4,18 +4,17 @@ use wasmbench_report::cost::cost_text;
 use wasmbench_results::cost::Costs;
 
 use crate::args::{ClusterArgs, CostArgs};
-use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::live::NOT_TRUSTWORTHY;
 use crate::print;
-use crate::read::{from_cluster, from_files};
+use crate::read::Source;
 
 /// Prints the costs of the run that the arguments name.
 pub async fn run(cluster: &ClusterArgs, args: &CostArgs) -> Result<u8, Error> {
-    let (_, summary) = match &args.records_from {
-        Some(directory) => from_files(directory, &args.name, cluster.namespace.as_deref())?,
-        None => from_cluster(&Cluster::connect(cluster).await?, &args.name).await?,
-    };
+    let source = Source::of(cluster, args.records_from.as_deref()).await?;
+    let (_, summary) = source
+        .read(&args.name, cluster.namespace.as_deref())
+        .await?;
     let costs = Costs::of(&summary, args.node());
     if !costs.any() {
         return Err(Error::NothingToCost(args.name.clone()));

@@ -1,7 +1,7 @@
 //! `kubectl wasmbench`: what `kubectl get` cannot show of a `BenchmarkRun`.
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
-//! come from), [`recompute`] (records to a report), [`read`] (both together), [`document`] (what programs read), then the commands:
+//! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (what programs read), then the commands:
 //! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`], [`init`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
 //! prints and exits.
 

@@ -1,20 +1,60 @@
-//! A finished run with what its records say, from a cluster or from files.
+//! Finished runs with what their records say, from a cluster or from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use kube::ResourceExt;
 use wasmbench_api::BenchmarkRun;
+use wasmbench_core::lifetime::is_finished;
 use wasmbench_results::Summary;
 
+use crate::args::ClusterArgs;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::files;
 use crate::recompute::Recomputation;
-use crate::report::finished;
+use crate::{files, live};
 
 /// A run with what its records say.
 pub type Read = (BenchmarkRun, Summary);
 
-/// The run `name` of a cluster.
+/// An error unless `run` is finished.
+pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
+    if is_finished(run) {
+        return Ok(());
+    }
+    Err(Error::NotFinished {
+        name: run.name_any(),
+        namespace: run.namespace().unwrap_or_default(),
+        state: live::state(run).to_owned(),
+    })
+}
+
+/// Where runs are read from.
+pub enum Source {
+    /// A cluster.
+    Cluster(Cluster),
+    /// The `.json` and `.yaml` files of a directory.
+    Files(PathBuf),
+}
+
+impl Source {
+    /// The directory, or without one the cluster that the arguments name.
+    pub async fn of(cluster: &ClusterArgs, directory: Option<&Path>) -> Result<Self, Error> {
+        Ok(match directory {
+            Some(directory) => Self::Files(directory.to_owned()),
+            None => Self::Cluster(Cluster::connect(cluster).await?),
+        })
+    }
+
+    /// The finished run of this name; `namespace` chooses between runs of the same name in files.
+    pub async fn read(&self, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
+        match self {
+            Self::Cluster(cluster) => from_cluster(cluster, name).await,
+            Self::Files(directory) => from_files(directory, name, namespace),
+        }
+    }
+}
+
+/// The finished run of this name of a cluster.
 pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
     let run = cluster.run(name).await?;
     finished(&run)?;
@@ -26,7 +66,7 @@ pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> 
     Ok((run, summary))
 }
 
-/// The run `name` of the files in `directory`.
+/// The finished run of this name from the files of a directory; `namespace` chooses between runs of the same name.
 pub fn from_files(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
     let saved = files::saved(directory, name, namespace)?;
     finished(&saved.run)?;

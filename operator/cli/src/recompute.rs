@@ -1,4 +1,4 @@
-//! Records to a report, exactly as the operator computes it.
+//! Records to a summary, exactly as the operator computes it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_core::store;
-use wasmbench_report::files::report_files_of;
 use wasmbench_results::{Collector, RunInput, Summary};
 
 use crate::error::Error;
@@ -59,11 +58,6 @@ impl Recomputation {
             }
         }
         Ok(())
-    }
-
-    /// The files of the report.
-    pub fn files(&self) -> Result<BTreeMap<String, String>, Error> {
-        Ok(report_files_of(&self.summary()?)?)
     }
 
     /// Everything that the records say.

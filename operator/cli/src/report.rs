@@ -1,54 +1,111 @@
 //! `kubectl wasmbench report`: the report of a run, computed again from its records.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use wasmbench_api::{BenchmarkRun, labels};
-use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::version::{self, VERSION};
+use wasmbench_report::across::Versus;
+use wasmbench_report::export::benchstat::benchstat;
+use wasmbench_report::export::bmf;
+use wasmbench_report::export::github::github;
+use wasmbench_report::export::junit::junit;
 use wasmbench_report::files::{
     COMPARISONS_CSV, ENVIRONMENT_JSON, REPORT_HTML, REPORT_MD, SUMMARY_CSV, SUMMARY_JSON,
+    report_files_of,
 };
+use wasmbench_results::Summary;
 
 use crate::args::{ClusterArgs, Output, ReportArgs};
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::read::{Source, finished};
 use crate::recompute::{Recomputation, first_difference};
-use crate::{BUILD, files, live, print};
+use crate::{BUILD, files, print, warn};
 
-/// Prints a file of the report, or compares all of them with the stored ones.
+/// A run, what its records say, and its stored report where it was looked for.
+type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
+
+/// Prints the report in one of its forms, or compares all of its files with the stored ones.
 pub async fn run(cluster: &ClusterArgs, args: &ReportArgs) -> Result<u8, Error> {
-    let (run, computed, stored) = match &args.records_from {
-        Some(directory) => {
-            let saved = files::saved(directory, &args.name, cluster.namespace.as_deref())?;
-            check_finished(&saved.run, args)?;
-            let mut recomputation = Recomputation::new(&saved.run)?;
-            saved
-                .records
-                .iter()
-                .try_for_each(|map| recomputation.add(map))?;
-            (saved.run, recomputation.files()?, saved.report)
-        }
-        None => from_cluster(&Cluster::connect(cluster).await?, args).await?,
+    let source = Source::of(cluster, args.records_from.as_deref()).await?;
+    let (run, summary, stored) = match &source {
+        Source::Files(directory) => from_files(directory, cluster.namespace.as_deref(), args)?,
+        Source::Cluster(cluster) => from_cluster(cluster, args).await?,
     };
     if args.check {
-        check(&run, &computed, stored)?;
+        check(&run, &report_files_of(&summary)?, stored)?;
         return Ok(0);
     }
-    let name = match args.output {
-        Output::Md => REPORT_MD,
-        Output::Html => REPORT_HTML,
-        Output::Json => SUMMARY_JSON,
-        Output::Csv => SUMMARY_CSV,
-        Output::Comparisons => COMPARISONS_CSV,
-        Output::Environment => ENVIRONMENT_JSON,
+    let versus = if args.output == Output::Github {
+        versus(&source, &run, &summary).await
+    } else {
+        None
     };
-    print(computed.get(name).map_or("", String::as_str))?;
+    print(&shown(&summary, versus.as_ref(), args.output)?)?;
     Ok(0)
 }
 
-type Found = (BenchmarkRun, BTreeMap<String, String>, Option<ConfigMap>);
+fn shown(summary: &Summary, versus: Option<&Versus>, output: Output) -> Result<String, Error> {
+    let file = |name: &str| -> Result<String, Error> {
+        Ok(report_files_of(summary)?.remove(name).unwrap_or_default())
+    };
+    match output {
+        Output::Md => file(REPORT_MD),
+        Output::Html => file(REPORT_HTML),
+        Output::Json => file(SUMMARY_JSON),
+        Output::Csv => file(SUMMARY_CSV),
+        Output::Comparisons => file(COMPARISONS_CSV),
+        Output::Environment => file(ENVIRONMENT_JSON),
+        Output::Junit => Ok(junit(summary)),
+        Output::Benchstat => Ok(benchstat(summary)),
+        Output::Github => Ok(github(summary, versus)),
+        Output::Bmf => {
+            if let Some(left_out) = bmf::left_out(summary) {
+                warn(&left_out);
+            }
+            Ok(bmf::bmf(summary)?)
+        }
+    }
+}
+
+/// The comparison with the run that the spec names, or why there is none; nothing where it names none.
+async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Option<Versus> {
+    let name = run.spec.baseline_run_name.as_deref()?;
+    let before = source.read(name, run.namespace().as_deref()).await;
+    let before = match &before {
+        Ok((earlier, summary)) => Ok((&earlier.spec, summary)),
+        Err(error) => Err(not_read(error, run)),
+    };
+    Some(Versus::of(name, before, (&run.spec, summary)))
+}
+
+/// The earlier run may be gone since: what was found when this one ended is known all the same.
+fn not_read(error: &Error, run: &BenchmarkRun) -> String {
+    let status = run.status.as_ref();
+    let status = status.and_then(|status| status.versus_run.as_ref());
+    match status.filter(|versus| versus.compared) {
+        Some(versus) => format!("{error}. When this run ended: {}", versus.message),
+        None => error.to_string(),
+    }
+}
+
+fn from_files(
+    directory: &Path,
+    namespace: Option<&str>,
+    args: &ReportArgs,
+) -> Result<Found, Error> {
+    let saved = files::saved(directory, &args.name, namespace)?;
+    check_finished(&saved.run, args)?;
+    let mut recomputation = Recomputation::new(&saved.run)?;
+    saved
+        .records
+        .iter()
+        .try_for_each(|map| recomputation.add(map))?;
+    Ok((saved.run, recomputation.summary()?, saved.report))
+}
 
 async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Error> {
     let run = cluster.run(&args.name).await?;
@@ -57,13 +114,13 @@ async fn from_cluster(cluster: &Cluster, args: &ReportArgs) -> Result<Found, Err
     cluster
         .each_record_map(&run, |map| recomputation.add(map))
         .await?;
-    let computed = recomputation.files()?;
+    let summary = recomputation.summary()?;
     let stored = if args.check {
         Some(cluster.report(&run).await?)
     } else {
         None
     };
-    Ok((run, computed, stored))
+    Ok((run, summary, stored))
 }
 
 fn check_finished(run: &BenchmarkRun, args: &ReportArgs) -> Result<(), Error> {
@@ -71,18 +128,6 @@ fn check_finished(run: &BenchmarkRun, args: &ReportArgs) -> Result<(), Error> {
         return Ok(());
     }
     finished(run)
-}
-
-/// An error unless `run` is finished.
-pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
-    if is_finished(run) {
-        return Ok(());
-    }
-    Err(Error::NotFinished {
-        name: run.name_any(),
-        namespace: run.namespace().unwrap_or_default(),
-        state: live::state(run).to_owned(),
-    })
 }
 
 fn check(

@@ -2,14 +2,15 @@
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
 //! [`open_loop`] (what these have more), [`rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
-//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`across`] (two runs), [`history`] (those of a
-//! schedule) and [`cost`] (what a run's numbers cost).
+//! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`export`] (for other programs), [`across`] (two runs),
+//! [`history`] (those of a schedule) and [`cost`] (what a run's numbers cost).
 
 pub mod across;
 pub mod coldstart;
 pub mod cost;
 pub mod csv;
 pub mod density;
+pub mod export;
 pub mod files;
 pub mod history;
 pub mod html;

@@ -5,13 +5,25 @@ use wasmbench_core::units::cut;
 
 use crate::comparison::Comparison;
 use crate::counts::TrialCounts;
-use crate::doubt::{Doubt, Reach};
+use crate::doubt::{Doubt, Reach, Reason};
 use crate::primary;
 use crate::summary::Summary;
 
 /// Longest message of a condition that the API server takes is 32,768 bytes; the rest is a margin
 /// for characters of more than one byte.
 const MAX_CONDITION_CHARS: usize = 8000;
+
+/// Whether something speaks against all that was measured.
+pub fn is_doubted(summary: &Summary) -> bool {
+    of_run(summary).next().is_some()
+}
+
+/// What speaks against all that was measured.
+pub fn of_run(summary: &Summary) -> impl Iterator<Item = Reason> {
+    let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let reasons = doubts.map(|doubt| doubt.reason);
+    reasons.filter(|reason| reason.reach() == Reach::Run)
+}
 
 /// Whether the numbers can be believed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use wasmbench_core::units::{self, cut};
 use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
-use crate::doubt::{Doubt, Reach};
 use crate::failures::skipped_variants;
 use crate::measure::{Measured as _, Metric, Sweep, Unit};
 use crate::open_loop;
+use crate::quality::is_doubted;
 use crate::summary::{Named, Summary};
 
 /// Longest verdict, in characters.
@@ -37,10 +37,9 @@ pub fn verdict(summary: &Summary) -> String {
 
 /// Whether the doubts are about all that the run decides. Else each comparison that is not to be trusted says so.
 fn is_untrusted_as_a_whole(summary: &Summary) -> bool {
-    let of_run = |doubt: &Doubt| doubt.breaks_trust && matches!(doubt.reason.reach(), Reach::Run);
     let mut primary = summary.comparisons.iter().filter(|one| one.primary);
     summary.trustworthy == Some(false)
-        && (summary.doubts.iter().any(of_run) || primary.all(|one| !one.untrusted.is_empty()))
+        && (is_doubted(summary) || primary.all(|one| !one.untrusted.is_empty()))
 }
 
 /// Variants that were measured and stand in no primary comparison, because something speaks against what was.

@@ -150,6 +150,53 @@ fn every_file_is_the_one_that_the_operator_computes() {
 }
 
 #[test]
+fn every_format_of_other_programs_is_printed() {
+    let directory = save(saved_run(true), everything());
+    for (output, begins) in [
+        ("junit", "<?xml "),
+        ("bmf", "{\n \"embedded/compute/"),
+        ("benchstat", "# default/gateway-overhead, "),
+        ("github", "### default/gateway-overhead: trustworthy\n"),
+    ] {
+        let printed = report(&directory, &["-o", output]);
+        assert!(printed.status.success(), "{}", stderr(&printed));
+        assert!(stdout(&printed).starts_with(begins), "{}", stdout(&printed));
+        assert_eq!(stderr(&printed), "");
+    }
+}
+
+/// The run of this name with the records of the usual one, which it is to be compared with.
+fn save_with_an_earlier_one(earlier: &str) -> TempDir {
+    let later = save_later("6.12.41");
+    let mut run: Value =
+        serde_json::from_str(&std::fs::read_to_string(later.path().join("run.json")).unwrap())
+            .unwrap();
+    run["items"][0]["spec"]["baselineRunName"] = json!(earlier);
+    write(later.path(), "run.json", &run.to_string());
+    write(
+        later.path(),
+        "earlier.json",
+        &list(saved_run(true), everything()).to_string(),
+    );
+    later
+}
+
+#[test]
+fn a_job_summary_compares_with_the_run_that_the_spec_names() {
+    for (earlier, said) in [
+        ("gateway-overhead", "Since gateway-overhead: none of "),
+        ("gone", "Not compared with gone: "),
+    ] {
+        let directory = save_with_an_earlier_one(earlier);
+        let from = directory.path().to_str().unwrap();
+        let arguments = ["report", "later", "-o", "github", "--records-from", from];
+        let printed = kubectl_wasmbench(&arguments);
+        assert!(printed.status.success(), "{}", stderr(&printed));
+        assert!(stdout(&printed).contains(said), "{}", stdout(&printed));
+    }
+}
+
+#[test]
 fn yaml_and_json_files_can_be_mixed() {
     let directory = TempDir::new().unwrap();
     let yaml = serde_yaml::to_string(&saved_run(true)).unwrap();

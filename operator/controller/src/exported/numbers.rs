@@ -10,8 +10,8 @@ use wasmbench_api::{BenchmarkRun, conditions};
 use wasmbench_results::Summary;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
-use wasmbench_results::doubt::Reach;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::quality::is_doubted;
 use wasmbench_results::statistics::median;
 
 use super::family::{Family, Sample};
@@ -105,12 +105,6 @@ fn decided(conditions: &[Condition], type_: &str) -> Option<f64> {
         "False" => Some(0.0),
         _ => None,
     }
-}
-
-/// Whether something speaks against all that was measured.
-fn is_doubted(summary: &Summary) -> bool {
-    let mut doubts = summary.doubts.iter();
-    doubts.any(|doubt| doubt.breaks_trust && doubt.reason.reach() == Reach::Run)
 }
 
 /// The ratios of a run that count, and the numbers behind them.

@@ -9,7 +9,7 @@ use wasmbench_core::units::cut;
 use wasmbench_results::collect::RunInput;
 use wasmbench_results::summary::Summary;
 
-use crate::across::{Across, Side, across};
+use crate::across::{Across, CellRatio, Side, across};
 
 /// Name of the file in the report.
 pub const VERSUS_RUN_TXT: &str = "versus-run.txt";
@@ -71,6 +71,11 @@ impl Versus {
             name: name.to_owned(),
             found,
         }
+    }
+
+    /// Every number that was compared; none where the runs were not.
+    pub fn ratios(&self) -> &[CellRatio] {
+        self.found.as_ref().map_or(&[], |found| &found.ratios)
     }
 
     /// What the status says.

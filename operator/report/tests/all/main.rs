@@ -27,6 +27,7 @@ mod results_across;
 mod results_coldstart;
 mod results_cost;
 mod results_density;
+mod results_exported;
 mod results_golden;
 mod results_html;
 mod results_open_loop;

@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+go_build golang.org/x/perf/cmd/benchstat

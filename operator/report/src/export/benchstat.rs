@@ -1,0 +1,149 @@
+//! Go's benchmark format, for benchstat: a line per block of each valid point. What speaks against numbers stands before
+//! them as configuration, so that benchstat shows it, and compares trusted numbers with trusted ones only.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use wasmbench_core::rounding::round_number;
+use wasmbench_core::wire::record::Point;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::{Better, Measured as _, Metric, Unit};
+use wasmbench_results::summary::Summary;
+
+use crate::export::points::{ValidPoint, valid};
+use crate::table::ascii;
+
+/// Nanoseconds, of which benchstat knows how to write them, in a microsecond.
+const NANOSECONDS: f64 = 1e3;
+
+/// The whole text.
+pub fn benchstat(summary: &Summary) -> String {
+    let points = valid(summary);
+    let measured = points.iter().flat_map(|point| &point.series);
+    let metrics: BTreeSet<Metric> = measured.map(|(metric, _)| *metric).collect();
+    let mut text = head(summary);
+    for metric in metrics {
+        let better = match metric.measure().better {
+            Better::More => "higher",
+            Better::Less => "lower",
+        };
+        let _ = writeln!(text, "Unit {} better={better}", unit(metric));
+    }
+    let mut against = &BTreeSet::new();
+    for point in &points {
+        if point.untrusted != *against {
+            against = &point.untrusted;
+            text.push_str(&untrusted(against));
+        }
+        text.push_str(&lines(point));
+    }
+    text
+}
+
+/// Which run it is stands in a line that benchstat passes over: numbers of different runs are to be compared. What must
+/// be the same in both is configuration, which is compared first.
+fn head(summary: &Summary) -> String {
+    let (run, environment) = (&summary.run, &summary.environment);
+    let versions: Vec<&str> = environment
+        .operator_versions
+        .iter()
+        .map(String::as_str)
+        .collect();
+    let fingerprint = environment.fingerprint.as_deref().unwrap_or("unknown");
+    format!(
+        "# {}/{}, uid {}, seed {}, operator {}\nbaseline: {}\nfingerprint: {}\n",
+        ascii(&run.namespace),
+        ascii(&run.name),
+        ascii(&run.uid),
+        summary.seed,
+        ascii(&versions.join(", ")),
+        ascii(&summary.baseline),
+        ascii(fingerprint),
+    )
+}
+
+/// The reasons against the lines that follow; without a value the key is gone.
+fn untrusted(reasons: &BTreeSet<Reason>) -> String {
+    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    format!("untrusted: {}", reasons.join(" "))
+        .trim_end()
+        .to_owned()
+        + "\n"
+}
+
+/// One line per block. The number of iterations is 1: a block is one trial.
+fn lines(point: &ValidPoint<'_>) -> String {
+    let name = name(point.cell);
+    let blocks = point
+        .series
+        .iter()
+        .flat_map(|(_, by_block)| by_block.keys());
+    let blocks: BTreeSet<u32> = blocks.copied().collect();
+    let mut text = String::new();
+    for block in blocks {
+        let _ = write!(text, "Benchmark{name} 1");
+        for (metric, by_block) in &point.series {
+            if let Some(number) = by_block.get(&block) {
+                let _ = write!(text, " {} {}", value(*metric, *number), unit(*metric));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `Hello/variant=embedded/connections=50`. What comes last never ends in a dash and a number, which would be read
+/// as a number of processors.
+fn name(cell: &dyn AnyCell) -> String {
+    let at = match cell.point() {
+        Point::WarmLatency => "sweep=warmLatency".to_owned(),
+        Point::Throughput { connections } => format!("connections={connections}"),
+        Point::OpenLoop { percent_of_peak } => format!("percentOfPeak={percent_of_peak}"),
+        Point::ColdStart { concurrency } => format!("podsAtOnce={concurrency}"),
+        Point::Density => "sweep=density".to_owned(),
+    };
+    let workload = capitalised(&encoded(cell.workload()));
+    format!("{workload}/variant={}/{at}", encoded(cell.variant()))
+}
+
+/// Go's own tools want a capital letter behind `Benchmark`.
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A name in which nothing ends a field or begins a part: other bytes than those of usual names as `%20`.
+fn encoded(name: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    name.bytes().map(one).collect()
+}
+
+fn value(metric: Metric, number: f64) -> f64 {
+    match metric.measure().unit {
+        Unit::Microseconds => round_number(number * NANOSECONDS),
+        Unit::PerSecond | Unit::Bytes | Unit::Share => number,
+    }
+}
+
+/// The unit, which is all that tells measures of a line apart. benchstat reads `ns` as seconds.
+const fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::ThroughputRps => "req/s",
+        Metric::WarmP50 => "p50-ns",
+        Metric::CpuPerRequest => "cpu-ns/req",
+        Metric::Memory => "memory-B",
+        Metric::Succeeded => "succeeded/req",
+        Metric::ColdStartListening => "listening-ns",
+        Metric::ColdStartAnswer => "answer-ns",
+        Metric::OpenLoopP50 => "schedule-p50-ns",
+        Metric::OpenLoopP99 => "schedule-p99-ns",
+        Metric::MemoryPerInstance => "memory-B/instance",
+    }
+}

@@ -1,0 +1,117 @@
+//! Bencher Metric Format: a point of the run is a benchmark, and its measures have a median with its interval. The format
+//! has no place for a doubt, and whoever tracks numbers raises alarms by them: what is not trusted is left out.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use wasmbench_core::rounding::round_number;
+use wasmbench_core::units::cut;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::measure::{Measured as _, Metric, Unit};
+use wasmbench_results::statistics::Spread;
+use wasmbench_results::summary::Summary;
+
+use crate::export::points::{ValidPoint, valid};
+use crate::files::Error;
+use crate::json;
+
+/// Longest name of a benchmark that the format takes, in characters.
+const MAX_NAME_CHARS: usize = 1024;
+
+/// A number with its interval, which a single block does not have.
+#[derive(Serialize, Clone, Copy, Debug, PartialEq)]
+struct Number {
+    value: f64,
+    #[serde(rename = "lower_value", skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(rename = "upper_value", skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+}
+
+/// By slug of the measure.
+type Measures = BTreeMap<String, Number>;
+
+/// The document: `variant/workload/point` to measures, and of these a ratio to the baseline where there is one. Units are
+/// in the names of the measures.
+pub fn bmf(summary: &Summary) -> Result<String, Error> {
+    let points = valid(summary);
+    let trusted = points.iter().filter(|point| point.untrusted.is_empty());
+    let benchmarks = trusted.map(|point| (name(point.cell), measures(summary, point)));
+    let benchmarks: BTreeMap<String, Measures> = benchmarks.collect();
+    Ok(json::pretty(&benchmarks)?)
+}
+
+/// What of the run is not in the document, in a sentence; `None` where all of it is.
+pub fn left_out(summary: &Summary) -> Option<String> {
+    let points = valid(summary);
+    let trusted = points.iter().filter(|point| point.untrusted.is_empty());
+    let (all, trusted) = (points.len(), trusted.count());
+    (trusted < all).then(|| {
+        format!(
+            "{} of {all} valid points are left out, because their numbers are not to be trusted: see Doubts in the report",
+            all - trusted
+        )
+    })
+}
+
+fn name(cell: &dyn AnyCell) -> String {
+    let (variant, workload, point) = (cell.variant(), cell.workload(), cell.point());
+    cut(&format!("{variant}/{workload}/{point}"), MAX_NAME_CHARS)
+}
+
+fn measures(summary: &Summary, point: &ValidPoint<'_>) -> Measures {
+    let mut measures = Measures::new();
+    for (metric, by_block) in &point.series {
+        let name = kebab((*metric).into());
+        let numbers = by_block.values().copied();
+        if let Some(spread) = Spread::of(numbers) {
+            let interval = (by_block.len() > 1).then_some((spread.low, spread.high));
+            measures.insert(
+                format!("{name}{}", unit(*metric)),
+                of(spread.median, interval),
+            );
+        }
+        let ratio = summary.comparison(point.cell, *metric);
+        if let Some(ratio) = ratio.filter(|ratio| ratio.untrusted.is_empty()) {
+            measures.insert(format!("{name}-ratio"), of_ratio(ratio));
+        }
+    }
+    measures
+}
+
+fn of_ratio(comparison: &Comparison) -> Number {
+    let estimate = &comparison.estimate;
+    of(estimate.ratio, estimate.ends())
+}
+
+fn of(value: f64, interval: Option<(f64, f64)>) -> Number {
+    let (low, high) = interval.unzip();
+    Number {
+        value: round_number(value),
+        low: low.map(round_number),
+        high: high.map(round_number),
+    }
+}
+
+/// What stands behind the name of a measure; the name of a rate has its unit already.
+fn unit(metric: Metric) -> &'static str {
+    match metric.measure().unit {
+        Unit::PerSecond => "",
+        Unit::Microseconds => "-microseconds",
+        Unit::Bytes => "-bytes",
+        Unit::Share => "-share",
+    }
+}
+
+/// `warmP50` as `warm-p50`.
+fn kebab(name: &str) -> String {
+    let mut kebab = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(letter.to_ascii_lowercase());
+    }
+    kebab
+}

@@ -1,0 +1,193 @@
+//! A short Markdown text for a job summary or a comment on a pull request: the decision, whether to trust it, the primary
+//! comparisons and what changed since an earlier run. What comes from outside is escaped, and calls nobody.
+
+use std::fmt::Write as _;
+
+use wasmbench_core::units::{self, cut};
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::Doubt;
+use wasmbench_results::expectations::{Decision, Fulfilment, overall};
+use wasmbench_results::judge::Verdict;
+use wasmbench_results::measure::Measured as _;
+use wasmbench_results::quality;
+use wasmbench_results::summary::Summary;
+
+use crate::across::{CellRatio, Versus};
+use crate::export::left_out::{LeftOut, left_out};
+use crate::sheet::Sheet;
+use crate::table::{escape, lines};
+
+/// Most rows of a table, and lines of a list: a comment may have 65,536 characters.
+const MOST_ROWS: usize = 20;
+/// Longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// The whole text. `versus` is the comparison with the run that the spec names, where it names one.
+pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
+    let sections = [
+        head(summary),
+        doubts(summary),
+        expectations(summary),
+        compared(summary),
+        versus.map(since).unwrap_or_default(),
+        more(summary),
+    ];
+    let sections = sections.into_iter().filter(|section| !section.is_empty());
+    quiet(&sections.collect::<Vec<String>>().join("\n"))
+}
+
+/// Escaped text in which nobody is mentioned and no issue is referred to.
+fn quiet(markdown: &str) -> String {
+    let without_mentions = markdown.replace('@', "@<!-- -->");
+    without_mentions.replace("\\#", "#<!-- -->")
+}
+
+fn head(summary: &Summary) -> String {
+    let run = &summary.run;
+    let tally = quality::tally(summary).map_or_else(String::new, |tally| format!(" {tally}"));
+    let trust = match summary.trustworthy {
+        None => "no numbers to judge.",
+        Some(true) => "yes.",
+        Some(false) => "**no**.",
+    };
+    format!(
+        "### {}/{}: {}\n\nTrustworthy: {trust}{tally}\n\n**{}**\n",
+        escape(&run.namespace),
+        escape(&run.name),
+        decision(summary),
+        escape(&summary.verdict),
+    )
+}
+
+/// What the run comes to in a few words. Numbers that cannot be trusted decide nothing.
+fn decision(summary: &Summary) -> &'static str {
+    match (summary.trustworthy, overall(&summary.expectations)) {
+        (None, _) => "nothing was measured",
+        (Some(false), Some(Fulfilment::NotMet)) => "NOT MET, and not trustworthy",
+        (Some(false), _) => "not trustworthy",
+        (Some(true), Some(Fulfilment::NotMet)) => "NOT MET",
+        (Some(true), Some(Fulfilment::Undecided)) => "undecided",
+        (Some(true), Some(Fulfilment::Met)) => "all expectations are met",
+        (Some(true), None) => "trustworthy",
+    }
+}
+
+fn doubts(summary: &Summary) -> String {
+    let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    list(doubts.map(|doubt: &Doubt| {
+        let reason: &str = doubt.reason.into();
+        let (message, remedy) = (said(&doubt.message), said(&doubt.remedy));
+        format!("**{reason}**: {message}. What to do: {remedy}.")
+    }))
+}
+
+fn expectations(summary: &Summary) -> String {
+    list(summary.expectations.iter().map(|decision: &Decision| {
+        let (name, message) = (escape(&decision.name), said(&decision.message));
+        format!("**{}**: {name}: {message}", decision.outcome.words())
+    }))
+}
+
+fn said(message: &str) -> String {
+    escape(&cut(message, MAX_MESSAGE_CHARS))
+}
+
+/// As many lines as a list may have, and how many there are beyond.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = items.collect();
+    let (shown, rest) = all.split_at(all.len().min(MOST_ROWS));
+    lines("- ", shown) + &and_more("\n", rest.len())
+}
+
+fn and_more(before: &str, more: usize) -> String {
+    if more == 0 {
+        return String::new();
+    }
+    format!("{before}{more} more are in the report.\n")
+}
+
+/// What the run was to decide, and what became of it.
+fn compared(summary: &Summary) -> String {
+    let primary: Vec<&Comparison> = summary
+        .comparisons
+        .iter()
+        .filter(|one| one.primary)
+        .collect();
+    let (shown, rest) = primary.split_at(primary.len().min(MOST_ROWS));
+    let table = Sheet::of(shown)
+        .left("Variant", |one| one.variant.clone())
+        .left("Workload", |one| one.workload.clone())
+        .left("Measure", |one| one.what())
+        .right(format!("Versus {}", summary.baseline), |one| {
+            one.judged_words()
+        })
+        .left("Verdict", |one| {
+            format!("{}{}", one.verdict_words(), one.mark())
+        })
+        .table();
+    let mut text = String::new();
+    if !table.is_empty() {
+        text = table.markdown() + &and_more("\n", rest.len());
+    }
+    let left_out = left_out(summary);
+    let left_out = list(left_out.iter().map(|one: &LeftOut<'_>| {
+        let (variant, workload) = (escape(one.variant), escape(one.workload));
+        format!(
+            "Not compared: {variant} on {workload}: {}",
+            said(&one.reason)
+        )
+    }));
+    if !text.is_empty() && !left_out.is_empty() {
+        text.push('\n');
+    }
+    text + &left_out
+}
+
+/// What changed since the earlier run: the result in one line, and what is worse or better.
+fn since(versus: &Versus) -> String {
+    let status = versus.status();
+    let name = escape(&status.name);
+    let kind = if status.compared {
+        "Since"
+    } else {
+        "Not compared with"
+    };
+    let mut text = format!("{kind} {name}: {}.\n", escape(&status.message));
+    let changed = |ratio: &&CellRatio| ratio.verdict.is_some_and(Verdict::is_difference);
+    let mut changed: Vec<&CellRatio> = versus.ratios().iter().filter(changed).collect();
+    changed.sort_by_key(|ratio| {
+        ratio
+            .verdict
+            .is_none_or(|found| !found.is_worse(ratio.metric))
+    });
+    let (shown, rest) = changed.split_at(changed.len().min(MOST_ROWS));
+    if !shown.is_empty() {
+        let _ = write!(text, "\n{}{}", changes(shown), and_more("\n", rest.len()));
+    }
+    text
+}
+
+fn changes(changed: &[&CellRatio]) -> String {
+    Sheet::of(changed)
+        .left("Variant", |ratio| ratio.variant.clone())
+        .left("Workload", |ratio| ratio.workload.clone())
+        .left("Measure", |ratio| ratio.metric.noun())
+        .left("Point", |ratio| ratio.point.clone())
+        .right("Change", |ratio| {
+            units::ratio_within(ratio.ratio, ratio.low.zip(ratio.high))
+        })
+        .left("Verdict", |ratio| {
+            ratio.verdict.map(|found| found.words().to_owned())
+        })
+        .table()
+        .markdown()
+}
+
+fn more(summary: &Summary) -> String {
+    let run = &summary.run;
+    format!(
+        "Everything else: <code>kubectl wasmbench report {} -n {}</code>\n",
+        escape(&run.name),
+        escape(&run.namespace)
+    )
+}

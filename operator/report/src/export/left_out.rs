@@ -1,0 +1,80 @@
+//! Variants of which the run was to decide something and compares nothing.
+
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::summary::Summary;
+
+/// A variant that no primary comparison is about, under a workload.
+pub struct LeftOut<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// Why it is not compared.
+    pub reason: String,
+}
+
+/// All of them, in the order of the spec.
+pub fn left_out(summary: &Summary) -> Vec<LeftOut<'_>> {
+    let mut all = vec![];
+    for workload in &summary.compared.workloads {
+        for variant in &summary.compared.variants {
+            let (variant, workload) = (variant.name.as_str(), workload.name.as_str());
+            if variant != summary.baseline && !is_compared(summary, variant, workload) {
+                all.push(LeftOut {
+                    variant,
+                    workload,
+                    reason: reason(summary, variant, workload),
+                });
+            }
+        }
+    }
+    all
+}
+
+fn is_compared(summary: &Summary, variant: &str, workload: &str) -> bool {
+    let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+    primary.any(|one| one.variant == variant && one.workload == workload)
+}
+
+/// What speaks against its points, or else why it has none, or else that it has nothing to be compared with.
+fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
+    let invalid = |variant: &str| {
+        let mut cells = summary.all_cells();
+        cells.find_map(|cell| {
+            let is_there = cell.variant() == variant && cell.workload() == workload;
+            let because = because(cell).filter(|_| is_there)?;
+            Some(format!(
+                "{} is invalid: {because}",
+                cell.place_among_sweeps()
+            ))
+        })
+    };
+    let failed = |of: &str| {
+        let mut failures = summary.failures.iter();
+        let failure = failures.find(|group| group.variant == of)?;
+        let said = format!("{}: {}", failure.reason, failure.message);
+        Some(if of == variant {
+            said
+        } else {
+            format!("{of}: {said}")
+        })
+    };
+    let of_both = [variant, summary.baseline.as_str()];
+    let found = of_both
+        .into_iter()
+        .find_map(|one| invalid(one).or_else(|| failed(one)));
+    found.unwrap_or_else(|| {
+        let baseline = &summary.baseline;
+        format!("{variant} and {baseline} have no valid number of a primary measure in common")
+    })
+}
+
+fn because(cell: &dyn AnyCell) -> Option<String> {
+    let reasons: Vec<&str> = cell
+        .invalid_because()
+        .iter()
+        .map(|reason: &Reason| (*reason).into())
+        .collect();
+    (!reasons.is_empty()).then(|| reasons.join(", "))
+}

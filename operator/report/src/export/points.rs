@@ -1,0 +1,49 @@
+//! The numbers that other programs get: those of valid points, each with what speaks against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wasmbench_api::run::TWIN;
+use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::doubt::Reason;
+use wasmbench_results::measure::Metric;
+use wasmbench_results::quality;
+use wasmbench_results::summary::Summary;
+
+/// A valid point with its numbers.
+pub struct ValidPoint<'a> {
+    /// Where it is.
+    pub cell: &'a dyn AnyCell,
+    /// Its measures, with the number of each valid block; every number is finite.
+    pub series: Vec<(Metric, BTreeMap<u32, f64>)>,
+    /// Why not to trust them, although they are valid.
+    pub untrusted: BTreeSet<Reason>,
+}
+
+/// The valid points of a run, in the order of its summary. The baseline's twin is an instrument and none of them.
+pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
+    let effect = summary.compared.minimum_effect;
+    let effect = effect.map_or(0.0, libm::log1p);
+    let of_run: BTreeSet<Reason> = quality::of_run(summary).collect();
+    let cells = summary.all_cells();
+    let valid = cells.filter(|cell| cell.is_ranked() && cell.variant() != TWIN);
+    valid
+        .map(|cell| ValidPoint {
+            cell,
+            series: finite(cell.series()),
+            untrusted: cell
+                .untrusted_because(effect)
+                .into_iter()
+                .chain(of_run.clone())
+                .collect(),
+        })
+        .collect()
+}
+
+/// Without what is no number, and without measures of which none is left.
+fn finite(mut series: Vec<(Metric, BTreeMap<u32, f64>)>) -> Vec<(Metric, BTreeMap<u32, f64>)> {
+    for (_, by_block) in &mut series {
+        by_block.retain(|_, number| number.is_finite());
+    }
+    series.retain(|(_, by_block)| !by_block.is_empty());
+    series
+}

@@ -1,0 +1,70 @@
+//! The Markdown of a job summary.
+
+use wasmbench_report::across::Versus;
+use wasmbench_report::export::github::github;
+use wasmbench_results::summarize;
+
+use super::support::{mixed, nothing, untrusted};
+use crate::results_support::{all_measured, measured, replace, run, slower};
+
+#[test]
+fn github_of_a_mixed_run() {
+    insta::assert_snapshot!(github(&mixed(), None));
+}
+
+#[test]
+fn github_of_a_run_that_is_not_trustworthy() {
+    insta::assert_snapshot!(github(&untrusted(), None));
+}
+
+#[test]
+fn github_of_a_run_without_records() {
+    insta::assert_snapshot!(github(&nothing(), None));
+}
+
+/// The run, and the same a third slower in one variant, compared.
+#[test]
+fn github_of_a_run_that_is_compared_with_an_earlier_one() {
+    let run = run();
+    let before = summarize(&run, &all_measured(&run));
+    let mut records = all_measured(&run);
+    replace(
+        &mut records,
+        |trial| trial.cell.variant == "embedded",
+        |trial, position| {
+            let mut record = measured(trial, position);
+            if let Some(window) = record.load_mut().and_then(|load| load.timed.as_mut()) {
+                window.fortio = slower(window.fortio.clone(), 1.3);
+            }
+            record
+        },
+    );
+    let after = summarize(&run, &records);
+    let versus = Versus::of("before", Ok((&run.spec, &before)), (&run.spec, &after));
+    insta::assert_snapshot!(github(&after, Some(&versus)));
+}
+
+#[test]
+fn a_run_that_could_not_be_compared_says_why() {
+    let run = run();
+    let summary = summarize(&run, &all_measured(&run));
+    let versus = Versus::of(
+        "before",
+        Err("it is gone".to_owned()),
+        (&run.spec, &summary),
+    );
+    let text = github(&summary, Some(&versus));
+    assert!(
+        text.contains("\nNot compared with before: it is gone.\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nobody_is_mentioned_and_no_issue_is_referred_to() {
+    let text = github(&mixed(), None);
+    assert!(
+        text.contains("ask @<!-- -->admins, see #<!-- -->1"),
+        "{text}"
+    );
+}

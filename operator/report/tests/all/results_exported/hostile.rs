@@ -1,0 +1,109 @@
+//! Names and messages that mean something in a format, which must mean only themselves.
+
+use proptest::prelude::*;
+use roxmltree::Document;
+use serde_json::{Value, json};
+use wasmbench_core::wire::record::Point;
+use wasmbench_report::export::benchstat::benchstat;
+use wasmbench_report::export::bmf::bmf;
+use wasmbench_report::export::github::github;
+use wasmbench_report::export::junit::junit;
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use super::support::expecting;
+use crate::results_support::{failed, measured, record, run, trials};
+
+/// What is most likely to break something, and everything else.
+fn hostile() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "\"/><failure message='x'/>",
+        "]]>&amp;<![CDATA[",
+        "a b\tc\nBenchmarkEvil 1 2 ns/op\nuntrusted:",
+        "x-8",
+        "</code>\n# Evil\n| @all | #1 | [x](http://example.org)",
+        "\u{0}\u{1b}\u{202e}\u{fffe}",
+        "",
+    ]);
+    prop_oneof![known.prop_map(str::to_owned), any::<String>()]
+}
+
+/// A run with such names in which a variant failed with such a message.
+fn summary(names: &[String]) -> Summary {
+    let mut run: RunInput = run();
+    run.spec.blocks = 2;
+    // Different ones, whatever they are.
+    run.name = format!("a{}", names[0]);
+    run.namespace = format!("b{}", names[1]);
+    run.spec.variants[1].name = format!("c{}", names[2]);
+    run.spec.workloads[0].name = format!("d{}", names[3]);
+    let variant = run.spec.variants[1].name.clone();
+    let workload = run.spec.workloads[0].name.clone();
+    expecting(
+        &mut run,
+        &json!([{"name": names[4], "metric": "warmP50", "variant": variant, "workload": workload, "atMost": "2"}]),
+    );
+    let all = trials(&run).into_iter().zip(0..);
+    let records: Vec<_> = all
+        .map(|(trial, position)| {
+            if trial.cell.point == Point::WarmLatency && trial.cell.workload == "compute" {
+                record(trial, position, failed("Hostile", &names[5]), None)
+            } else {
+                measured(trial, position)
+            }
+        })
+        .collect();
+    summarize(&run, &records)
+}
+
+/// How the lines of the format may begin that mean something.
+fn is_of_benchstat(line: &str) -> bool {
+    let fields: Vec<&str> = line.split(' ').collect();
+    let is_number = |field: &&str| field.parse::<f64>().is_ok();
+    let numbers = || fields.iter().skip(2).step_by(2);
+    match fields[0] {
+        "#" | "baseline:" | "fingerprint:" | "untrusted:" => true,
+        "Unit" => fields.len() == 3,
+        name => {
+            let is_name = name.starts_with("BenchmarkD") || name.starts_with("BenchmarkCompute/");
+            is_name
+                && fields[1] == "1"
+                && fields.len().is_multiple_of(2)
+                && numbers().all(is_number)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_format_is_well_formed_whatever_the_names_are(
+        names in prop::collection::vec(hostile(), 6)
+    ) {
+        let summary = summary(&names);
+
+        let xml = junit(&summary);
+        let document = Document::parse(&xml).unwrap();
+        let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+        // Trust, the expectation, and of two workloads the warm latency and the load.
+        prop_assert_eq!(cases.count(), 5);
+
+        let json: Value = serde_json::from_str(&bmf(&summary).unwrap()).unwrap();
+        let names = json.as_object().unwrap().keys();
+        prop_assert!(names.clone().count() > 0);
+        prop_assert!(names.clone().all(|name| (1..=1024).contains(&name.chars().count())));
+
+        let text = benchstat(&summary);
+        for line in text.lines() {
+            prop_assert!(is_of_benchstat(line), "{}", line);
+        }
+
+        let markdown = github(&summary, None);
+        prop_assert!(markdown.is_ascii());
+        let mentions = markdown.matches('@').count();
+        prop_assert_eq!(markdown.matches("@<!-- -->").count(), mentions);
+        let own = markdown.replace("<!-- -->", "").replace("<code>", "").replacen("</code>", "", 1);
+        prop_assert!(!own.contains('<'), "{}", markdown);
+        prop_assert_eq!(markdown.lines().filter(|line| line.starts_with("# ")).count(), 0);
+    }
+}

@@ -1,0 +1,8 @@
+//! A summary in the formats of other programs. The snapshots are the documentation of the formats.
+
+mod benchstat;
+mod bmf;
+mod github;
+mod hostile;
+mod junit;
+mod support;

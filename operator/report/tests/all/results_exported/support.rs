@@ -1,0 +1,100 @@
+//! Runs to give away.
+
+use serde_json::{Value, json};
+use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
+use wasmbench_results::{RunInput, Summary, summarize};
+
+use crate::results_support::{all_measured, failed, fortio, record, replace, run, skipped};
+
+/// So many blocks of the usual run, beside a variant that cannot be started.
+pub fn with_blocks(blocks: u32) -> RunInput {
+    let mut run = run();
+    run.spec.blocks = blocks;
+    let mut shim = run.spec.variants[0].clone();
+    shim.name = "shim".into();
+    run.spec.variants.push(shim);
+    run
+}
+
+/// Its records: one point has errors in a trial, and the variant that cannot be started says why.
+pub fn records(run: &RunInput) -> Vec<Record> {
+    let mut records = all_measured(run);
+    let errors = |trial: &TrialId| {
+        trial.cell.variant == "embedded"
+            && trial.cell.workload == "hello"
+            && trial.cell.point == Point::Throughput { connections: 10 }
+            && trial.block == 2
+    };
+    replace(&mut records, errors, |trial, position| {
+        record(trial, position, Outcome::Measured, Some(fortio("errors")))
+    });
+    let why = "no class '<b>wasm</b>' & \u{2192} ask @admins, see #1";
+    replace(
+        &mut records,
+        |trial| trial.cell.variant == "shim",
+        |trial, position| {
+            let outcome = if trial.block == 1 {
+                failed("RuntimeClassNotFound", why)
+            } else {
+                skipped("RuntimeClassNotFound", why)
+            };
+            record(trial, position, outcome, None)
+        },
+    );
+    records
+}
+
+/// The run expects this.
+pub fn expecting(run: &mut RunInput, expectations: &Value) {
+    run.spec.expectations =
+        serde_json::from_value(expectations.clone()).expect("a list of expectations");
+}
+
+/// One expectation that is met, one that is not and one that nothing decides.
+pub fn of_every_outcome() -> Value {
+    let of = |name: &str, variant: &str, most: &str| {
+        json!({
+            "name": name, "metric": "cpuPerRequest", "variant": variant, "workload": "hello", "atMost": most,
+        })
+    };
+    json!([
+        of("at-most-triple", "embedded", "3"),
+        of("at-most-a-half-more", "embedded", "1.5"),
+        of("shim-at-most-double", "shim", "2"),
+    ])
+}
+
+/// A run of five blocks with everything in it.
+pub fn mixed() -> Summary {
+    let mut run = with_blocks(5);
+    expecting(&mut run, &of_every_outcome());
+    summarize(&run, &records(&run))
+}
+
+/// The same with so few blocks that nothing of it is trusted.
+pub fn untrusted() -> Summary {
+    let mut run = with_blocks(2);
+    expecting(&mut run, &of_every_outcome());
+    summarize(&run, &records(&run))
+}
+
+/// A run of which nothing was measured.
+pub fn nothing() -> Summary {
+    summarize(&run(), &[])
+}
+
+/// A run in which a trial of one variant at one point failed: the others may have been the quick ones.
+pub fn with_a_lost_trial() -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    let lost = |trial: &TrialId| {
+        trial.cell.variant == "embedded"
+            && trial.cell.workload == "hello"
+            && trial.cell.point == Point::WarmLatency
+            && trial.block == 4
+    };
+    replace(&mut records, lost, |trial, position| {
+        record(trial, position, failed("SubjectLost", "gone"), None)
+    });
+    summarize(&run, &records)
+}
