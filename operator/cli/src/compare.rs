@@ -1,6 +1,9 @@
 //! `kubectl wasmbench compare`: a run as a multiple of earlier ones.
 
-use wasmbench_report::across::{Across, Side, across};
+use kube::ResourceExt;
+use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_report::across::{Across, Schedule, Side, across};
+use wasmbench_results::history::History;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
 use crate::args::{ClusterArgs, CompareArgs};
@@ -8,7 +11,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::live::NOT_TRUSTWORTHY;
 use crate::read::{Read, from_cluster, from_files};
-use crate::{print, warn};
+use crate::{history, print, warn};
 
 /// Exit code when something is slower or larger than before, or has no valid number any more: a gate
 /// must not open.
@@ -19,10 +22,13 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     if (2..FEWEST_RUNS).contains(&args.before.len()) {
         return Err(Error::FewEarlierRuns(args.before.len()));
     }
-    let (mut before, after) = all(cluster, args).await?;
+    let (mut before, after, schedule) = all(cluster, args).await?;
     before.reverse();
     let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
-    let found = across(&earlier, side(&after), args.force);
+    let schedule = schedule
+        .as_ref()
+        .map(|(name, history)| Schedule { name, history });
+    let found = across(&earlier, side(&after), schedule, args.force);
     print(&match args.output.format() {
         None => found.text(),
         Some(format) => format.text(&found)?,
@@ -66,8 +72,14 @@ fn exit_code(found: &Across, are_trusted: bool) -> u8 {
     }
 }
 
-/// The earlier runs in the order of the arguments, and the later one.
-async fn all(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Vec<Read>, Read), Error> {
+/// The schedule of the later run and its history.
+type Followed = Option<(String, History)>;
+
+/// The earlier runs in the order of the arguments, the later one, and its schedule.
+async fn all(
+    cluster: &ClusterArgs,
+    args: &CompareArgs,
+) -> Result<(Vec<Read>, Read, Followed), Error> {
     let (one, other) = match args.records_from.as_slice() {
         [] => {
             let cluster = Cluster::connect(cluster).await?;
@@ -75,7 +87,9 @@ async fn all(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Vec<Read>, Re
             for name in &args.before {
                 before.push(from_cluster(&cluster, name).await?);
             }
-            return Ok((before, from_cluster(&cluster, &args.after).await?));
+            let after = from_cluster(&cluster, &args.after).await?;
+            let followed = followed(&cluster, &after.0).await?;
+            return Ok((before, after, followed));
         }
         [one] => (one, one),
         [one, other] => (one, other),
@@ -85,5 +99,17 @@ async fn all(cluster: &ClusterArgs, args: &CompareArgs) -> Result<(Vec<Read>, Re
     let before = args.before.iter();
     let before = before.map(|name| from_files(one, name, namespace));
     let before: Result<Vec<Read>, Error> = before.collect();
-    Ok((before?, from_files(other, &args.after, namespace)?))
+    Ok((before?, from_files(other, &args.after, namespace)?, None))
+}
+
+/// The schedule that made `run`, with its history; `None` where none did, or it is gone.
+async fn followed(cluster: &Cluster, run: &BenchmarkRun) -> Result<Followed, Error> {
+    let Some(name) = run.labels().get(labels::SCHEDULE) else {
+        return Ok(None);
+    };
+    match history::read(cluster, name).await {
+        Ok(history) => Ok(Some((name.clone(), history))),
+        Err(Error::NoSuchSchedule { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -12,21 +12,21 @@ use crate::print;
 /// Prints the history of a schedule.
 pub async fn run(cluster: &ClusterArgs, args: &HistoryArgs) -> Result<u8, Error> {
     let cluster = Cluster::connect(cluster).await?;
-    let name = &args.name;
-    let history = match cluster.history(name).await? {
-        // No run of it has ended.
-        None => History::default(),
-        Some(map) => {
-            let bytes = map
-                .binary_data
-                .and_then(|mut data| data.remove(HISTORY_KEY));
-            let bytes = bytes.unwrap_or_default().0;
-            let unpacked = History::unpack(&bytes);
-            unpacked.map_err(|source| Error::History(name.clone(), source))?
-        }
-    };
-    print(&shown(name, &history, args.output)?)?;
+    let history = read(&cluster, &args.name).await?;
+    print(&shown(&args.name, &history, args.output)?)?;
     Ok(0)
+}
+
+/// The history of the schedule of this name; an empty one until a run of it has ended.
+pub async fn read(cluster: &Cluster, name: &str) -> Result<History, Error> {
+    let Some(map) = cluster.history(name).await? else {
+        return Ok(History::default());
+    };
+    let bytes = map
+        .binary_data
+        .and_then(|mut data| data.remove(HISTORY_KEY));
+    let bytes = bytes.unwrap_or_default().0;
+    History::unpack(&bytes).map_err(|source| Error::History(name.to_owned(), source))
 }
 
 /// The history as `output` has it.

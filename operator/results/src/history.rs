@@ -2,7 +2,7 @@
 //! where and with what they were measured; and since when they are others.
 //!
 //! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), `look` ([`found`],
-//! changes), [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
+//! changes), [`Scatter`] (how far runs differ where nothing changed), [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
 
 mod fold;
 pub mod found;
@@ -10,9 +10,11 @@ mod kept;
 pub mod line;
 mod look;
 pub mod regressed;
+mod scatter;
 pub mod stored;
 
 pub use kept::{HISTORY_SCHEMA, History};
+pub use scatter::Scatter;
 
 use std::collections::BTreeMap;
 
@@ -97,6 +99,11 @@ fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bo
     let mut cells = summary.all_cells();
     let cell = cells.find(|cell| series.is_of(*cell));
     cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
+}
+
+/// What has to be equal for numbers of runs to be compared: [`Setting::stratum`] of this one.
+pub fn stratum_of(summary: &Summary, spec: &BenchmarkRunSpec) -> String {
+    setting_of(summary, spec).stratum()
 }
 
 fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {

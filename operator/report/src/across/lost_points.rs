@@ -21,9 +21,9 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
         .filter(|place| place.variant != TWIN);
     let lost = competitors.filter(|place| has(earlier, place) && !has(numbers, place));
     lost.map(|place| Lost {
+        point: place.point_name(),
         variant: place.variant,
         workload: place.workload,
-        point: place.point,
     })
     .collect()
 }

@@ -1,8 +1,10 @@
 //! Runs compared: what each cell of a run is as a multiple of the same cell of an earlier run, or of several.
 //! What shifts a whole run is in no interval that one run can give. So two runs are judged by their ratios to
-//! the baseline, in which such a shift cancels, and absolute numbers only among five earlier runs or more.
+//! the baseline, in which such a shift cancels, and absolute numbers only among five earlier runs or more, or where the
+//! history of their schedule tells how far runs scatter ([`scatter`]).
 //! Blocks of different runs are not paired: intervals are those of
-//! [`Interval::unpaired`](wasmbench_results::statistics::Interval::unpaired) and
+//! [`Interval::unpaired`](wasmbench_results::statistics::Interval::unpaired),
+//! [`Interval::of_two_runs`](wasmbench_results::statistics::Interval::of_two_runs) and
 //! [`Interval::among`](wasmbench_results::statistics::Interval::among).
 //!
 //! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what is it that differs),
@@ -12,6 +14,7 @@ mod difference;
 mod differences;
 mod lost_points;
 mod ratios;
+mod scatter;
 mod variant_facts;
 mod versus;
 mod words;
@@ -21,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use versus::{VERSUS_RUN_TXT, Versus, earlier};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;
+use wasmbench_results::history::History;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::ratios::minimum_effect;
@@ -36,6 +40,15 @@ pub struct Side<'a> {
     pub spec: &'a BenchmarkRunSpec,
     /// What was found.
     pub summary: &'a Summary,
+}
+
+/// A schedule with what it has measured: how far its runs scatter decides between two of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its history.
+    pub history: &'a History,
 }
 
 /// What a difference between two runs means for their comparison.
@@ -75,6 +88,8 @@ pub enum Unjudged {
     TooFewRuns,
     /// Not the same baseline ran in all runs.
     BaselineChanged,
+    /// Other numbers of the schedule's history tell how far runs scatter, and this one is not among them.
+    NotFollowed,
     /// One of the runs does not trust it, or the baseline's number that it is a multiple of.
     Untrusted,
 }
@@ -112,6 +127,9 @@ pub struct CellRatio {
     /// Whether `ratio` and what follows is the change of the ratio to the baseline, and not that of the number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_baseline: bool,
+    /// How many other runs of the same thing tell how far runs scatter; absent where the interval knows that of trials alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
     /// After as a multiple of before.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent when a side has a single trial. Where nothing is judged it knows
@@ -162,6 +180,9 @@ pub struct Across {
     pub before: Vec<RunName>,
     /// The later run.
     pub after: RunName,
+    /// The schedule of the later run, where its history was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Whether the runs were compared although something forbids it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
@@ -206,9 +227,14 @@ impl Across {
     }
 }
 
-/// `after` as a multiple of what the runs `before` had, the last of them first. When something forbids it, the
+/// `after` as a multiple of what the runs `before` had, the last of them first; `schedule` is that of the later run. When something forbids it, the
 /// differences are listed and nothing is compared, unless it is to be `forced`.
-pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
+pub fn across(
+    before: &[Side<'_>],
+    after: Side<'_>,
+    schedule: Option<Schedule<'_>>,
+    forced: bool,
+) -> Across {
     let differences = differences::of_all(before, after);
     let forbidden = differences.iter().any(|d| d.weight == Weight::Forbids);
     let effect = minimum_effect(after.spec);
@@ -220,7 +246,10 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
         let earlier: Vec<_> = earlier
             .map(|run| ratios::samples(*run, latest.summary))
             .collect();
-        let later = ratios::samples(after, latest.summary);
+        let mut later = ratios::samples(after, latest.summary);
+        if let Some(schedule) = schedule {
+            scatter::learn(&mut later, schedule, &[latest, after]);
+        }
         let changed = differences::is_another_baseline(before, after);
         let (ratios, only_in_one) = ratios::ratios(&earlier, &later, changed, after.spec);
         let of_last = earlier.first();
@@ -231,6 +260,7 @@ pub fn across(before: &[Side<'_>], after: Side<'_>, forced: bool) -> Across {
         schema: ACROSS_SCHEMA.to_owned(),
         before: before.iter().map(|run| run.summary.run.clone()).collect(),
         after: after.summary.run.clone(),
+        schedule: schedule.map(|schedule| schedule.name.to_owned()),
         forced: forbidden && forced,
         minimum_effect: round_number(libm::exp(effect)),
         differences,

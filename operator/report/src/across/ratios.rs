@@ -12,6 +12,7 @@ use wasmbench_core::wire::record::Point;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::comparison::factor;
 use wasmbench_results::curve::knee;
+use wasmbench_results::history::Scatter;
 use wasmbench_results::judge::{Thresholds, judge};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::ratios::{minimum_effect, pooled, smallest_change};
@@ -27,8 +28,8 @@ pub struct Place {
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// The point, as in [`CellRatio::point`].
-    pub point: String,
+    /// The sweep and its point.
+    pub point: Point,
 }
 
 /// The valid trials of one metric of one cell.
@@ -36,13 +37,16 @@ pub struct Place {
 pub struct Sample {
     /// Which cell.
     pub place: Place,
-    metric: Metric,
+    /// What was measured.
+    pub metric: Metric,
     /// The number of each trial, by block.
     by_block: BTreeMap<u32, f64>,
     values: Vec<f64>,
     /// The same as multiples of the baseline's in the same blocks; empty for the baseline itself, and where
     /// it has no such number.
     of_baseline: Vec<f64>,
+    /// How far runs of its schedule scatter, where it has one.
+    pub scatter: Option<Scatter>,
     /// Why it has no verdict, whatever the other runs say.
     unjudged: Option<Unjudged>,
     /// Whether its own run does not trust it.
@@ -59,9 +63,19 @@ impl Sample {
             values: by_block.values().copied().collect(),
             by_block,
             of_baseline: vec![],
+            scatter: None,
             unjudged: None,
             is_untrusted: false,
             is_baseline_untrusted: false,
+        }
+    }
+
+    /// What is judged: the ratio to the baseline, or the number.
+    fn numbers(&self, is_of_baseline: bool) -> &[f64] {
+        if is_of_baseline {
+            &self.of_baseline
+        } else {
+            &self.values
         }
     }
 
@@ -95,6 +109,8 @@ struct Pair<'a> {
 struct Judged {
     interval: Interval,
     is_of_baseline: bool,
+    /// How many other runs tell how far runs scatter.
+    runs: Option<u32>,
 }
 
 /// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells only
@@ -164,16 +180,13 @@ fn to_judge(
     };
     // Too few runs to be one among them: the last one alone is compared with.
     let used = if among.is_some() { earlier.len() } else { 1 };
-    let interval = among.or_else(|| {
-        let last = of_baseline.first().filter(|_| is_of_baseline)?;
-        Interval::unpaired(&later.of_baseline, last)
-    });
-    let why = if is_known {
-        Unjudged::BaselineChanged
-    } else {
-        Unjudged::TooFewRuns
+    let (interval, runs) = match (among, earlier.first()) {
+        (Some((interval, runs)), _) => (interval, Some(runs)),
+        (None, Some(last)) if is_of_baseline || !is_known => {
+            with_last(last, later, is_of_baseline)?
+        }
+        (None, _) => return Err(Unjudged::BaselineChanged),
     };
-    let interval = interval.ok_or(why)?;
     let mut compared = earlier.iter().copied().take(used).chain([later]);
     if compared.any(|sample| sample.is_untrusted_as(is_of_baseline)) {
         return Err(Unjudged::Untrusted);
@@ -181,7 +194,30 @@ fn to_judge(
     Ok(Judged {
         interval,
         is_of_baseline,
+        runs,
     })
+}
+
+/// Compared with the last run alone: by how far runs of the schedule scatter, where its history knows that, and else
+/// through the baseline. With how many runs tell it.
+fn with_last(
+    last: &Sample,
+    later: &Sample,
+    is_of_baseline: bool,
+) -> Result<(Interval, Option<u32>), Unjudged> {
+    let (value, base) = (later.numbers(is_of_baseline), last.numbers(is_of_baseline));
+    let Some(scatter) = &later.scatter else {
+        let interval = Interval::unpaired(value, base).filter(|_| is_of_baseline);
+        return interval.map_or(Err(Unjudged::TooFewRuns), |found| Ok((found, None)));
+    };
+    let between = if is_of_baseline {
+        scatter.ratio
+    } else {
+        scatter.value
+    };
+    let between = between.ok_or(Unjudged::NotFollowed)?;
+    let interval = Interval::of_two_runs(value, base, &between).ok_or(Unjudged::TooFewRuns)?;
+    Ok((interval, Some(between.runs)))
 }
 
 fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> CellRatio {
@@ -208,7 +244,7 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
     CellRatio {
         variant: later.place.variant.clone(),
         workload: later.place.workload.clone(),
-        point: later.place.point.clone(),
+        point: later.place.point_name(),
         metric: later.metric,
         before,
         after: middle(&later.values),
@@ -217,6 +253,7 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
             after: middle(&later.of_baseline),
         }),
         is_of_baseline: judged.is_some_and(|judged| judged.is_of_baseline),
+        runs: judged.and_then(|judged| judged.runs),
         ratio: factor(shown.estimate),
         low: shown.low().map(factor),
         high: shown.high().map(factor),
@@ -293,14 +330,19 @@ impl Place {
         Self {
             variant: cell.variant().to_owned(),
             workload: cell.workload().to_owned(),
-            point: match cell.point() {
-                Point::WarmLatency => "warm".to_owned(),
-                Point::Throughput { connections } => format!("c{connections}"),
-                Point::OpenLoop { percent_of_peak } => format!("p{percent_of_peak}"),
-                Point::ColdStart { concurrency: 1 } => "cold".to_owned(),
-                Point::ColdStart { concurrency } => format!("cold-c{concurrency}"),
-                Point::Density => "density".to_owned(),
-            },
+            point: cell.point(),
+        }
+    }
+
+    /// The point, as in [`CellRatio::point`].
+    pub fn point_name(&self) -> String {
+        match self.point {
+            Point::WarmLatency => "warm".to_owned(),
+            Point::Throughput { connections } => format!("c{connections}"),
+            Point::OpenLoop { percent_of_peak } => format!("p{percent_of_peak}"),
+            Point::ColdStart { concurrency: 1 } => "cold".to_owned(),
+            Point::ColdStart { concurrency } => format!("cold-c{concurrency}"),
+            Point::Density => "density".to_owned(),
         }
     }
 }

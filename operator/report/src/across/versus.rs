@@ -64,6 +64,7 @@ impl Versus {
                     spec: &other,
                     summary: after.1,
                 },
+                None,
                 false,
             )
         });

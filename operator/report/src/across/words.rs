@@ -132,7 +132,11 @@ impl Across {
         } else {
             ""
         };
-        let mut legend = format!("Changes below {effect} do not matter{others}.");
+        let legend = format!("Changes below {effect} do not matter{others}.");
+        let mut legend = legend
+            + &self
+                .told_by_runs()
+                .map_or_else(String::new, |line| format!("\n{line}"));
         let lines = [
             (
                 is_of_baseline,
@@ -141,12 +145,16 @@ impl Across {
             (
                 has(Unjudged::TooFewRuns),
                 "Not judged: numbers of the baseline, or without one. How far runs scatter is known from 5 earlier \
-                 runs; name as many.",
+                 runs: name as many, or compare runs of a schedule.",
             ),
             (
                 has(Unjudged::BaselineChanged),
                 "Baseline changed: multiples of different baselines do not compare. Run the earlier images again \
                  beside the new ones, or name 5 earlier runs.",
+            ),
+            (
+                has(Unjudged::NotFollowed),
+                "Not followed: the schedule's history has the primary measures of its runs, and judges these alone.",
             ),
             (
                 has(Unjudged::BeyondKnee),
@@ -163,6 +171,25 @@ impl Across {
             legend.push_str(line);
         }
         legend + "\n"
+    }
+
+    /// Who knows how far runs scatter, where not the runs that are compared.
+    fn told_by_runs(&self) -> Option<String> {
+        let schedule = self.schedule.as_ref()?;
+        if self.before.len() > 1 {
+            return None;
+        }
+        let told = || self.ratios.iter().filter_map(|ratio| ratio.runs);
+        let (fewest, most) = (told().min(), told().max()?);
+        let runs = match fewest {
+            Some(fewest) if fewest < most => format!("{fewest} to {most}"),
+            _ => most.to_string(),
+        };
+        let judged = told().count();
+        Some(ascii(&format!(
+            "{judged} of {} changes are judged, by how far {runs} other runs of the schedule {schedule} scatter.",
+            self.ratios.len()
+        )))
     }
 
     fn table(&self) -> Table {
@@ -227,6 +254,7 @@ fn shown(ratio: &CellRatio) -> String {
     let word = match ratio.unjudged {
         Some(Unjudged::BeyondKnee) => "beyond the knee",
         Some(Unjudged::BaselineChanged) => "baseline changed",
+        Some(Unjudged::NotFollowed) => "not followed",
         Some(Unjudged::Untrusted) => "untrusted",
         Some(Unjudged::TooFewRuns) | None => "not judged",
     };

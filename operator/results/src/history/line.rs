@@ -12,6 +12,7 @@ use crate::any_cell::{AnyCell, place};
 use crate::comparison::factor;
 use crate::measure::{Measured as _, Metric};
 use crate::statistics::Interval;
+use crate::statistics::ratio::noise_of;
 
 /// What is followed from run to run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -165,6 +166,13 @@ impl Ends {
             factor(interval.estimate),
             ends.map(|(low, high)| (factor(low), factor(high))),
         )
+    }
+
+    /// Standard error of the logarithm, as the interval of so many blocks tells it.
+    pub(super) fn error(&self, blocks: u32) -> Option<f64> {
+        let half_width = (libm::log(self.2) - libm::log(self.1)) / 2.0;
+        let noise = noise_of(half_width, blocks);
+        noise.map(|noise| noise / f64::from(blocks).sqrt())
     }
 
     /// Whether it has an interval.

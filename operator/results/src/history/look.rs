@@ -5,7 +5,6 @@ use crate::history::found::Found;
 use crate::history::kept::History;
 use crate::history::line::{Ends, Setting};
 use crate::statistics::change::{Observed, latest, size_of};
-use crate::statistics::ratio::noise_of;
 
 /// Looks at every series that the last run has a number of. Adds what it shows to the changes, and answers with it.
 pub(super) fn look(history: &mut History) -> Vec<Found> {
@@ -108,13 +107,11 @@ fn observed<'a>(
     let lines = (0_u64..).zip(&history.runs).skip(start);
     let observed = lines.filter_map(|(run, line)| {
         let number = line.number(series).filter(|number| number.trusted)?;
-        let Ends(ratio, low, high) = number.ratio?;
-        let half_width = (libm::log(high) - libm::log(low)) / 2.0;
-        let noise = noise_of(half_width, number.blocks);
+        let ratio = number.ratio?;
         Some(Observed {
             run,
-            ratio: libm::log(ratio),
-            error: noise.map(|noise| noise / f64::from(number.blocks).sqrt()),
+            ratio: libm::log(ratio.0),
+            error: ratio.error(number.blocks),
             stratum: strata.get(line.setting)?,
         })
     });

@@ -1,47 +1,41 @@
-//! A run among earlier runs of the same thing. Runs differ by more than their trials tell: the node booted
-//! anew, other memory was free, another day's neighbours. How much is known from several of them alone.
+//! A run among earlier runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
 
-use crate::statistics::unpaired::{Sample, square};
+use crate::statistics::between_runs::{BetweenRuns, OfRun, mean};
+use crate::statistics::unpaired::Sample;
 use crate::statistics::{Interval, LEVEL, ratio::p_value, student};
-
-/// Fewest earlier runs that tell how far runs scatter. With five the interval is 1.6 times as wide as with
-/// very many; with three it would be 2.5 times.
-pub const FEWEST_RUNS: usize = 5;
 
 impl Interval {
     /// `value`, the numbers of one run, as a multiple of what earlier runs had, a list of numbers each: the
     /// prediction interval for one more run (a random effect for each run, estimated by the scatter of
-    /// their trimmed means). That scatter holds the error of each mean; a run that has a larger error than they, for it has fewer
-    /// blocks or a noisier node, adds the rest. `None` below [`FEWEST_RUNS`] runs with numbers, and without a number in `value`.
-    pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<Self> {
-        let value = Sample::of(value)?;
+    /// their trimmed means), and how many of them tell it. `None` below
+    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) runs with numbers, and without a number in `value`.
+    pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
+        let value = Sample::of(value)?.as_run();
         let runs = earlier.iter().filter_map(|run| Sample::of(run));
-        let runs: Vec<Sample> = runs.collect();
-        if runs.len() < FEWEST_RUNS {
-            return None;
-        }
-        let count = runs.len() as f64;
-        let mean = runs.iter().map(|run| run.estimate).sum::<f64>() / count;
-        let squares = runs.iter().map(|run| square(run.estimate - mean));
-        let between = squares.sum::<f64>() / (count - 1.0);
-        let usual = runs
-            .iter()
-            .filter_map(|run| run.error)
-            .map(square)
-            .sum::<f64>()
-            / count;
-        let more = value
-            .error
-            .map_or(0.0, |error| (square(error) - usual).max(0.0));
-        let own = between + more;
-        let error = (between / count + own).sqrt();
-        let freedom = u32::try_from(runs.len() - 1).unwrap_or(u32::MAX);
-        let estimate = value.estimate - mean;
-        Some(Self {
+        let runs: Vec<OfRun> = runs.map(|run| run.as_run()).collect();
+        let between = BetweenRuns::of(std::slice::from_ref(&runs))?;
+        let variance = between.variance_of_mean(runs.len()) + between.variance_of(value);
+        let estimate = value.estimate - mean(&runs);
+        let interval = Self::by_scatter(estimate, variance, between.freedom);
+        Some((interval, between.runs))
+    }
+
+    /// `value`, the numbers of one run, as a multiple of `base`, those of another one, where other runs of the same
+    /// thing tell how far runs scatter. `None` without a number on one side.
+    pub fn of_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
+        let (value, base) = (Sample::of(value)?.as_run(), Sample::of(base)?.as_run());
+        let variance = between.variance_of(value) + between.variance_of(base);
+        let estimate = value.estimate - base.estimate;
+        Some(Self::by_scatter(estimate, variance, between.freedom))
+    }
+
+    fn by_scatter(estimate: f64, variance: f64, freedom: u32) -> Self {
+        let error = variance.sqrt();
+        Self {
             estimate,
             half_width: Some(student::quantile(LEVEL, freedom) * error),
             p_value: p_value(estimate, error, freedom),
-        })
+        }
     }
 }
 
@@ -59,7 +53,8 @@ mod tests {
     fn one_more_run_is_expected_where_earlier_ones_were() {
         let runs = five_runs();
         let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
-        let found = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
+        let (found, told_by) = Interval::among(&[0.1_f64.exp()], &runs).unwrap();
+        assert_eq!(told_by, 5);
         assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
         let half = 2.776_445 * (0.000_25_f64 * 1.2).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
@@ -74,7 +69,7 @@ mod tests {
         let runs = five_runs();
         let runs: Vec<&[f64]> = runs.iter().map(<[f64; 1]>::as_slice).collect();
         let short = [0.02_f64.exp(), (-0.02_f64).exp()];
-        let found = Interval::among(&short, &runs).unwrap();
+        let (found, _) = Interval::among(&short, &runs).unwrap();
         let half = 2.776_445 * (0.000_25_f64 * 1.2 + 0.000_4).sqrt();
         assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
     }
@@ -82,8 +77,23 @@ mod tests {
     #[test]
     fn a_run_that_scatters_more_than_earlier_ones_counts_by_its_own_scatter() {
         let runs: [&[f64]; 5] = [&[1.0]; 5];
-        let calm = Interval::among(&[1.1, 1.1], &runs).unwrap();
-        let wild = Interval::among(&[0.6, 2.0], &runs).unwrap();
+        let (calm, _) = Interval::among(&[1.1, 1.1], &runs).unwrap();
+        let (wild, _) = Interval::among(&[0.6, 2.0], &runs).unwrap();
         assert_eq!((calm.p_value, wild.p_value > 0.5), (0.0, true), "{wild:?}");
+    }
+
+    /// Two runs differ by the scatter of both, with as many degrees of freedom as the others have.
+    #[test]
+    fn two_runs_are_judged_by_how_far_others_scatter() {
+        let runs = five_runs().map(|run| OfRun {
+            estimate: libm::log(run[0]),
+            error: None,
+        });
+        let between = BetweenRuns::of(&[runs.to_vec()]).unwrap();
+        let found = Interval::of_two_runs(&[0.1_f64.exp()], &[1.0], &between).unwrap();
+        let half = 2.776_445 * (0.000_25_f64 * 2.0).sqrt();
+        assert!((found.estimate - 0.1).abs() < 1e-12, "{found:?}");
+        assert!((found.half_width.unwrap() - half).abs() < 1e-6, "{found:?}");
+        assert_eq!(Interval::of_two_runs(&[], &[1.0], &between), None);
     }
 }

@@ -2,7 +2,7 @@
 //! they are what this project exists for, and each fits on a page.
 //!
 //! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several points. [`ratio`]: how it compares with the
-//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run, and [`history`] in many. [`student`]: the distribution behind the ratio's interval.
+//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run, and [`history`] in many; [`between_runs`]: how far those scatter. [`student`]: the distribution behind the ratio's interval.
 //! [`change`]: since when it is different, over many runs of a schedule.
 //! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
 //! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
@@ -10,6 +10,7 @@
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
 //! computed again must be the same to the last byte, wherever that is done.
 
+mod between_runs;
 pub mod change;
 pub mod false_discovery;
 mod history;
@@ -20,7 +21,7 @@ pub mod spread;
 mod student;
 mod unpaired;
 
-pub use history::FEWEST_RUNS;
+pub use between_runs::{BetweenRuns, FEWEST_RUNS, OfRun};
 pub use range::Range;
 pub use ratio::{Interval, paired_ratios};
 pub use spread::{Spread, median};
@@ -38,6 +39,10 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
         .collect();
     values.sort_by(f64::total_cmp);
     values
+}
+
+fn square(value: f64) -> f64 {
+    value * value
 }
 
 /// The mean, of one value or more.

@@ -2,8 +2,9 @@
 //! Both samples are trimmed on the log scale as [`crate::statistics::ratio`] trims blocks, their squared standard
 //! errors are added, and the degrees of freedom are those of Welch and Satterthwaite.
 
+use crate::statistics::between_runs::OfRun;
 use crate::statistics::ratio::{ONE_IN, freedom, p_value, standard_error};
-use crate::statistics::{Interval, LEVEL, sorted, student};
+use crate::statistics::{Interval, LEVEL, sorted, square, student};
 
 impl Interval {
     /// The interval of `value` as a multiple of `base`, one number per trial. Numbers that are not
@@ -51,6 +52,13 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    pub(super) fn as_run(&self) -> OfRun {
+        OfRun {
+            estimate: self.estimate,
+            error: self.error,
+        }
+    }
+
     pub(super) fn of(values: &[f64]) -> Option<Self> {
         let positive = values.iter().filter(|value| **value > 0.0);
         let logs = sorted(positive.map(|value| libm::log(*value)));
@@ -91,10 +99,6 @@ fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
     )]
     let whole = (freedom + 1e-9) as u32;
     Some((sum.sqrt(), whole.max(1)))
-}
-
-pub(super) fn square(value: f64) -> f64 {
-    value * value
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 //! that differ in one thing.
 
 use wasmbench_core::wire::record::Record;
-use wasmbench_report::across::{Across, Side, Unjudged, across};
+use wasmbench_report::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
+use wasmbench_results::all_cells::Cells;
+use wasmbench_results::compare::comparisons;
+use wasmbench_results::history::History;
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, summarize};
@@ -99,7 +102,7 @@ fn among(days: &[f64], after: f64) -> Across {
         summary,
     };
     let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
-    across(&earlier, side(&later), false)
+    across(&earlier, side(&later), None, false)
 }
 
 #[test]
@@ -186,7 +189,7 @@ fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
             summary,
         };
         let earlier: Vec<Side<'_>> = earlier.iter().map(side).collect();
-        across(&earlier, side(&later), false).worse() > 0
+        across(&earlier, side(&later), None, false).worse() > 0
     };
     f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
 }
@@ -228,6 +231,151 @@ fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
     share(0.02, 1, "shown, not judged");
     let against_one = share(0.05, 1, "more than 10 %: hence five");
     assert!(against_one >= 0.10, "{against_one}");
+}
+
+/// In which share of pairs of runs of a schedule the later is called worse, where its history has so many others.
+fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 {
+    const PAIRS: u32 = 200;
+    let input = run();
+    let like = summarize(&input, &all_measured(&input));
+    let mut chance = Chance::new(11);
+    let is_worse = |_: &u32| {
+        let mut history = History::default();
+        for number in 0..others {
+            let mut run = simulated(&like, &mut chance, scatter, 1.0);
+            run.run.name = format!("other-{number}");
+            follow(&mut history, &run, &input);
+        }
+        let mut of_two = |factor| simulated(&like, &mut chance, scatter, factor);
+        let (before, after) = (of_two(1.0), of_two(factor));
+        let found = by_history(&input, &before, &after, &history);
+        let told: Vec<u32> = found.ratios.iter().filter_map(|ratio| ratio.runs).collect();
+        assert!(told.iter().all(|runs| *runs as usize == others) && !told.is_empty());
+        found.worse() > 0
+    };
+    f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
+}
+
+/// Adds a run, compared anew, whose numbers are trusted however few its blocks are.
+fn follow(history: &mut History, run: &Summary, input: &RunInput) {
+    let cells = Cells {
+        loads: run.cells.clone(),
+        cold_starts: run.cold_starts.clone(),
+        density: run.density.clone(),
+    };
+    let mut compared = comparisons(&input.spec, &run.baseline, &cells).with_baseline;
+    for one in &mut compared {
+        one.untrusted.clear();
+    }
+    let run = Summary {
+        comparisons: compared,
+        ..run.clone()
+    };
+    history.add(&run, &input.spec, "2026-01-01T03:00:00Z".parse().unwrap());
+}
+
+fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &History) -> Across {
+    let side = |summary| Side {
+        spec: &input.spec,
+        summary,
+    };
+    let schedule = Schedule {
+        name: "nightly",
+        history,
+    };
+    across(&[side(before)], side(after), Some(schedule), false)
+}
+
+/// What two runs alone call different in more than a tenth of pairs.
+#[test]
+fn what_shifts_one_variant_is_known_from_the_history_of_its_schedule() {
+    let scatter = Scatter {
+        own: 0.05,
+        ..Scatter::of_days(0.02)
+    };
+    let share = called_worse_by_history(scatter, 1.0, 8);
+    tell(
+        "equal runs called worse, a variant's own 5 %, history of 8",
+        share,
+        "at most 5 %",
+    );
+    assert!(share <= 0.05, "{share}");
+    let found = called_worse_by_history(scatter, 1.5, 8);
+    tell(
+        "half slower found, a variant's own 5 %, history of 8",
+        found,
+        "at least 90 %",
+    );
+    assert!(found >= 0.9, "{found}");
+}
+
+/// Equal runs of a schedule, whose history has so many.
+fn nights(input: &RunInput, count: usize) -> (Vec<Summary>, History) {
+    let like = summarize(input, &all_measured(input));
+    let (mut chance, mut history) = (Chance::new(3), History::default());
+    let night = |number: usize| {
+        let mut run = simulated(&like, &mut chance, Scatter::of_days(0.02), 1.0);
+        run.run.name = format!("nightly-{number}");
+        follow(&mut history, &run, input);
+        run
+    };
+    ((0..count).map(night).collect(), history)
+}
+
+#[test]
+fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
+    let input = run();
+    let (nights, history) = nights(&input, 12);
+    let mut slow = summarize(&input, &shifted(&input, 1.5));
+    slow.run.name = "slow".into();
+    let found = by_history(&input, &nights[11], &slow, &history);
+    let of_native: Vec<&CellRatio> = found
+        .ratios
+        .iter()
+        .filter(|r| r.variant == "native")
+        .collect();
+    let judged = of_native
+        .iter()
+        .filter(|ratio| ratio.verdict == Some(Verdict::Slower));
+    // Under two workloads, by all nights but the one that is compared.
+    assert_eq!(
+        judged.map(|ratio| ratio.runs).collect::<Vec<_>>(),
+        [Some(11); 2]
+    );
+    let others = of_native.iter().filter(|ratio| ratio.verdict.is_none());
+    assert!(others.into_iter().all(|ratio| ratio.unjudged.is_some()));
+    let text = found.text();
+    for said in [
+        "by how far 11 other runs of the schedule nightly scatter",
+        "Not followed",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+#[test]
+fn a_schedule_of_few_or_other_runs_judges_as_if_there_were_none() {
+    let input = run();
+    let (few, history) = nights(&input, 5);
+    let without = compared(
+        (&input, &all_measured(&input)),
+        (&input, &all_measured(&input)),
+        false,
+    );
+    // Five, of which one is compared.
+    let by_few = by_history(&input, &few[3], &few[4], &history);
+    assert_eq!(by_few.judged(), without.judged());
+    assert!(!by_few.text().contains("scatter."), "{}", by_few.text());
+    // Another kernel.
+    let (many, history) = nights(&input, 12);
+    let moved = |mut run: Summary| {
+        run.environment.fingerprint = Some("another".to_owned());
+        run
+    };
+    let (before, after) = (moved(many[3].clone()), moved(many[4].clone()));
+    let by_others = by_history(&input, &before, &after, &history);
+    assert_eq!(by_others.judged(), without.judged());
+    assert!(by_others.ratios.iter().all(|ratio| ratio.runs.is_none()));
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub fn compared(
             spec: &after.0.spec,
             summary: &other,
         },
+        None,
         forced,
     )
 }

@@ -169,7 +169,7 @@ fn an_untrusted_number_among_five_earlier_runs_is_not_judged() {
             spec: &input.spec,
             summary,
         };
-        across(&earlier.map(side), side(&later), false)
+        across(&earlier.map(side), side(&later), None, false)
     };
     let trusted = among([&clean; 5]);
     assert_eq!(rate(&trusted).verdict, Some(Verdict::Slower));

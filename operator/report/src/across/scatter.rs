@@ -1,0 +1,31 @@
+//! How far runs scatter, as the history of the schedule that they are of knows it.
+
+use wasmbench_results::history::line::Series;
+use wasmbench_results::history::{Scatter, stratum_of};
+
+use crate::across::ratios::Sample;
+use crate::across::{Schedule, Side};
+
+/// Tells the samples of the later of the two runs `compared` how far other runs of its schedule scatter. They learn nothing
+/// from a history that knows of none.
+pub fn learn(later: &mut [Sample], schedule: Schedule<'_>, compared: &[Side<'_>; 2]) {
+    let [_, after] = compared;
+    let stratum = stratum_of(after.summary, after.spec);
+    let names = compared.map(|run| run.summary.run.name.as_str());
+    let of_sample = |sample: &Sample| {
+        let series = Series {
+            variant: sample.place.variant.clone(),
+            workload: sample.place.workload.clone(),
+            metric: sample.metric,
+            point: sample.place.point,
+        };
+        schedule.history.scatter(&series, &stratum, &names)
+    };
+    let known: Vec<Scatter> = later.iter().map(of_sample).collect();
+    let is_known = |scatter: &Scatter| scatter.ratio.or(scatter.value).is_some();
+    if known.iter().any(is_known) {
+        for (sample, scatter) in later.iter_mut().zip(known) {
+            sample.scatter = Some(scatter);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! How far runs of the same thing differ, by more than their trials tell: the node booted anew, other memory was free,
+//! another day's neighbours. Only several of them know.
+
+use crate::statistics::square;
+
+/// Fewest runs that tell how far runs scatter. With five the interval for one more is 1.6 times as wide as with
+/// very many; with three it would be 2.5 times.
+pub const FEWEST_RUNS: usize = 5;
+
+/// The number of one run, as a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfRun {
+    /// Its estimate.
+    pub estimate: f64,
+    /// The standard error that its own trials tell, where they do.
+    pub error: Option<f64>,
+}
+
+/// The scatter of equal runs about their mean. It holds the error of each run's estimate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BetweenRuns {
+    variance: f64,
+    /// Mean square of the errors that the runs' own trials tell.
+    usual: f64,
+    pub(super) freedom: u32,
+    /// How many runs know it.
+    pub runs: u32,
+}
+
+impl BetweenRuns {
+    /// Of runs in groups, each of which is about a mean of its own: those before a lasting change and those since. `None`
+    /// unless as much is known as from [`FEWEST_RUNS`] runs of one group.
+    pub fn of(groups: &[Vec<OfRun>]) -> Option<Self> {
+        let groups = groups.iter().filter(|group| !group.is_empty());
+        let (mut squares, mut errors, mut runs, mut means) = (0.0, 0.0, 0, 0);
+        for group in groups {
+            let mean = mean(group);
+            squares += group
+                .iter()
+                .map(|run| square(run.estimate - mean))
+                .sum::<f64>();
+            let known = group.iter().filter_map(|run| run.error);
+            errors += known.map(square).sum::<f64>();
+            runs += group.len();
+            means += 1;
+        }
+        let freedom = runs - means;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        (freedom + 1 >= FEWEST_RUNS).then(|| Self {
+            variance: squares / freedom as f64,
+            usual: errors / runs as f64,
+            freedom: count(freedom),
+            runs: count(runs),
+        })
+    }
+
+    /// Variance of the estimate of one such run; more of one that has a larger error than they, for it has fewer blocks
+    /// or a noisier node.
+    pub(super) fn variance_of(&self, run: OfRun) -> f64 {
+        let more = run
+            .error
+            .map_or(0.0, |error| (square(error) - self.usual).max(0.0));
+        self.variance + more
+    }
+
+    /// Variance of the mean of `count` such runs.
+    pub(super) fn variance_of_mean(&self, count: usize) -> f64 {
+        self.variance / count as f64
+    }
+}
+
+pub(super) fn mean(runs: &[OfRun]) -> f64 {
+    runs.iter().map(|run| run.estimate).sum::<f64>() / runs.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(estimates: &[f64]) -> Vec<OfRun> {
+        let run = |estimate: &f64| OfRun {
+            estimate: *estimate,
+            error: None,
+        };
+        estimates.iter().map(run).collect()
+    }
+
+    #[test]
+    fn four_runs_or_five_of_two_groups_know_too_little() {
+        assert_eq!(BetweenRuns::of(&[runs(&[0.0, 0.1, 0.2, 0.3])]), None);
+        let two = [runs(&[0.0, 0.1, 0.2]), runs(&[1.0, 1.1])];
+        assert_eq!(BetweenRuns::of(&two), None);
+        assert_eq!(BetweenRuns::of(&[]), None);
+        assert_eq!(BetweenRuns::of(&[vec![], runs(&[1.0])]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_between_two_groups_is_no_scatter(
+            estimates in prop::collection::vec(-0.1..0.1, 6..20), change in -1.0..1.0
+        ) {
+            let (one, other) = estimates.split_at(3);
+            let moved: Vec<f64> = other.iter().map(|estimate: &f64| *estimate + change).collect();
+            let found = BetweenRuns::of(&[runs(one), runs(&moved)]).unwrap();
+            let still = BetweenRuns::of(&[runs(one), runs(other)]).unwrap();
+            prop_assert!((found.variance - still.variance).abs() < 1e-12);
+            prop_assert_eq!(found.runs as usize, estimates.len());
+        }
+    }
+}
