@@ -67,6 +67,42 @@ assemble_program() { # IMAGE
   mv "$archive.partial" "$archive"
 }
 
+# The native gateway under another entrypoint, once for each build of it.
+native_archive() { "$hack/images" list | awk '$1 == "native" { print $3 }'; }
+slower_reference() {
+  local native
+  native=$(native_archive)
+  echo "localhost/wasmbench-surface/slower:$(fingerprint "$hack/surface/Containerfile" <<<"$native")"
+}
+slower_archive() {
+  local reference
+  reference=$(slower_reference)
+  echo "$store/slower-${reference##*:}.tar"
+}
+
+make_slower() {
+  local image archive native
+  image=$(slower_reference)
+  archive=$(slower_archive)
+  native=$(native_archive)
+  [ ! -e "$archive" ] || return 0
+  mkdir -p "$store/empty"
+  in_store bud --isolation chroot --timestamp 0 --target slower --tag "$image" --build-arg "NATIVE=oci-archive:$native" \
+    --file "$hack/surface/Containerfile" "$store/empty"
+  rm -f "$store"/slower-????????????????.tar "$archive.partial"
+  in_store push --quiet "$image" "oci-archive:$archive.partial:$image"
+  in_store rmi --force "$image"
+  mv "$archive.partial" "$archive"
+}
+
+# Goes out: the reference, for the tests.
+load_slower() {
+  install_buildah
+  logged "$cache/log/surface-slower.log" "make the image 'slower'" make_slower
+  "$hack/cluster" load "$(slower_archive)" >&2
+  slower_reference
+}
+
 load_images() {
   local name archives=()
   for name in "${surface_images[@]}"; do archives+=("$(archive "$name")"); done

@@ -19,6 +19,7 @@ pub mod nodes;
 pub mod operator;
 pub mod others;
 pub mod outage;
+pub mod page;
 pub mod processes;
 pub mod prometheus;
 pub mod runs;

@@ -1,9 +1,8 @@
-//! A schedule whose variant does more work from the sixth run on: which run its history names, the alert that Alertmanager
-//! gets, and what the dashboard shows of it.
+//! The steps of docs/watch-a-runtime.md, with an image that does more work from the sixth run on: which run the history
+//! names, the alert that Alertmanager gets, and what the dashboard shows of it.
 
 use std::time::Duration;
 
-use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
@@ -11,32 +10,49 @@ use wasmbench_core::lifetime::is_finished;
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
+use wasmbench_e2e::page::{Page, with};
 use wasmbench_e2e::prometheus::{alerts, query};
 use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace};
 
-/// The work of a request, as links of a chain of SHA-256.
-const WORK: u32 = 20_000;
+/// The page whose steps these are.
+const PAGE: &str = "docs/watch-a-runtime.md";
 /// Runs before the change, and runs of which the whole history consists.
 const BEFORE: usize = 5;
 const RUNS: usize = 12;
 /// A run takes about a minute, and the next one waits for it.
 const EACH: Duration = Duration::from_mins(4);
 
-fn template(image: &str, args: &[String]) -> Value {
-    json!({ "spec": {
-        // Fewer are not trusted, and what is not trusted is not followed.
-        "blocks": 5,
-        "noiseFloor": false,
-        "variants": [
-            { "name": "plain", "container": { "image": image, "args": [] } },
-            { "name": "changed", "container": { "image": image, "args": args } },
-        ],
-        "workloads": [{
-            "name": "compute", "path": format!("/compute?iters={WORK}"),
-            "expect": { "sameAcrossVariants": true },
-        }],
-        "sweeps": { "throughput": { "connections": [4], "durationSeconds": 2, "warmupSeconds": 1 } },
-    } })
+const REFERENCE: &str = "registry.example.com/team/reference:1.0";
+const OLD: &str = "registry.example.com/team/gateway:1.0";
+const NEW: &str = "registry.example.com/team/gateway:1.1";
+
+/// The schedule of the page, with runs of a minute and images that are there.
+fn schedule(page: &Page, image: &str) -> String {
+    let [yaml] = &page.blocks("2. Start a run each night", "yaml")[..] else {
+        panic!("one manifest is expected");
+    };
+    let changes = [
+        ("0 3 * * *", "* * * * *"),
+        ("blocks: 10\n", "blocks: 5\n      noiseFloor: false\n"),
+        ("path: /\n", "path: /compute?iters=20000\n"),
+        ("connections: [50]", "connections: [4]"),
+        ("durationSeconds: 10", "durationSeconds: 2"),
+        ("warmupSeconds: 5", "warmupSeconds: 1"),
+        (REFERENCE, image),
+        (OLD, image),
+    ];
+    with(yaml, &changes)
+}
+
+/// Carries out the commands below a heading, each with these changes.
+async fn step(page: &Page, heading: &str, changes: &[(&str, &str)]) -> String {
+    let mut said = String::new();
+    for block in page.blocks(heading, "sh") {
+        let output = page.carry_out(&with(&block, changes)).await;
+        assert!(output.ok, "{block}\n{output:?}");
+        said += &output.stdout;
+    }
+    said
 }
 
 async fn started(client: &Client, namespace: &str) -> Vec<BenchmarkRun> {
@@ -109,21 +125,53 @@ async fn dashboard_shows(namespace: &str) {
     }
 }
 
+/// The runs between which the change is, as the condition names them.
+fn both_sides(message: &str) -> (String, String) {
+    let after = |text: &str, words: &str| -> String {
+        let (_, rest) = text
+            .split_once(words)
+            .unwrap_or_else(|| panic!("no '{words}': {text}"));
+        let name = rest
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '-');
+        name.collect()
+    };
+    (after(message, "(before it "), after(message, "since run "))
+}
+
+/// Looks at the change as the page does: the condition, the history, both sides compared.
+async fn look(page: &Page) -> String {
+    let blocks = page.blocks("5. See what changed", "sh");
+    let [told, compared] = &blocks[..] else {
+        panic!("two blocks of commands are expected: {blocks:?}");
+    };
+    let told = page.carry_out(told).await;
+    assert!(told.ok, "{told:?}");
+    let html = page.saved("watch.html");
+    assert!(html.contains("<svg") && html.contains("gateway"), "{html}");
+    let (before, since) = both_sides(&told.stdout);
+    let names = [("watch-BEFORE", &*before), ("watch-SINCE", &*since)];
+    let compared = page.carry_out(&with(compared, &names)).await;
+    println!("surface: {}", compared.stdout);
+    let by_history = "other runs of the schedule watch scatter";
+    assert!(compared.stdout.contains(by_history), "{compared:?}");
+    told.stdout
+}
+
 #[tokio::test]
 #[ignore = "needs Prometheus and a quiet node: make test-surface"]
-async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
+async fn the_page_about_regressions_finds_the_image_that_costs_more() {
     with_namespace("regressed", |client, namespace| async move {
-        let image = images(&client).await.native;
-        let spec = json!({
-            "schedule": "* * * * *", "concurrencyPolicy": "Forbid",
-            "successfulRunsHistoryLimit": 50, "untrustworthyRunsHistoryLimit": 50,
-            "template": template(&image, &[]),
-        });
-        let spec = serde_json::from_value(spec).expect("the fixture is a schedule");
+        let page = Page::open(PAGE, &namespace).await;
         let api: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), &namespace);
-        let schedule = BenchmarkSchedule::new("watch", spec);
-        let created = api.create(&PostParams::default(), &schedule).await;
-        created.expect("the schedule is created");
+        let slower = std::env::var("WASMBENCH_SLOWER_IMAGE").expect("make test-surface sets it");
+        let installed = [("wasmbench-system", &*operator_namespace())];
+        step(&page, "1. Let Prometheus read results", &installed).await;
+        page.save(
+            "watch.yaml",
+            &schedule(&page, &images(&client).await.native),
+        );
+        step(&page, "2. Start a run each night", &[]).await;
         let finished = async |count: usize| {
             eventually(EACH, "the next run ends", || async {
                 let runs = started(&client, &namespace).await;
@@ -134,36 +182,43 @@ async fn a_tenth_more_work_from_the_sixth_run_on_is_found_and_named() {
         for count in 1..=BEFORE {
             finished(count).await;
         }
-        let more = [format!("--extra-iterations={}", WORK / 10)];
-        let change = Patch::Merge(json!({ "spec": { "template": template(&image, &more) } }));
-        let changed = api.patch("watch", &PatchParams::default(), &change).await;
-        changed.expect("the template is changed");
-        let before: Vec<String> = started(&client, &namespace)
-            .await
-            .iter()
-            .map(ResourceExt::name_any)
-            .collect();
-        let mut message = None;
+        let history = step(&page, "3. Let it run for five nights", &[]).await;
+        assert!(history.contains("gateway"), "{history}");
+        step(&page, "4. Ship a new build", &[(NEW, &slower)]).await;
+        let before = names(&client, &namespace).await;
+        let mut found = None;
         for count in BEFORE + 1..=RUNS {
             finished(count).await;
-            message = regressed(&api).await.or(message);
+            found = regressed(&api).await.or(found);
             println!(
                 "surface: {count} runs, {}",
-                message.as_deref().unwrap_or("no change")
+                found.as_deref().unwrap_or("no change")
             );
         }
-        let message = message.expect("the change is found");
-        let after = started(&client, &namespace).await;
+        assert!(found.is_some(), "the change is found");
+        let message = look(&page).await;
         // A run may have started just before the template was changed.
-        let first = after
-            .iter()
-            .map(ResourceExt::name_any)
-            .find(|name| !before.contains(name));
-        let named = format!("since run {}", first.expect("a run after the change"));
+        let after = names(&client, &namespace).await;
+        let first = after.into_iter().find(|name| !before.contains(name));
+        let named = format!("since run {} ", first.expect("a run after the change"));
         assert!(message.contains(&named), "{named}: {message}");
-        assert!(message.contains("of changed on compute"), "{message}");
+        assert!(message.contains("of gateway on index"), "{message}");
+        assert!(
+            message.contains(" before, ") && message.contains(" since"),
+            "{message}"
+        );
         alert_arrives(&namespace).await;
         dashboard_shows(&namespace).await;
+        step(&page, "6. Mend it, or accept it", &[]).await;
+        eventually(PATIENCE, "the change is accepted", || async {
+            regressed(&api).await.is_none().then_some(())
+        })
+        .await;
     })
     .await;
+}
+
+async fn names(client: &Client, namespace: &str) -> Vec<String> {
+    let runs = started(client, namespace).await;
+    runs.iter().map(ResourceExt::name_any).collect()
 }
