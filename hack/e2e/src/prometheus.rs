@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::kubectl::kubectl;
+use crate::kubectl::{kubectl, run};
+use crate::operator_namespace;
 
 /// The folder of manifests names it, too.
 const NAMESPACE: &str = "wasmbench-surface";
@@ -20,6 +21,17 @@ pub async fn asked(path: &str) -> Option<Value> {
 pub async fn query(expression: &str) -> Option<Vec<Value>> {
     let data = asked(&format!("query?query={}", encoded(expression))).await?;
     data["result"].as_array().cloned()
+}
+
+/// What the operator serves on `/metrics`, as promtool finds it: clean, or this panics with what is wrong.
+pub async fn metrics_are_clean() {
+    let namespace = operator_namespace();
+    let path =
+        format!("/api/v1/namespaces/{namespace}/services/wasmbench-metrics:8080/proxy/metrics");
+    let script = format!("kubectl get --raw {path} | promtool check metrics");
+    let checked = run("bash", &["-o", "pipefail", "-c", &script]).await;
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(checked.ok && said.trim().is_empty(), "{checked:?}");
 }
 
 /// The alerts that its Alertmanager holds; `None` while it does not answer.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use wasmbench_e2e::kubectl::kubectl;
-use wasmbench_e2e::prometheus::{asked, query};
+use wasmbench_e2e::prometheus::{asked, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace};
 
 /// The elements of a list, none where there is no list.
@@ -64,6 +64,12 @@ async fn every_alert_rule_of_the_chart_is_loaded_and_evaluated_without_an_error(
     let rules = loaded.iter().flat_map(|group| elements(&group["rules"]));
     let failed: Vec<&Value> = rules.filter(|rule| rule["health"] != "ok").collect();
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[tokio::test]
+#[ignore = "needs Prometheus: make test-surface"]
+async fn promtool_finds_nothing_wrong_with_the_metrics() {
+    metrics_are_clean().await;
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::page::{Page, with};
-use wasmbench_e2e::prometheus::{alerts, query};
+use wasmbench_e2e::prometheus::{alerts, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace};
 
 /// The page whose steps these are.
@@ -209,6 +209,8 @@ async fn the_page_about_regressions_finds_the_image_that_costs_more() {
         );
         alert_arrives(&namespace).await;
         dashboard_shows(&namespace).await;
+        // With the series of the schedule.
+        metrics_are_clean().await;
         step(&page, "6. Mend it, or accept it", &[]).await;
         eventually(PATIENCE, "the change is accepted", || async {
             regressed(&api).await.is_none().then_some(())
