@@ -26,7 +26,7 @@ use wasmbench_core::lifetime::is_finished;
 
 use crate::context::Context;
 use crate::exported;
-use crate::metrics::StateLabel;
+use crate::metrics::{self, StateLabel};
 
 /// Open connections, at most. For one more the oldest ends, so that nobody keeps the kubelet out.
 const CONNECTIONS: usize = 32;
@@ -42,7 +42,7 @@ pub async fn serve(listener: TcpListener, context: Arc<Context>) -> Infallible {
     let router = Router::new()
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(serve_metrics))
         .with_state(context);
     serve_few(listener, router).await
 }
@@ -79,15 +79,11 @@ async fn readyz(State(context): State<Arc<Context>>) -> impl IntoResponse {
     }
 }
 
-async fn metrics(State(context): State<Arc<Context>>) -> impl IntoResponse {
+async fn serve_metrics(State(context): State<Arc<Context>>) -> impl IntoResponse {
     count_runs(&context);
     exported::forget_gone(&context);
-    let mut text = String::new();
-    match prometheus_client::encoding::text::encode(&mut text, &context.metrics.registry) {
-        Ok(()) => {
-            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-            (StatusCode::OK, [(CONTENT_TYPE, kind)], text)
-        }
+    match context.metrics.text() {
+        Ok(text) => (StatusCode::OK, [(CONTENT_TYPE, metrics::CONTENT_TYPE)], text),
         Err(error) => {
             let kind = "text/plain; charset=utf-8";
             (

@@ -1,6 +1,8 @@
 //! Counters of the operator itself. Labels are closed sets: never the name of a run or an object. What runs found is in
 //! [`crate::exported`].
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -13,6 +15,9 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::exported::Exported;
+
+/// What [`Metrics::text`] is.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// One label, `reason`.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -117,7 +122,44 @@ impl Default for Metrics {
     }
 }
 
+/// `OpenMetrics` in Prometheus' text format: there counters and infos are described by the names that their samples have, and
+/// there are neither units nor an end.
+fn classic(open_metrics: &str) -> String {
+    let lines = || open_metrics.lines();
+    let types = lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let types: BTreeMap<&str, &str> = types.collect();
+    let described = |name: &str| match types.get(name) {
+        Some(&"counter") => format!("{name}_total"),
+        Some(&"info") => format!("{name}_info"),
+        _ => name.to_owned(),
+    };
+    let mut text = String::new();
+    for line in lines() {
+        let mut words = line.splitn(4, ' ');
+        let (mark, kind) = (words.next(), words.next());
+        let (name, rest) = (words.next().unwrap_or_default(), words.next());
+        let rest = rest.unwrap_or_default();
+        text += &match (mark, kind) {
+            (Some("#"), Some("HELP")) => format!("# HELP {} {rest}\n", described(name)),
+            (Some("#"), Some("TYPE")) => {
+                let rest = if rest == "info" { "gauge" } else { rest };
+                format!("# TYPE {} {rest}\n", described(name))
+            }
+            (Some("#"), _) => continue,
+            _ => format!("{line}\n"),
+        };
+    }
+    text
+}
+
 impl Metrics {
+    /// All series in Prometheus' own text format ([`CONTENT_TYPE`]), which every scraper and promtool reads.
+    pub fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(classic(&text))
+    }
+
     /// Counts a reconcile that took `duration`.
     pub fn reconciled(&self, duration: Duration) {
         self.reconcile_seconds.observe(duration.as_secs_f64());
@@ -138,5 +180,27 @@ impl Metrics {
         let counter: Counter<u64, AtomicU64> =
             self.trials.get_or_create(&OutcomeLabel { outcome }).clone();
         counter.inc_by(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_describes_a_series_has_the_name_of_its_samples() {
+        let metrics = Metrics::default();
+        metrics.stepped("ClaimNode");
+        let text = metrics.text().unwrap();
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        let samples: Vec<&str> = samples.filter_map(|line| line.split(['{', ' ']).next()).collect();
+        for sample in ["wasmbench_steps_total", "wasmbench_build_info"] {
+            assert!(samples.contains(&sample), "{text}");
+            for mark in ["HELP", "TYPE"] {
+                assert!(text.contains(&format!("# {mark} {sample} ")), "{text}");
+            }
+        }
+        let foreign = ["# UNIT", "# EOF", " info\n"];
+        assert!(foreign.iter().all(|mark| !text.contains(mark)), "{text}");
     }
 }

@@ -437,15 +437,12 @@ fn exported() -> BTreeSet<String> {
     metrics.recorded("measured", 1);
     let active = StateLabel { state: "active" };
     metrics.runs.get_or_create(&active).set(0);
-    let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &metrics.registry).unwrap();
+    let text = metrics.text().unwrap();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let names = types.flat_map(|described| {
         let (name, kind) = described.split_once(' ').unwrap();
         let suffixes: &[&str] = match kind {
-            "counter" => &["_total"],
             "histogram" => &["_bucket", "_sum", "_count"],
-            "info" => &["_info"],
             _ => &[""],
         };
         suffixes.iter().map(move |suffix| format!("{name}{suffix}"))
