@@ -20,6 +20,7 @@ pub mod open_loop;
 pub mod rows;
 mod sentences;
 mod sheet;
+mod standing;
 pub mod status;
 pub mod status_size;
 pub mod table;

@@ -11,6 +11,9 @@ use crate::judge::Verdict;
 use crate::measure::{Judged, Measured as _, Metric, Unit};
 use crate::statistics::Interval;
 
+/// A rate below this ratio is said as how many times fewer it is.
+const FEW: f64 = 0.5;
+
 /// A ratio within blocks, with its interval, in the digits of a summary.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -197,7 +200,7 @@ impl Comparison {
 
     /// The ratio in words, with interval and verdict; before it the difference, where this is what is judged.
     pub fn words(&self) -> String {
-        let verdict = format!("{}{}", self.verdict.words(), self.mark());
+        let verdict = self.verdict.words(self.metric) + self.mark();
         let ratio = self.estimate.words(&verdict);
         let unit = self.metric.measure().unit;
         match self.judged_difference() {
@@ -218,22 +221,52 @@ impl Comparison {
 
     /// The verdict with the near end of a difference: `at least 44 % slower`.
     pub fn verdict_words(&self) -> String {
-        let verdict = self.verdict.words();
+        let least = self.least_words().map(|least| format!("at least {least}"));
+        self.verdict.words_by(self.metric, least.as_deref())
+    }
+
+    /// The near end of a difference: `183 ms`, `2.10x`, `44 %`.
+    fn least_words(&self) -> Option<String> {
         if let Some(least) = self.difference.and_then(|difference| difference.at_least) {
-            let unit = self.metric.measure().unit;
-            return format!("at least {} {verdict}", unit.shown(least));
+            return Some(self.metric.measure().unit.shown(least));
         }
-        let Some(factor) = self.at_least else {
-            return verdict.to_owned();
-        };
-        let least = if factor >= 2.0 {
+        let factor = self.at_least?;
+        Some(if factor >= 2.0 {
             units::ratio(factor)
         } else if self.estimate.ratio < 1.0 {
             units::excess(2.0 - 1.0 / factor)
         } else {
             units::excess(factor)
-        };
-        format!("at least {least} {verdict}")
+        })
+    }
+
+    /// Of a rate below half of the baseline's how many times fewer that is, `18.5x fewer requests/s`: few people see what
+    /// 0.054x is. `None` of everything else.
+    pub fn fewer_words(&self) -> Option<String> {
+        let Estimate { ratio, .. } = self.estimate;
+        let measure = self.metric.measure();
+        let is_rate = measure.unit == Unit::PerSecond && self.verdict.is_difference();
+        let is_far = is_rate && ratio > 0.0 && ratio < FEW;
+        is_far.then(|| {
+            let times = units::ratio(1.0 / ratio);
+            measure.words.said(false, Some(&times))
+        })
+    }
+
+    /// What stands behind [`Self::fewer_words`]: `(17.9-19.2), at least 17.1x`.
+    pub fn fewer_interval_words(&self) -> String {
+        let ends = self.estimate.ends().filter(|(low, _)| *low > 0.0);
+        let interval = ends.map_or_else(
+            || "1 block".to_owned(),
+            |(low, high)| {
+                let (least, most) = (1.0 / high, 1.0 / low);
+                let (least, most) = (units::ratio_number(least), units::ratio_number(most));
+                format!("{least}-{most}")
+            },
+        );
+        let least = self.at_least.map(units::ratio);
+        let least = least.map_or_else(String::new, |least| format!(", at least {least}"));
+        format!("({interval}){least}")
     }
 }
 

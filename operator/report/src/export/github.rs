@@ -177,7 +177,7 @@ fn changes(changed: &[&CellRatio]) -> String {
             units::ratio_within(ratio.ratio, ratio.low.zip(ratio.high))
         })
         .left("Verdict", |ratio| {
-            ratio.verdict.map(|found| found.words().to_owned())
+            ratio.verdict.map(|found| found.words(ratio.metric))
         })
         .table()
         .markdown()

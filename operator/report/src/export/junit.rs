@@ -143,7 +143,10 @@ fn expectation(summary: &Summary, decision: &Decision) -> Case {
 }
 
 fn comparison(summary: &Summary, one: &Comparison) -> Case {
-    let found = format!("{}, {}", one.judged_words(), one.verdict_words());
+    let found = match one.verdict.is_decided() {
+        true => format!("{}, {}", one.judged_words(), one.verdict_words()),
+        false => format!("undecided: {}", one.judged_words()),
+    };
     let against: Vec<&str> = one
         .untrusted
         .iter()
@@ -156,7 +159,7 @@ fn comparison(summary: &Summary, one: &Comparison) -> Case {
     } else if one.verdict.is_decided() {
         Outcome::Passed(found)
     } else {
-        Outcome::Skipped(format!("undecided: {found}"))
+        Outcome::Skipped(found)
     };
     Case {
         class: "comparisons",
