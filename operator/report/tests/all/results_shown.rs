@@ -73,6 +73,8 @@ fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
     let embedded = line(&shown, "embedded");
     assert!(embedded.ends_with("warm: Throttled"), "{shown}");
     assert!(embedded.contains("MiB"), "{shown}");
+    let warm: Vec<&str> = embedded.split_whitespace().skip(1).take(2).collect();
+    assert_eq!(warm, ["-", "-"], "{shown}");
 
     let clean = summarize(&input, &all_measured(&input));
     let shown = terminal(&input, &clean);
