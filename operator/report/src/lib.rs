@@ -15,6 +15,7 @@ pub mod files;
 pub mod history;
 pub mod html;
 pub mod json;
+mod left_out;
 pub mod markdown;
 pub mod open_loop;
 pub mod rows;

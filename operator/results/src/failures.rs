@@ -7,6 +7,7 @@ use wasmbench_api::status::SkippedVariant;
 use wasmbench_core::units::cut;
 use wasmbench_core::wire::record::{Outcome, TrialId};
 
+use crate::any_cell::AnyCell;
 use crate::observation::Observation;
 use crate::summary::{FailureGroup, Named, Summary};
 
@@ -76,7 +77,7 @@ fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
         let cells = summary.all_cells();
         let cells = cells
             .filter(|cell| cell.variant() == variant && cell.workload() == workload.name)
-            .map(|cell| cell.counts());
+            .map(AnyCell::counts);
         let (failed, measured) = cells.fold((0, 0), |(failed, measured), counts| {
             (
                 failed + counts.failed,

@@ -13,7 +13,7 @@ use wasmbench_results::quality;
 use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Versus};
-use crate::export::left_out::{LeftOut, left_out};
+use crate::left_out::{LeftOut, left_out};
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 

@@ -9,7 +9,7 @@ use wasmbench_results::expectations::{Decision, Fulfilment};
 use wasmbench_results::quality::{self, Trust, trust};
 use wasmbench_results::summary::Summary;
 
-use crate::export::left_out::{LeftOut, left_out};
+use crate::left_out::{LeftOut, left_out};
 use crate::table::{escape_html, lines};
 
 /// Longest message in an attribute, in characters; the element has all of it.
@@ -143,9 +143,10 @@ fn expectation(summary: &Summary, decision: &Decision) -> Case {
 }
 
 fn comparison(summary: &Summary, one: &Comparison) -> Case {
-    let found = match one.verdict.is_decided() {
-        true => format!("{}, {}", one.judged_words(), one.verdict_words()),
-        false => format!("undecided: {}", one.judged_words()),
+    let found = if one.verdict.is_decided() {
+        format!("{}, {}", one.judged_words(), one.verdict_words())
+    } else {
+        format!("undecided: {}", one.judged_words())
     };
     let against: Vec<&str> = one
         .untrusted
