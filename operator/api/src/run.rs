@@ -62,16 +62,16 @@ pub const TWIN: &str = "baseline-twin";
         description = "Recorded trials of all trials, and the time left"
     ),
     printcolumn(
-        name = "Verdict",
-        type_ = "string",
-        json_path = ".status.verdict",
-        description = "The result in one line"
-    ),
-    printcolumn(
         name = "Trustworthy",
         type_ = "string",
         json_path = ".status.conditions[?(@.type==\"Trustworthy\")].status",
         description = "Whether the numbers can be believed; the condition says why not"
+    ),
+    printcolumn(
+        name = "Verdict",
+        type_ = "string",
+        json_path = ".status.verdict",
+        description = "The result in one line"
     ),
     printcolumn(
         name = "Passed",

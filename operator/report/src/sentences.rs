@@ -53,6 +53,11 @@ fn found_in(found: &[&Comparison], owner: &mut String) -> String {
                 return format!("{} in {what}", unit.shown_difference(difference.value));
             }
             let whose = std::mem::replace(owner, "its".to_owned());
+            if let Some(fewer) = one.fewer_words() {
+                let than = whose.strip_suffix("'s");
+                let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
+                return fewer + &than + untrusted(one);
+            }
             format!("{} {whose} {what}", units::ratio(one.estimate.ratio))
         })
         .collect();

@@ -10,6 +10,8 @@ type Show<'a, T> = Box<dyn Fn(&T) -> Option<String> + 'a>;
 struct Column<'a, T> {
     title: String,
     align: Align,
+    /// Whether it stands only in rows that count.
+    is_measured: bool,
     field: Show<'a, T>,
 }
 
@@ -47,6 +49,7 @@ impl Field for Option<String> {
 pub struct Sheet<'a, T> {
     rows: Vec<T>,
     columns: Vec<Column<'a, T>>,
+    counts: Box<dyn Fn(&T) -> bool + 'a>,
 }
 
 impl<'a, T> Sheet<'a, T> {
@@ -55,23 +58,45 @@ impl<'a, T> Sheet<'a, T> {
         Self {
             rows: rows.into_iter().collect(),
             columns: vec![],
+            counts: Box::new(|_| true),
         }
+    }
+
+    /// Of rows that do not count nothing measured is shown, so that nobody takes it for a result.
+    pub fn counting(mut self, counts: impl Fn(&T) -> bool + 'a) -> Self {
+        self.counts = Box::new(counts);
+        self
     }
 
     /// With a column of names and words.
     pub fn left<F: Field>(self, title: impl Into<String>, field: impl Fn(&T) -> F + 'a) -> Self {
-        self.with(title.into(), Align::Left, field)
+        self.with(title.into(), (Align::Left, false), field)
     }
 
     /// With a column of numbers.
     pub fn right<F: Field>(self, title: impl Into<String>, field: impl Fn(&T) -> F + 'a) -> Self {
-        self.with(title.into(), Align::Right, field)
+        self.with(title.into(), (Align::Right, false), field)
     }
 
-    fn with<F: Field>(mut self, title: String, align: Align, field: impl Fn(&T) -> F + 'a) -> Self {
+    /// With a column of what was measured.
+    pub fn measured<F: Field>(
+        self,
+        title: impl Into<String>,
+        field: impl Fn(&T) -> F + 'a,
+    ) -> Self {
+        self.with(title.into(), (Align::Right, true), field)
+    }
+
+    fn with<F: Field>(
+        mut self,
+        title: String,
+        (align, is_measured): (Align, bool),
+        field: impl Fn(&T) -> F + 'a,
+    ) -> Self {
         self.columns.push(Column {
             title,
             align,
+            is_measured,
             field: Box::new(move |row| field(row).text()),
         });
         self
@@ -86,6 +111,16 @@ impl<'a, T> Sheet<'a, T> {
         all.into_iter().fold(self, add)
     }
 
+    fn shown(&self, row: &T) -> Vec<Option<String>> {
+        let counts = (self.counts)(row);
+        let columns = self.columns.iter();
+        let shown = columns.map(|column| {
+            let is_shown = counts || !column.is_measured;
+            is_shown.then(|| (column.field)(row)).flatten()
+        });
+        shown.collect()
+    }
+
     /// As a table. Columns that show nothing of any row are left out.
     pub fn table(self) -> Table {
         let titles = self.columns.iter();
@@ -94,7 +129,7 @@ impl<'a, T> Sheet<'a, T> {
             .collect();
         let mut table = Table::new(&titles);
         for row in &self.rows {
-            let fields = self.columns.iter().map(|column| (column.field)(row));
+            let fields = self.shown(row).into_iter();
             let fields = fields.map(|field| field.unwrap_or_else(|| NOTHING.to_owned()));
             table.row(&fields.collect::<Vec<String>>());
         }
@@ -108,7 +143,7 @@ impl<'a, T> Sheet<'a, T> {
         let titles = self.columns.iter().map(|column| quoted(&column.title));
         let mut text = line(titles.collect());
         for row in &self.rows {
-            let fields = self.columns.iter().map(|column| (column.field)(row));
+            let fields = self.shown(row).into_iter();
             let fields = fields.map(|field| field.map_or_else(String::new, |field| quoted(&field)));
             text.push_str(&line(fields.collect()));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use wasmbench_core::units::{self, NOTHING, cut, marked};
 use wasmbench_core::wire::record::Point;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::counts::TrialCounts;
@@ -16,6 +17,7 @@ use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::trial::{Discarded, Trial, TrialState};
 
 use crate::sheet::Sheet;
+use crate::standing::{VALIDITY, standing};
 use crate::table::Table;
 
 /// Longest message in a report; `summary.json` has more of it.
@@ -154,40 +156,41 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         Some(format!("{} to {}", unit(spread.low), unit(spread.high)))
     };
     Sheet::of(closed)
+        .counting(|cell| cell.is_ranked())
         .left("Variant", |cell| cell.variant.clone())
+        .left(VALIDITY, |cell| {
+            on_the_curve(cell, knee(&summary.cells, &cell.variant, workload))
+        })
         .left("Sweep", |cell| sweep_name(cell.sweep))
         .right("Connections", |cell| cell.connections)
         .right("Valid", |cell| valid(cell.counts))
-        .right("Requests/s", |cell| median(cell.rps, units::rate))
-        .right("Interval", |cell| interval(cell, cell.rps, units::rate))
-        .right("Per core", |cell| {
+        .measured("Requests/s", |cell| median(cell.rps, units::rate))
+        .measured("Interval", |cell| interval(cell, cell.rps, units::rate))
+        .measured("Per core", |cell| {
             let cpu = cell.cpu_microseconds_per_request?.median;
             (cpu > 0.0).then(|| units::rate(1e6 / cpu))
         })
-        .right("p50", |cell| median(cell.p50_microseconds, units::micros))
-        .right("Interval", |cell| {
+        .measured("p50", |cell| median(cell.p50_microseconds, units::micros))
+        .measured("Interval", |cell| {
             interval(cell, cell.p50_microseconds, units::micros)
         })
-        .right("p90", |cell| {
+        .measured("p90", |cell| {
             let p90 = median(cell.p90_microseconds, units::micros)?;
             Some(marked(p90, cell.p90_carried()))
         })
-        .right("p99", |cell| {
+        .measured("p99", |cell| {
             let p99 = median(cell.p99_microseconds, units::micros)?;
             Some(marked(p99, cell.p99_carried))
         })
-        .right("p99.9", |cell| cell.p999_microseconds.map(units::micros))
-        .right("CPU/req", |cell| {
+        .measured("p99.9", |cell| cell.p999_microseconds.map(units::micros))
+        .measured("CPU/req", |cell| {
             median(cell.cpu_microseconds_per_request, units::micros)
         })
-        .right("Memory", |cell| median(cell.memory_bytes, units::bytes))
-        .right("Generator CPU", |cell| {
+        .measured("Memory", |cell| median(cell.memory_bytes, units::bytes))
+        .measured("Generator CPU", |cell| {
             cell.generator_cpu_share_max.map(units::percent)
         })
-        .right("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
-        .left("Point", |cell| {
-            standing(cell, knee(&summary.cells, &cell.variant, workload))
-        })
+        .measured("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
         .table()
 }
 
@@ -212,20 +215,12 @@ fn of_ceiling(cell: &CellSummary) -> Option<f64> {
 
 /// Where the point stands on the curve. Beyond the knee the queue grows and the rate hardly does:
 /// these points are shown, and nothing is compared there.
-fn standing(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
-    let knee = knee.filter(|knee| knee.sweep == cell.sweep);
-    let from_knee = knee.map(|knee| cell.connections.cmp(&knee.connections));
-    let reasons: Vec<&str> = cell
-        .invalid_because
-        .iter()
-        .map(|reason| (*reason).into())
-        .collect();
-    match (cell.ranked, cell.counts.valid, reasons.is_empty()) {
-        (true, ..) if from_knee == Some(Ordering::Equal) => at_knee(cell),
-        (true, ..) if from_knee == Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
-        (true, ..) => "valid".to_owned(),
-        (false, _, false) => format!("INVALID: {}", reasons.join(", ")),
-        (false, ..) => "not measured".to_owned(),
+fn on_the_curve(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
+    let knee = knee.filter(|knee| knee.sweep == cell.sweep && cell.is_ranked());
+    match knee.map(|knee| cell.connections.cmp(&knee.connections)) {
+        Some(Ordering::Equal) => at_knee(cell),
+        Some(Ordering::Greater) => "valid, beyond the knee".to_owned(),
+        Some(Ordering::Less) | None => standing(cell),
     }
 }
 

@@ -1,14 +1,15 @@
 //! A variant as a multiple of the baseline, and the baseline as a multiple of itself.
 
+mod words;
+
 use serde::{Deserialize, Serialize};
 use wasmbench_core::rounding::round_number;
 use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
-use crate::any_cell::place;
 use crate::doubt::Reason;
 use crate::judge::Verdict;
-use crate::measure::{Judged, Measured as _, Metric, Unit};
+use crate::measure::{Metric, Unit};
 use crate::statistics::Interval;
 
 /// A ratio within blocks, with its interval, in the digits of a summary.
@@ -156,85 +157,6 @@ pub struct Comparison {
     /// block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
-}
-
-impl Comparison {
-    /// What is compared, and where a measure is compared at several points, at which: `p99 from the schedule at 90 %
-    /// of the peak`.
-    pub fn what(&self) -> String {
-        self.metric.at(self.point)
-    }
-
-    /// What is compared, of which variant and where: `throughput of embedded on hello at 50 connections`.
-    pub fn subject(&self) -> String {
-        let Self {
-            variant, workload, ..
-        } = self;
-        let noun = self.metric.noun();
-        match (self.metric, self.point) {
-            // The noun tells the sweep.
-            (Metric::WarmP50, _) => format!("{noun} of {variant} on {workload}"),
-            (_, point) => format!("{noun} of {}", place(variant, workload, point)),
-        }
-    }
-
-    /// What stands behind a verdict that is not to be trusted.
-    pub fn mark(&self) -> &'static str {
-        if self.untrusted.is_empty() {
-            ""
-        } else {
-            ", untrusted"
-        }
-    }
-
-    /// The difference, where this is what is judged.
-    pub fn judged_difference(&self) -> Option<Difference> {
-        match self.metric.measure().judged {
-            Judged::Difference => self.difference,
-            Judged::Ratio | Judged::RatioOrDifference => None,
-        }
-    }
-
-    /// The ratio in words, with interval and verdict; before it the difference, where this is what is judged.
-    pub fn words(&self) -> String {
-        let verdict = format!("{}{}", self.verdict.words(), self.mark());
-        let ratio = self.estimate.words(&verdict);
-        let unit = self.metric.measure().unit;
-        match self.judged_difference() {
-            Some(difference) => format!("{}, {ratio}", difference.words(unit)),
-            None => ratio,
-        }
-    }
-
-    /// What is judged with its interval, `1.91x (1.90-1.93)` or `+154 ms (152 ms to 157 ms)`.
-    pub fn judged_words(&self) -> String {
-        if let Some(difference) = self.judged_difference() {
-            return difference.words(self.metric.measure().unit);
-        }
-        let ratio = units::ratio(self.estimate.ratio);
-        let interval = self.estimate.interval_words();
-        format!("{ratio} ({})", interval.as_deref().unwrap_or("1 block"))
-    }
-
-    /// The verdict with the near end of a difference: `at least 44 % slower`.
-    pub fn verdict_words(&self) -> String {
-        let verdict = self.verdict.words();
-        if let Some(least) = self.difference.and_then(|difference| difference.at_least) {
-            let unit = self.metric.measure().unit;
-            return format!("at least {} {verdict}", unit.shown(least));
-        }
-        let Some(factor) = self.at_least else {
-            return verdict.to_owned();
-        };
-        let least = if factor >= 2.0 {
-            units::ratio(factor)
-        } else if self.estimate.ratio < 1.0 {
-            units::excess(2.0 - 1.0 / factor)
-        } else {
-            units::excess(factor)
-        };
-        format!("at least {least} {verdict}")
-    }
 }
 
 /// How the baseline compares with itself in one measure. Never ranked.

@@ -7,8 +7,9 @@ use wasmbench_api::status::SkippedVariant;
 use wasmbench_core::units::cut;
 use wasmbench_core::wire::record::{Outcome, TrialId};
 
+use crate::any_cell::AnyCell;
 use crate::observation::Observation;
-use crate::summary::{FailureGroup, Summary};
+use crate::summary::{FailureGroup, Named, Summary};
 
 /// Groups of failures that a summary keeps; records keep all.
 const MAX_FAILURES: usize = 20;
@@ -53,6 +54,42 @@ pub fn failures(
         groups,
         rest.iter().map(|group| group.failed + group.skipped).sum(),
     )
+}
+
+/// Variants that failed in some trials of a workload and were measured in others: `shim is flaky: 3 of 10 trials failed
+/// (CrashLoop)`. That is a finding, and looks like a failure of the harness unless it is said.
+pub fn flaky_variants(summary: &Summary) -> Vec<String> {
+    let told = |variant: &Named| {
+        let (failed, tried) = flaky_trials(summary, &variant.name);
+        let mut groups = summary.failures.iter();
+        let group = groups.find(|group| group.variant == variant.name && group.failed > 0);
+        let reason = group.map_or_else(String::new, |group| format!(" ({})", group.reason));
+        let name = &variant.name;
+        (failed > 0).then(|| format!("{name} is flaky: {failed} of {tried} trials failed{reason}"))
+    };
+    summary.compared.variants.iter().filter_map(told).collect()
+}
+
+/// How many trials failed and how many were tried, under the workloads of which only some failed.
+fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
+    let mut of_all = (0, 0);
+    for workload in &summary.compared.workloads {
+        let cells = summary.all_cells();
+        let cells = cells
+            .filter(|cell| cell.variant() == variant && cell.workload() == workload.name)
+            .map(AnyCell::counts);
+        let (failed, measured) = cells.fold((0, 0), |(failed, measured), counts| {
+            (
+                failed + counts.failed,
+                measured + counts.valid + counts.invalid,
+            )
+        });
+        if failed > 0 && measured > 0 {
+            of_all.0 += failed;
+            of_all.1 += failed + measured;
+        }
+    }
+    of_all
 }
 
 /// Variants of which nothing was measured although it was tried, with the reason for most of their

@@ -1,8 +1,6 @@
 //! Points that are invalid: measured, shown with the reason, and no part of peaks, knees, comparisons
 //! and verdicts.
 
-use wasmbench_core::units::NOTHING;
-
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubt::Reason;
@@ -29,16 +27,6 @@ pub fn mark(cells: &mut [CellSummary], against: VariantValidity<'_>) {
         cell.invalid_because = against.all_against(cell, of_trials.chain(own));
         cell.ranked = cell.is_ranked();
         cell.p999_microseconds = cell.p999_microseconds.filter(|_| cell.ranked);
-    }
-}
-
-/// Why a point is invalid, in a table.
-pub fn words(reasons: &[Reason]) -> String {
-    let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
-    if reasons.is_empty() {
-        NOTHING.to_owned()
-    } else {
-        reasons.join(" ")
     }
 }
 

@@ -63,15 +63,21 @@ impl Verdict {
         }
     }
 
-    /// The verdict as it stands in a sentence or a table.
-    pub fn words(self) -> &'static str {
+    /// The verdict on `metric` as people read it: `more CPU`, `starts later`, `undecided`.
+    pub fn words(self, metric: Metric) -> String {
+        self.words_by(metric, None)
+    }
+
+    /// The same with `by` how much it differs, where it does: `at least 44 % more CPU`.
+    pub fn words_by(self, metric: Metric, by: Option<&str>) -> String {
+        let Measure { better, words, .. } = metric.measure();
         match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Smaller => "less",
-            Self::Larger => "more",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
+            Self::Faster => words.said(better == Better::More, by),
+            Self::Slower => words.said(better == Better::Less, by),
+            Self::Smaller => words.said(false, by),
+            Self::Larger => words.said(true, by),
+            Self::Equivalent => "equivalent".to_owned(),
+            Self::Inconclusive => "undecided".to_owned(),
         }
     }
 }
@@ -162,6 +168,27 @@ mod tests {
         assert_eq!(of(Metric::ColdStartListening), Verdict::Slower);
         assert_eq!(of(Metric::ColdStartAnswer), Verdict::Slower);
         assert_eq!(of(Metric::Memory), Verdict::Larger);
+    }
+
+    #[test]
+    fn a_verdict_names_what_there_is_more_or_less_of() {
+        for (verdict, metric, words) in [
+            (Verdict::Larger, Metric::CpuPerRequest, "more CPU"),
+            // As earlier versions said it.
+            (Verdict::Slower, Metric::CpuPerRequest, "more CPU"),
+            (Verdict::Smaller, Metric::Memory, "less memory"),
+            (Verdict::Larger, Metric::MemoryPerInstance, "more memory"),
+            (Verdict::Slower, Metric::ThroughputRps, "fewer requests/s"),
+            (Verdict::Faster, Metric::ThroughputRps, "more requests/s"),
+            (Verdict::Slower, Metric::OpenLoopP99, "slower"),
+            (Verdict::Slower, Metric::ColdStartAnswer, "starts later"),
+            (Verdict::Smaller, Metric::Succeeded, "fewer succeed"),
+            (Verdict::Inconclusive, Metric::WarmP50, "undecided"),
+        ] {
+            assert_eq!(verdict.words(metric), words);
+        }
+        let later = Verdict::Slower.words_by(Metric::ColdStartListening, Some("at least 9 ms"));
+        assert_eq!(later, "starts at least 9 ms later");
     }
 
     #[test]

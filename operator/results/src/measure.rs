@@ -34,6 +34,8 @@ pub struct Measure {
     pub better: Better,
     /// What it says of a variant.
     pub says: Says,
+    /// How people say that it differs.
+    pub words: Words,
     /// What of it is judged.
     pub judged: Judged,
     /// Of so many requests one lies beyond it. A trial carries it when enough lie there.
@@ -72,6 +74,57 @@ pub enum Says {
     HowFast,
     /// How much it uses.
     HowMuch,
+}
+
+/// How a difference in a measure is said: `more CPU`, `starts later`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Words {
+    verb: &'static str,
+    less: &'static str,
+    more: &'static str,
+}
+
+impl Words {
+    /// Of a time of which less is better, and nothing else is to be said.
+    const SPEED: Self = Self {
+        verb: "",
+        less: "faster",
+        more: "slower",
+    };
+    const RATE: Self = Self {
+        verb: "",
+        less: "fewer requests/s",
+        more: "more requests/s",
+    };
+    const CPU: Self = Self {
+        verb: "",
+        less: "less CPU",
+        more: "more CPU",
+    };
+    const MEMORY: Self = Self {
+        verb: "",
+        less: "less memory",
+        more: "more memory",
+    };
+    const SUCCESS: Self = Self {
+        verb: "",
+        less: "fewer succeed",
+        more: "more succeed",
+    };
+    const START: Self = Self {
+        verb: "starts",
+        less: "sooner",
+        more: "later",
+    };
+
+    /// That there is more of it, or less, and `by` how much where that is known: `at least 44 % slower`, `starts at least
+    /// 150 ms later`.
+    pub fn said(self, is_more: bool, by: Option<&str>) -> String {
+        let word = if is_more { self.more } else { self.less };
+        let parts = [self.verb, by.unwrap_or_default(), word];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
 }
 
 /// Which of two numbers is the better one.
@@ -118,6 +171,12 @@ const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure
         says: match unit {
             Unit::Bytes | Unit::Share => Says::HowMuch,
             Unit::PerSecond | Unit::Microseconds => Says::HowFast,
+        },
+        words: match unit {
+            Unit::PerSecond => Words::RATE,
+            Unit::Microseconds => Words::SPEED,
+            Unit::Bytes => Words::MEMORY,
+            Unit::Share => Words::SUCCESS,
         },
         judged: match unit {
             Unit::Bytes => Judged::RatioOrDifference,
@@ -167,6 +226,7 @@ impl Measured for Metric {
             Self::WarmP50 => measure("warm p50 latency", "Warm p50", Unit::Microseconds),
             Self::CpuPerRequest => Measure {
                 says: Says::HowMuch,
+                words: Words::CPU,
                 ..measure("CPU per request", "CPU/req", Unit::Microseconds)
             },
             Self::Memory => measure("memory", "Memory", Unit::Bytes),
@@ -176,10 +236,12 @@ impl Measured for Metric {
             },
             Self::ColdStartListening => Measure {
                 judged: Judged::Difference,
+                words: Words::START,
                 ..measure("cold start to listening", "Listening", Unit::Microseconds)
             },
             Self::ColdStartAnswer => Measure {
                 judged: Judged::Difference,
+                words: Words::START,
                 ..measure("cold start to first answer", "Answer", Unit::Microseconds)
             },
             Self::OpenLoopP50 => measure(

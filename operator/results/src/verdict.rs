@@ -1,11 +1,13 @@
 //! The result in one line, with a number: what `kubectl get` shows.
 
+mod statement;
+
 use wasmbench_core::units::{self, cut};
 
 use crate::any_cell::AnyCell;
 use crate::comparison::Comparison;
 use crate::curve::peak;
-use crate::failures::skipped_variants;
+use crate::failures::{flaky_variants, skipped_variants};
 use crate::measure::{Measured as _, Metric, Sweep, Unit};
 use crate::open_loop;
 use crate::quality::is_doubted;
@@ -19,8 +21,9 @@ const UNTRUSTED: &str = "untrusted: ";
 
 /// The line: the most telling ratios first, then what fits, then how much more there is.
 pub fn verdict(summary: &Summary) -> String {
-    let as_a_whole = is_untrusted_as_a_whole(summary);
-    let mut statements = comparisons(summary, as_a_whole);
+    let reported = reported(summary);
+    let as_a_whole = is_untrusted_as_a_whole(summary, &reported);
+    let mut statements = statements(summary, &reported, as_a_whole);
     if statements.is_empty() {
         statements = absolutes(summary);
     }
@@ -29,17 +32,19 @@ pub fn verdict(summary: &Summary) -> String {
     }
     let skipped = skipped_variants(summary).into_iter();
     let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
-    let skipped: Vec<String> = skipped.chain(left_out(summary)).collect();
+    let beside = flaky_variants(summary).into_iter().chain(left_out(summary));
+    let skipped: Vec<String> = skipped.chain(beside).collect();
     // What looks like any other result must not be taken for one.
     let mark = if as_a_whole { UNTRUSTED } else { "" };
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
 }
 
-/// Whether the doubts are about all that the run decides. Else each comparison that is not to be trusted says so.
-fn is_untrusted_as_a_whole(summary: &Summary) -> bool {
-    let mut primary = summary.comparisons.iter().filter(|one| one.primary);
+/// Whether the doubts are about the whole run or all that the line reports. Else each comparison that is not to be trusted
+/// says so.
+fn is_untrusted_as_a_whole(summary: &Summary, reported: &[&Comparison]) -> bool {
+    let mut reported = reported.iter();
     summary.trustworthy == Some(false)
-        && (is_doubted(summary) || primary.all(|one| !one.untrusted.is_empty()))
+        && (is_doubted(summary) || reported.all(|one| !one.untrusted.is_empty()))
 }
 
 /// Variants that were measured and stand in no primary comparison, because something speaks against what was.
@@ -102,9 +107,8 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
     most.map(|(metric, _)| metric)
 }
 
-/// One statement per primary comparison of the headline metric. The first one names metric, baseline and spread; the others
-/// follow as bare numbers.
-fn comparisons(summary: &Summary, untrusted_as_a_whole: bool) -> Vec<String> {
+/// The primary comparisons of the headline metric: what was decided comes first, and then the order of the spec.
+fn reported(summary: &Summary) -> Vec<&Comparison> {
     let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
     let Some(metric) = headline(&primary) else {
         return vec![];
@@ -112,55 +116,22 @@ fn comparisons(summary: &Summary, untrusted_as_a_whole: bool) -> Vec<String> {
     let workloads = &summary.compared.workloads;
     let order = |one: &Comparison| workloads.iter().position(|w| w.name == one.workload);
     let mut found: Vec<&Comparison> = primary.into_iter().filter(|c| c.metric == metric).collect();
-    // What was decided comes first, and then the order of the spec.
     found.sort_by_key(|one| (!is_settled(one), order(one)));
-    let statement = |(index, one): (usize, &Comparison)| {
+    found
+}
+
+/// One statement for each. The first one names metric, baseline and spread; the others follow as bare numbers.
+fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
+    let statement = |(index, one): (usize, &&Comparison)| {
         let said = if index == 0 {
-            long(summary, one)
+            statement::long(&summary.baseline, one)
         } else {
-            short(one)
+            statement::short(one)
         };
-        let mark = if untrusted_as_a_whole { "" } else { one.mark() };
+        let mark = if as_a_whole { "" } else { one.mark() };
         said + mark
     };
-    found.into_iter().enumerate().map(statement).collect()
-}
-
-/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference, beside the baseline's.
-fn long(summary: &Summary, comparison: &Comparison) -> String {
-    if comparison.judged_difference().is_some() {
-        return format!(
-            "{}: {} in {} on {} beside {}, {}",
-            comparison.variant,
-            comparison.judged_words(),
-            comparison.what(),
-            comparison.workload,
-            summary.baseline,
-            comparison.verdict_words()
-        );
-    }
-    let interval = comparison.estimate.interval_words();
-    format!(
-        "{}: {} {}'s {} on {} ({}), {}",
-        comparison.variant,
-        units::ratio(comparison.estimate.ratio),
-        summary.baseline,
-        comparison.what(),
-        comparison.workload,
-        interval.as_deref().unwrap_or("1 block"),
-        comparison.verdict_words()
-    )
-}
-
-fn short(comparison: &Comparison) -> String {
-    let (variant, workload) = (&comparison.variant, &comparison.workload);
-    let unit = comparison.metric.measure().unit;
-    let found = comparison.judged_difference().map_or_else(
-        || units::ratio(comparison.estimate.ratio),
-        |difference| unit.shown_difference(difference.value),
-    );
-    let verdict = comparison.verdict_words();
-    format!("{variant}: {found} on {workload}, {verdict}")
+    reported.iter().enumerate().map(statement).collect()
 }
 
 /// Without a comparison: what each variant does by itself.

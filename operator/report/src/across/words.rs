@@ -258,10 +258,11 @@ fn shown(ratio: &CellRatio) -> String {
         Some(Unjudged::Untrusted) => "untrusted",
         Some(Unjudged::TooFewRuns) | None => "not judged",
     };
+    let words = ratio.verdict.map(|found| found.words(ratio.metric));
     judged_ratio(
         ratio.ratio,
         ratio.low.zip(ratio.high),
-        ratio.verdict.map_or(word, Verdict::words),
+        &words.unwrap_or_else(|| word.to_owned()),
     )
 }
 

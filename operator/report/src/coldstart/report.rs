@@ -8,12 +8,12 @@ use wasmbench_core::units;
 use wasmbench_core::wire::cold_start::{ColdStep, CompileCache};
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
-use wasmbench_results::invalid;
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
+use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape, lines};
 use crate::tables::valid;
 use crate::versus;
@@ -26,8 +26,8 @@ API tells the pod's address. *Discarded* is the first sample of each block, whic
 class* counts the samples in which a pod found something else on the node than the sweep's class says; they were \
 taken again. *Compiled before* counts the samples by whether the runtime kept a compiled form of the Wasm image from an \
 earlier start (warm) or had to compile it (cold); only `meter.level: node` sees that. *Unverified* are samples that count without evidence of what their pods found. *First attempt* counts the \
-pods that were answered at the first attempt: they may have been ready before. A point with a reason \
-under *Invalid because* is not compared.\n";
+pods that were answered at the first attempt: they may have been ready before. An invalid point \
+is not compared; its numbers are in summary.csv.\n";
 
 const FLOOR: &str = "\
 Harness floor: a pod that does nothing but listen, under the node's default runtime, started by the same \
@@ -160,21 +160,23 @@ fn times(cells: &[&ColdStartCell]) -> Table {
     let p50 = |time: &Option<ColdTime>| time.as_ref().map(|time| time.p50_microseconds);
     let p90 = |time: &Option<ColdTime>| time.as_ref().map(tilde);
     Sheet::of(cells)
+        .counting(|cell| cell.is_ranked())
         .left("Variant", |cell| cell.variant.clone())
+        .left(VALIDITY, |cell| standing(**cell))
         .right("At once", |cell| cell.concurrency)
         .right("Valid", |cell| valid(cell.counts))
         .right("Pods", |cell| cell.pods)
         .right("First attempt", |cell| count(cell.first_attempt_answers))
-        .right("Listening p50", |cell| {
+        .measured("Listening p50", |cell| {
             median(p50(&cell.create_to_listening))
         })
-        .right("Interval", |cell| interval(p50(&cell.create_to_listening)))
-        .right("p90", |cell| p90(&cell.create_to_listening))
-        .right("Answer p50", |cell| median(p50(&cell.create_to_answer)))
-        .right("Interval", |cell| interval(p50(&cell.create_to_answer)))
-        .right("p90", |cell| p90(&cell.create_to_answer))
-        .right("Makespan", |cell| median(cell.makespan_microseconds))
-        .right("Discarded listening", |cell| {
+        .measured("Interval", |cell| interval(p50(&cell.create_to_listening)))
+        .measured("p90", |cell| p90(&cell.create_to_listening))
+        .measured("Answer p50", |cell| median(p50(&cell.create_to_answer)))
+        .measured("Interval", |cell| interval(p50(&cell.create_to_answer)))
+        .measured("p90", |cell| p90(&cell.create_to_answer))
+        .measured("Makespan", |cell| median(cell.makespan_microseconds))
+        .measured("Discarded listening", |cell| {
             let blocks = cell.blocks.iter();
             let discarded = blocks.filter_map(|block| block.discarded_listening);
             statistics::median(discarded).map(units::micros)
@@ -182,9 +184,6 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         .right("Wrong class", |cell| count(cell.wrong_class_samples))
         .left("Compiled before", |cell| compiled_before(cell))
         .right("Unverified", |cell| count(cell.unverified_samples))
-        .left("Invalid because", |cell| {
-            invalid::words(&cell.invalid_because)
-        })
         .table()
 }
 
@@ -238,7 +237,8 @@ fn steps(cells: &[&ColdStartCell]) -> Table {
         })
         .for_each(cells, |sheet, cell| {
             sheet.right(cell.variant.as_str(), move |step| {
-                of(cell, *step).map(|time| units::micros(time.p50_microseconds))
+                let time = of(cell, *step).filter(|_| cell.is_ranked());
+                time.map(|time| units::micros(time.p50_microseconds))
             })
         })
         .table()

@@ -6,12 +6,12 @@ use wasmbench_api::status::{
 use wasmbench_core::units::{self, judged_ratio, marked};
 use wasmbench_results::coldstart::ColdTime;
 use wasmbench_results::comparison::Difference;
-use wasmbench_results::measure::Unit;
+use wasmbench_results::measure::{Metric, Unit};
 use wasmbench_results::trial::carries;
 
 use crate::sheet::Sheet;
 use crate::tables::with_mark;
-use crate::terminal::{verdict, versus};
+use crate::terminal::words::{verdict, versus};
 
 /// The 90th percentile, marked when there are too few pods for it.
 pub(super) fn tilde(time: &ColdTime) -> String {
@@ -54,6 +54,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
     let times = [LISTENING, ANSWER].map(|time| (versus(baseline, decides(&time)), time));
     let rows = points.into_iter().chain(floors.iter().map(Row::Floor));
     let sheet = Sheet::of(rows)
+        .counting(|row| row.point().is_none_or(|point| point.invalid.is_none()))
         .left("COLD START", |row| match row {
             Row::Point(of, _) => with_mark(&of.variant, baseline),
             Row::Floor(_) => "harness floor".to_owned(),
@@ -64,7 +65,7 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
         });
     sheet
         .for_each(times, |sheet, (versus, time)| time.columns(sheet, versus))
-        .right("MAKESPAN", |row| {
+        .measured("MAKESPAN", |row| {
             row.point()?.makespan_microseconds.map(units::micros)
         })
         .right("SAMPLES", |row| Some(row.point()?.samples.to_string()))
@@ -76,18 +77,21 @@ pub fn terminal(rows: &[&SummaryRow], baseline: &str, floors: &[HarnessFloor]) -
 /// One of the two times of a cold start.
 struct Time {
     title: &'static str,
+    metric: Metric,
     of_point: fn(&ColdStartPoint) -> Option<&ColdStartTime>,
     of_floor: fn(&HarnessFloor) -> Option<&FloorTime>,
 }
 
 const LISTENING: Time = Time {
     title: "LISTENING P50",
+    metric: Metric::ColdStartListening,
     of_point: |point| point.listening.as_ref(),
     of_floor: |floor| floor.listening.as_ref(),
 };
 
 const ANSWER: Time = Time {
     title: "ANSWER P50",
+    metric: Metric::ColdStartAnswer,
     of_point: |point| point.answer.as_ref(),
     of_floor: |floor| floor.answer.as_ref(),
 };
@@ -97,18 +101,19 @@ impl Time {
     fn columns<'a>(self, sheet: Sheet<'a, Row<'a>>, versus: String) -> Sheet<'a, Row<'a>> {
         let Self {
             title,
+            metric,
             of_point,
             of_floor,
         } = self;
         sheet
-            .right(title, move |row| {
+            .measured(title, move |row| {
                 let p50 = match row {
                     Row::Point(_, point) => of_point(point)?.p50_microseconds,
                     Row::Floor(floor) => of_floor(floor)?.p50_microseconds,
                 };
                 Some(units::micros(p50))
             })
-            .right("P90", move |row| {
+            .measured("P90", move |row| {
                 let point = row.point()?;
                 // A pod without evidence of a step is still counted: only the report shows it.
                 let pods = u64::from(point.samples) * u64::from(point.concurrency);
@@ -118,7 +123,7 @@ impl Time {
             .right(versus, move |row| {
                 let found = of_point(row.point()?)?.versus_baseline.as_ref()?;
                 let interval = (found.blocks > 1).then_some((found.low, found.high));
-                let verdict = verdict(&found.verdict, found.untrusted.as_deref());
+                let verdict = verdict(&found.verdict, metric, found.untrusted.as_deref());
                 let ratio = judged_ratio(found.ratio, interval, &verdict);
                 let difference = difference(found).map(|words| format!("{words}, {ratio}"));
                 Some(difference.unwrap_or(ratio))

@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units;
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::invalid;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
+use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape};
 use crate::tables::valid;
 use crate::versus;
@@ -19,8 +20,8 @@ const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
 their number, block by block, as median over blocks with its interval: pods, and what their shims have \
 for themselves. *By the node* is how much less memory the node had available per instance, which holds what \
-the kernel keeps for a pod, and whatever else happened on the node. A variant with a reason under *Invalid because* \
-is not compared.\n";
+the kernel keeps for a pod, and whatever else happened on the node. An invalid variant is not compared; its numbers are in \
+summary.csv.\n";
 
 const STEPS: &str = "\
 Steps, as medians over the blocks that reached them. *All answered* is the time from the first creation of \
@@ -89,22 +90,21 @@ pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
 
 fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
     Sheet::of(cells)
+        .counting(|cell| cell.is_ranked())
         .left("Variant", |cell| cell.variant.clone())
+        .left(VALIDITY, |cell| standing(**cell))
         .right("Valid", |cell| valid(cell.counts))
-        .right("Per instance", |cell| {
+        .measured("Per instance", |cell| {
             median(cell.bytes_per_instance, units::bytes)
         })
-        .right("Interval", |cell| {
+        .measured("Interval", |cell| {
             interval(cell.counts.valid, cell.bytes_per_instance, units::bytes)
         })
-        .right("By the node", |cell| {
+        .measured("By the node", |cell| {
             median(cell.node_bytes_per_instance, units::bytes)
         })
         .right(format!("Versus {}", summary.baseline), |cell| {
             versus::words(summary, **cell, Metric::MemoryPerInstance)
-        })
-        .left("Invalid because", |cell| {
-            invalid::words(&cell.invalid_because)
         })
         .table()
 }
@@ -113,25 +113,26 @@ fn steps(cells: &[&DensityCell]) -> Table {
     let steps = cells.iter();
     let steps = steps.flat_map(|cell| cell.steps.iter().map(move |step| (cell, step)));
     Sheet::of(steps)
+        .counting(|(cell, _)| cell.is_ranked())
         .left("Variant", |(cell, _)| cell.variant.clone())
         .right("Instances", |(_, step)| step.instances)
         .right("Blocks", |(_, step)| step.trials)
-        .right("All answered", |(_, step)| {
+        .measured("All answered", |(_, step)| {
             units::micros(step.all_answered_microseconds.median)
         })
-        .right("Memory", |(_, step)| {
+        .measured("Memory", |(_, step)| {
             median(step.sandboxes_bytes, units::bytes)
         })
-        .right("Interval", |(_, step)| {
+        .measured("Interval", |(_, step)| {
             interval(step.trials, step.sandboxes_bytes, units::bytes)
         })
-        .right("Pods alone", |(_, step)| {
+        .measured("Pods alone", |(_, step)| {
             median(step.pods_bytes, units::bytes)
         })
-        .right("First p50", |(_, step)| {
+        .measured("First p50", |(_, step)| {
             median(step.first_p50_microseconds, units::micros)
         })
-        .right("Interval", |(_, step)| {
+        .measured("Interval", |(_, step)| {
             interval(step.trials, step.first_p50_microseconds, units::micros)
         })
         .table()

@@ -13,7 +13,7 @@ use wasmbench_results::quality;
 use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Versus};
-use crate::export::left_out::{LeftOut, left_out};
+use crate::left_out::{LeftOut, left_out};
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 
@@ -177,7 +177,7 @@ fn changes(changed: &[&CellRatio]) -> String {
             units::ratio_within(ratio.ratio, ratio.low.zip(ratio.high))
         })
         .left("Verdict", |ratio| {
-            ratio.verdict.map(|found| found.words().to_owned())
+            ratio.verdict.map(|found| found.words(ratio.metric))
         })
         .table()
         .markdown()

@@ -9,7 +9,7 @@ use wasmbench_results::expectations::{Decision, Fulfilment};
 use wasmbench_results::quality::{self, Trust, trust};
 use wasmbench_results::summary::Summary;
 
-use crate::export::left_out::{LeftOut, left_out};
+use crate::left_out::{LeftOut, left_out};
 use crate::table::{escape_html, lines};
 
 /// Longest message in an attribute, in characters; the element has all of it.
@@ -143,7 +143,11 @@ fn expectation(summary: &Summary, decision: &Decision) -> Case {
 }
 
 fn comparison(summary: &Summary, one: &Comparison) -> Case {
-    let found = format!("{}, {}", one.judged_words(), one.verdict_words());
+    let found = if one.verdict.is_decided() {
+        format!("{}, {}", one.judged_words(), one.verdict_words())
+    } else {
+        format!("undecided: {}", one.judged_words())
+    };
     let against: Vec<&str> = one
         .untrusted
         .iter()
@@ -156,7 +160,7 @@ fn comparison(summary: &Summary, one: &Comparison) -> Case {
     } else if one.verdict.is_decided() {
         Outcome::Passed(found)
     } else {
-        Outcome::Skipped(format!("undecided: {found}"))
+        Outcome::Skipped(found)
     };
     Case {
         class: "comparisons",

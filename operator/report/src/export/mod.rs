@@ -5,5 +5,4 @@ pub mod benchstat;
 pub mod bmf;
 pub mod github;
 pub mod junit;
-mod left_out;
 mod points;

@@ -11,6 +11,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::html::lane::{Axis, Lane, look, point_invalid, without_numbers};
 use crate::html::marks::{self, Dot, Points};
+use crate::html::outliers::notes;
 use crate::html::plot::Plot;
 use crate::html::scale::Scale;
 use crate::html::strip::{self, FOOT, LEFT, NAME_CHARS, RIGHT, ROW, TOP, WIDTH, strip};
@@ -52,7 +53,7 @@ pub fn plots(summary: &Summary, workload: &str, id: &str, detail: Points) -> Vec
     let plot = |key: &str, title: &'static str, lanes: &[Lane]| Plot {
         title,
         svg: strip(&format!("{id}-{key}"), title, AXIS, lanes, detail),
-        notes: lanes.iter().filter_map(Lane::note).collect(),
+        notes: notes(lanes, AXIS),
         has_legend: false,
     };
     let mut plots = vec![];

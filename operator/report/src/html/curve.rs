@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::html::lane::{Axis, Lane};
 use crate::html::marks::{self, Look, Points, line, px, text};
+use crate::html::outliers::limit;
 use crate::html::scale::Scale;
 
 const WIDTH: f64 = 520.0;
@@ -41,7 +42,9 @@ pub fn plot(
     detail: Points,
 ) -> String {
     let lanes = curves.iter().flat_map(|curve| &curve.points);
+    let limit = limit(lanes.clone().map(|(_, lane)| lane));
     let values = lanes.clone().flat_map(|(_, lane)| lane.values());
+    let values = values.map(|value| value.min(limit));
     let up = Scale::fit(values, axis.base, (BOTTOM, TOP));
     let counts: Vec<u32> = lanes.map(|(connections, _)| *connections).collect();
     let across = Scale::connections(&counts, (LEFT + MARGIN, RIGHT - MARGIN));
@@ -137,11 +140,10 @@ fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> S
             .map(|dot| (at, up.at(dot.value), dot))
             .collect();
         svg.push_str(&marks::points(&places, lane.look, detail));
-        if let Some(spread) = lane.spread {
+        if let Some(spread) = lane.result() {
             let y = up.at(spread.median);
             let dash = line("median", (at - DASH, y), (at + DASH, y));
             let classes = lane.look.classes();
-            let dash = marks::titled(dash, lane.invalid.as_deref());
             let _ = write!(svg, "<g class=\"{classes}\">{dash}</g>");
         }
     }

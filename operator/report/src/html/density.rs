@@ -7,6 +7,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::html::lane::{Axis, Lane, is_drawn, look, point_invalid, without_numbers};
 use crate::html::marks::{Dot, Points};
+use crate::html::outliers::notes;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
 
@@ -29,7 +30,7 @@ pub fn plot(summary: &Summary, workload: &str, id: &str, detail: Points) -> Opti
     Some(Plot {
         title: TITLE,
         svg: strip(&format!("{id}-density"), TITLE, AXIS, &lanes, detail),
-        notes: lanes.iter().filter_map(Lane::note).collect(),
+        notes: notes(&lanes, AXIS),
         has_legend: false,
     })
 }

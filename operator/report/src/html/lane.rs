@@ -5,7 +5,7 @@ use wasmbench_core::units;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::doubt::Reason;
-use wasmbench_results::statistics::Spread;
+use wasmbench_results::statistics::{Spread, median};
 use wasmbench_results::summary::Summary;
 use wasmbench_results::trial::{Metrics, Trial, TrialState};
 
@@ -131,17 +131,31 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Every number of the lane.
+    /// Its median with its interval, where it is a result.
+    pub fn result(&self) -> Option<Spread> {
+        self.spread.filter(|_| self.is_ranked)
+    }
+
+    /// Every number of the lane that is drawn.
     pub fn values(&self) -> impl Iterator<Item = f64> {
-        let spread = self.spread.into_iter();
+        let spread = self.result().into_iter();
         let spread = spread.flat_map(|spread| [spread.low, spread.median, spread.high]);
         self.dots.iter().map(|dot| dot.value).chain(spread)
     }
 
+    /// The middle of its numbers.
+    pub fn middle(&self) -> Option<f64> {
+        let dots = self.dots.iter().map(|dot| dot.value);
+        self.spread
+            .map(|spread| spread.median)
+            .or_else(|| median(dots))
+    }
+
     /// What the plot does not show of the lane.
     pub fn note(&self) -> Option<String> {
-        let missing = self.missing.as_ref()?;
-        Some(format!("{}: {missing}", self.name))
+        let told = [&self.missing, &self.invalid].into_iter().flatten();
+        let told: Vec<&str> = told.map(String::as_str).collect();
+        (!told.is_empty()).then(|| format!("{}: {}", self.name, told.join(", ")))
     }
 }
 

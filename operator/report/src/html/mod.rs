@@ -2,16 +2,19 @@
 //! anything from elsewhere: inline SVG and CSS, well-formed XML as well as HTML.
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals, tags),
-//! [`lane`] (the trials of a cell as points), the plots [`strip`], [`curve`] and [`forest`], then
-//! [`ratios`] and [`sections`] (which plots a run has) and [`page`]. Numbers are written as in
+//! [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the plots [`strip`], [`curve`] and [`forest`], then
+//! [`ratios`] and [`sections`] (which plots a run has), [`banner`] and [`grid`] (the first screen) and [`page`]. Numbers are written as in
 //! `report.md`, and all text that comes from outside is escaped.
 
+mod banner;
 mod cold;
 mod curve;
 mod density;
 mod forest;
+mod grid;
 mod lane;
 pub(crate) mod marks;
+mod outliers;
 pub(crate) mod page;
 mod plot;
 mod ratios;

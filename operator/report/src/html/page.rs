@@ -8,7 +8,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::{power, quality, substrate, words};
 
 use crate::html::marks::escape;
-use crate::html::{DETAILS, Detail, Points, sections};
+use crate::html::{DETAILS, Detail, Points, banner, grid, sections};
 use crate::sentences::sentences;
 use crate::table::lines;
 use crate::tables;
@@ -99,18 +99,25 @@ fn begin(title: &str) -> String {
 fn head(summary: &Summary) -> String {
     let run = &summary.run;
     let name = escape(&format!("{}/{}", run.namespace, run.name));
-    let (class, trust) = match summary.trustworthy {
-        None => ("", "no numbers to judge"),
-        Some(true) => ("yes", "yes"),
-        Some(false) => ("no", "no, see Doubts"),
+    let first_screen = banner::banner(summary) + &grid::grid(summary) + &banner::next(summary);
+    let title = begin(&name);
+    let doubts = doubts(summary) + &banner::files(summary);
+    let run = about(summary) + &compared(summary);
+    let expectations = expectations(summary);
+    format!("{title}{HATCH}<h1>{name}</h1>\n{first_screen}{expectations}{doubts}{run}")
+}
+
+/// The run in sentences, folded: what was found of every measure, and how it was measured.
+fn about(summary: &Summary) -> String {
+    let trust = match summary.trustworthy {
+        None => "no numbers to judge",
+        Some(true) => "yes",
+        Some(false) => "no, see Doubts",
     };
-    let trials = words::trials(summary.trials);
-    let mut html = begin(&name);
-    let _ = write!(
-        html,
-        "{HATCH}<h1>{name}</h1>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: <b class=\"{class}\">{trust}\
-         </b>. {trials} Baseline: {}.</p>\n",
+    let mut html = format!(
+        "<details><summary>In words</summary>\n<p class=\"verdict\">{}</p>\n<p>Trustworthy: {trust}. {} Baseline: {}.</p>\n",
         escape(&summary.verdict),
+        words::trials(summary.trials),
         escape(&summary.baseline),
     );
     let said = sentences(summary);
@@ -119,24 +126,20 @@ fn head(summary: &Summary) -> String {
         let list = lines("", items);
         let _ = write!(html, "<ul class=\"sentences\">\n{list}</ul>\n");
     }
-    if let Some(tally) = quality::tally(summary) {
-        let _ = writeln!(html, "<p>{tally}</p>");
+    let period = summary.period.as_ref();
+    let substrate = substrate::sentence(&summary.environment);
+    let precision = summary.precision.as_ref();
+    let more = [
+        quality::tally(summary),
+        period.map(|period| format!("Measured from {}.", period.words())),
+        substrate.map(|substrate| format!("Measured on {substrate}.")),
+        power::said(summary).map(|power| format!("Power: {power}.")),
+        precision.map(|precision| format!("Precision: {}.", precision.message)),
+    ];
+    for sentence in more.into_iter().flatten() {
+        let _ = writeln!(html, "<p>{}</p>", escape(&sentence));
     }
-    if let Some(period) = &summary.period {
-        let _ = writeln!(html, "<p>Measured from {}.</p>", period.words());
-    }
-    if let Some(substrate) = substrate::sentence(&summary.environment) {
-        let _ = writeln!(html, "<p>Measured on {}.</p>", escape(&substrate));
-    }
-    if let Some(power) = power::said(summary) {
-        let _ = writeln!(html, "<p>Power: {}.</p>", escape(&power));
-    }
-    if let Some(precision) = &summary.precision {
-        let _ = writeln!(html, "<p>Precision: {}.</p>", escape(&precision.message));
-    }
-    html.push_str(&expectations(summary));
-    html.push_str(&doubts(summary));
-    html + &compared(summary)
+    html + "</details>\n"
 }
 
 /// The pattern of what the baseline differs from its twin by.
@@ -177,7 +180,13 @@ fn doubts(summary: &Summary) -> String {
     if items.is_empty() {
         return items;
     }
-    format!("<h2>Doubts</h2>\n<ul>\n{items}</ul>\n")
+    let breaking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let (breaking, all) = (breaking.count(), summary.doubts.len());
+    let notes = all - breaking;
+    format!(
+        "<details><summary>Doubts: {breaking} against the numbers, {notes} on single ones</summary>\n<ul>\n{items}</ul>\n\
+         </details>\n"
+    )
 }
 
 fn compared(summary: &Summary) -> String {
@@ -187,7 +196,7 @@ fn compared(summary: &Summary) -> String {
         items
     });
     format!(
-        "<details open=\"open\"><summary>What was compared</summary>\n{}<ul>\n{sweeps}<li>{} block(s): each \
+        "<details><summary>What was compared</summary>\n{}<ul>\n{sweeps}<li>{} block(s): each \
          repeats every cell once with a fresh pod, in an order shuffled with seed {}</li>\n</ul>\n\
          </details>\n",
         tables::variants(summary).html("Variants"),

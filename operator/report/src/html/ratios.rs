@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wasmbench_api::run::TWIN;
-use wasmbench_core::units;
+use wasmbench_core::units::{self, cut};
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::comparison::Estimate;
 use wasmbench_results::measure::{Measured as _, Metric};
@@ -12,7 +12,11 @@ use wasmbench_results::summary::Summary;
 use crate::html::Detail;
 use crate::html::forest::{Group, Ratio, forest};
 use crate::html::lane::look;
-use crate::html::marks::Look;
+use crate::html::marks::{Look, escape};
+use crate::left_out::left_out;
+
+/// Longest reason why a variant is not compared.
+const MAX_REASON_CHARS: usize = 240;
 
 /// The plot of a workload, with what stands around it; empty where nothing is compared.
 pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String {
@@ -30,8 +34,9 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
         .into_iter()
         .map(|(_, metric, point)| group(summary, workload, metric, point))
         .collect();
+    let not_compared = not_compared(summary, workload);
     if groups.is_empty() {
-        return String::new();
+        return not_compared;
     }
     let effect = summary.compared.minimum_effect.map(|share| 1.0 + share);
     let title = "Ratios to the baseline";
@@ -58,8 +63,22 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     };
     format!(
         "<figure class=\"wide\">\n<figcaption>{title}</figcaption>\n{svg}<p class=\"note\">{said}{floor}Pale \
-         points are single blocks.</p>\n</figure>\n"
+         points are single blocks.</p>\n{not_compared}</figure>\n"
     )
+}
+
+/// The variants without a ratio that was to be decided, and why; empty where there is none.
+fn not_compared(summary: &Summary, workload: &str) -> String {
+    let left_out = left_out(summary).into_iter();
+    let left_out = left_out.filter(|one| one.workload == workload);
+    let left_out: Vec<String> = left_out
+        .map(|one| format!("{} ({})", one.variant, cut(&one.reason, MAX_REASON_CHARS)))
+        .collect();
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let all = escape(&left_out.join("; "));
+    format!("<p class=\"note\">Without a primary ratio: {all}.</p>\n")
 }
 
 fn is_primary(summary: &Summary, workload: &str, metric: Metric, point: Point) -> bool {

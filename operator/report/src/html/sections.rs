@@ -12,6 +12,7 @@ use wasmbench_results::summary::Summary;
 use crate::html::curve::{self, Curve};
 use crate::html::lane::{Lane, Quantity, lane, look};
 use crate::html::marks::escape;
+use crate::html::outliers::beyond;
 use crate::html::plot::Plot;
 use crate::html::strip::strip;
 use crate::html::{Detail, cold, density, ratios};
@@ -158,8 +159,10 @@ fn load(
     } else {
         ("number of connections", "connections")
     };
-    let notes = notes(&lanes, is_curve.then_some(unit));
     let axis = quantity.axis();
+    let drawn: Vec<&Lane> = lanes.iter().map(|(_, lane)| lane).collect();
+    let mut notes = notes(&lanes, is_curve.then_some(unit));
+    notes.extend(beyond(&drawn, axis));
     let svg = if is_curve {
         let knee = knee(&summary.cells, &summary.baseline, workload)
             .filter(|_| quantity == Quantity::Rate)

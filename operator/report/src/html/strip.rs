@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_results::statistics::Spread;
-
 use crate::html::lane::{Axis, Lane};
 use crate::html::marks::{self, Points, jitter, line, text};
+use crate::html::outliers::limit;
 use crate::html::scale::Scale;
 
 /// Width of a plot.
@@ -27,8 +26,12 @@ pub const NAME_CHARS: usize = 19;
 
 /// A strip plot of these lanes.
 pub fn strip(id: &str, title: &str, axis: Axis, lanes: &[Lane], detail: Points) -> String {
+    let limit = limit(lanes.iter());
     let scale = Scale::fit(
-        lanes.iter().flat_map(Lane::values),
+        lanes
+            .iter()
+            .flat_map(Lane::values)
+            .map(|value| value.min(limit)),
         axis.base,
         (LEFT, RIGHT),
     );
@@ -78,7 +81,7 @@ fn row(lane: &Lane, scale: &Scale, axis: Axis, middle: f64, detail: Points) -> S
         })
         .collect();
     svg.push_str(&marks::points(&places, lane.look, detail));
-    if let Some(spread) = lane.spread {
+    if let Some(spread) = lane.result() {
         let (low, high) = (scale.at(spread.low), scale.at(spread.high));
         let (median, y) = (scale.at(spread.median), middle + 9.5);
         let _ = write!(
@@ -92,21 +95,15 @@ fn row(lane: &Lane, scale: &Scale, axis: Axis, middle: f64, detail: Points) -> S
                 (median, y + 4.0)
             ),
         );
-        svg.push_str(&value(lane, spread, axis, (RIGHT + 8.0, middle + 4.0)));
+        let value = format!("{}{}", lane.mark, (axis.label)(spread.median));
+        svg.push_str(&text("value", (RIGHT + 8.0, middle + 4.0), &value, 14));
+    } else if lane.spread.is_some() {
+        let invalid = text("none", (RIGHT + 8.0, middle + 4.0), "invalid", 14);
+        svg.push_str(&marks::titled(invalid, lane.invalid.as_deref()));
     } else if lane.dots.is_empty() {
         svg.push_str(&text("none", (LEFT + 6.0, middle + 4.0), "no number", 48));
     } else {
         svg.push_str(&text("none", (RIGHT + 8.0, middle + 4.0), "none valid", 14));
     }
     svg + "\n"
-}
-
-/// The median as a number; of a point that does not count, that it does not, and why.
-fn value(lane: &Lane, spread: Spread, axis: Axis, at: (f64, f64)) -> String {
-    if lane.is_ranked {
-        let value = format!("{}{}", lane.mark, (axis.label)(spread.median));
-        return text("value", at, &value, 14);
-    }
-    let shown = text("none", at, "invalid", 14);
-    marks::titled(shown, lane.invalid.as_deref())
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use wasmbench_core::units::{self, marked};
+use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Metric, Sweep};
@@ -11,6 +12,7 @@ use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
+use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape};
 use crate::tables::valid;
 use crate::versus;
@@ -69,49 +71,50 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         Some(format!("{} to {}", units::micros(low), units::micros(high)))
     };
     Sheet::of(cells(summary, workload))
+        .counting(|cell| cell.is_ranked())
         .left("Variant", |cell| cell.variant.clone())
+        .left(VALIDITY, |cell| validity(cell))
         .right("Of peak", |cell| of_peak(cell))
         .right("Valid", |cell| valid(cell.counts))
-        .right("Peak/s", |cell| {
+        .measured("Peak/s", |cell| {
             Some(units::rate(cell.open_loop?.peak_rps.median))
         })
-        .right("Requested/s", |cell| {
+        .measured("Requested/s", |cell| {
             Some(units::rate(cell.open_loop?.requested_rps.median))
         })
-        .right("Achieved", |cell| {
+        .measured("Achieved", |cell| {
             Some(achieved(cell.open_loop?.achieved_share_min))
         })
-        .right("Service p50", |cell| service(cell.p50_microseconds))
-        .right("p99", |cell| {
+        .measured("Service p50", |cell| service(cell.p50_microseconds))
+        .measured("p99", |cell| {
             Some(marked(service(cell.p99_microseconds)?, cell.p99_carried))
         })
-        .right("From schedule p50", |cell| {
+        .measured("From schedule p50", |cell| {
             scheduled(cell, |found| found.p50_microseconds)
         })
-        .right("Interval", |cell| {
+        .measured("Interval", |cell| {
             interval(cell, |found| found.p50_microseconds)
         })
-        .right("p90", |cell| {
+        .measured("p90", |cell| {
             let p90 = scheduled(cell, |found| found.p90_microseconds)?;
             Some(marked(p90, cell.p90_carried()))
         })
-        .right("p99", |cell| {
+        .measured("p99", |cell| {
             let p99 = scheduled(cell, |found| found.p99_microseconds)?;
             Some(marked(p99, cell.p99_carried))
         })
-        .right("Interval", |cell| {
+        .measured("Interval", |cell| {
             interval(cell, |found| found.p99_microseconds)
         })
-        .right("p99.9", |cell| {
+        .measured("p99.9", |cell| {
             Some(units::micros(cell.open_loop?.p999_microseconds?.median))
         })
-        .right("Waited", |cell| {
+        .measured("Waited", |cell| {
             Some(units::percent(cell.open_loop?.waited_share.median))
         })
-        .right("Generator late", |cell| {
+        .measured("Generator late", |cell| {
             scheduled(cell, |found| found.generator_p99_microseconds)
         })
-        .left("Point", |cell| standing(cell))
         .table()
 }
 
@@ -119,20 +122,12 @@ fn of_peak(cell: &CellSummary) -> String {
     format!("{} %", cell.percent_of_peak.unwrap_or_default())
 }
 
-fn standing(cell: &CellSummary) -> String {
-    let reasons = cell.invalid_because.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
-    match (cell.ranked, reasons.is_empty()) {
-        (true, _)
-            if cell
-                .open_loop
-                .is_some_and(|found| found.may_be_the_generators()) =>
-        {
-            "valid, generator later than the latency".to_owned()
-        }
-        (true, _) => "valid".to_owned(),
-        (false, false) => format!("INVALID: {}", reasons.join(", ")),
-        (false, true) => "not measured".to_owned(),
+fn validity(cell: &CellSummary) -> String {
+    let found = cell.open_loop.filter(|_| cell.is_ranked());
+    if found.is_some_and(|found| found.may_be_the_generators()) {
+        "valid, generator later than the latency".to_owned()
+    } else {
+        standing(cell)
     }
 }
 

@@ -245,7 +245,10 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     }
     assert_eq!(summary.comparisons, []);
     let report = &report_files(&run, &changed).unwrap()["report.md"];
-    assert!(report.contains("| EnvironmentDrifted |"), "{report}");
+    assert!(
+        report.contains("| INVALID: EnvironmentDrifted |"),
+        "{report}"
+    );
 
     // An image is the fact of one variant, and there is nothing to compare it with.
     let (run, mut changed) = records();

@@ -73,6 +73,8 @@ fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
     let embedded = line(&shown, "embedded");
     assert!(embedded.ends_with("warm: Throttled"), "{shown}");
     assert!(embedded.contains("MiB"), "{shown}");
+    let warm: Vec<&str> = embedded.split_whitespace().skip(1).take(2).collect();
+    assert_eq!(warm, ["-", "-"], "{shown}");
 
     let clean = summarize(&input, &all_measured(&input));
     let shown = terminal(&input, &clean);
@@ -93,11 +95,11 @@ fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
     let medians = "<title>point invalid: Throttled</title><text class=\"none\"";
     assert_eq!(html.matches(medians).count(), 4);
     assert_eq!(html.matches(">invalid</text>").count(), 4);
-    // On a curve the median's mark has the reason.
+    // On a curve there is no median, and the reason stands beneath.
     let records = throttled(&input, &[Point::Throughput { connections: 10 }]);
     let html = report_html(&summarize(&input, &records), usize::MAX);
-    let marks = "<title>point invalid: Throttled</title><path class=\"median\"";
-    assert_eq!(html.matches(marks).count(), 5);
+    let beneath = "embedded: point invalid: Throttled (each at 10 connections)";
+    assert_eq!(html.matches(beneath).count(), 5, "{html}");
     assert_eq!(html.matches("class=\"out").count(), 5 * 5);
 }
 

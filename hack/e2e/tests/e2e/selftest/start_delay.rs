@@ -98,9 +98,9 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
         &format!(
             "{}, {}",
             difference.words(Unit::Microseconds),
-            judged.verdict.words()
+            judged.verdict.words(judged.metric)
         ),
-        "50 ms, slower",
+        "50 ms, starts later",
     );
     // One interval in twenty misses the truth, by little.
     let slack = (high - low) / 4.0;

@@ -83,7 +83,7 @@ fn verdicts(summary: &Summary, variant: &str) -> Vec<Verdict> {
 fn a_cold_start_half_as_long_again_is_slower() {
     let summary = summary_of(&records());
     assert_eq!(verdicts(&summary, "hare"), [Verdict::Slower; 4]);
-    assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
+    assert!(summary.verdict.contains(" later"), "{}", summary.verdict);
     let rows = Conclusion::of(&summary, vec![]).rows;
     let time = rows[1].cold_start[0].listening.as_ref().unwrap();
     assert_eq!(time.versus_baseline.as_ref().unwrap().verdict, "Slower");
@@ -276,7 +276,7 @@ fn starts_are_judged_by_their_difference_in_milliseconds() {
     assert!(least <= difference.value && least > 100e3, "{difference:?}");
     let words = found.verdict_words();
     assert!(
-        words.starts_with("at least 1") && words.ends_with(" ms slower"),
+        words.starts_with("starts at least 1") && words.ends_with(" ms later"),
         "{words}"
     );
 }

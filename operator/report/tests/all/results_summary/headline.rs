@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, summarize};
 
-use crate::results_support::{all_measured, fortio, run, run_with};
+use crate::results_support::{all_measured, fortio, run, run_with, slower};
 
 fn summary_with(
     run: &RunInput,
@@ -28,6 +29,31 @@ fn where_all_rates_are_the_generators_the_line_has_warm_latency() {
     let line = "embedded: 1.92x native's warm p50 latency on hello (";
     assert!(summary.verdict.starts_with(line), "{}", summary.verdict);
     assert!(summary.verdict.contains("slower"), "{}", summary.verdict);
+}
+
+#[test]
+fn a_rate_of_less_than_half_is_said_as_how_many_times_fewer_it_is() {
+    let mut run = run();
+    run.spec.primary_measures = vec![Metric::ThroughputRps];
+    let of_embedded = |trial: &TrialId| trial.cell.variant == "embedded";
+    let summary = summary_with(&run, of_embedded, |record| {
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
+        window.fortio = slower(window.fortio.clone(), 10.0);
+    });
+    let line = &summary.verdict;
+    let (first, second) = line.split_once("; ").unwrap();
+    assert!(
+        first.starts_with("embedded: 19.2x fewer requests/s than native on hello (")
+            && first.contains("), at least 1"),
+        "{line}"
+    );
+    assert!(second.ends_with("x fewer requests/s on compute"), "{line}");
+    let ratio = summary.comparisons.iter().find(|one| one.primary).unwrap();
+    assert!(
+        ratio.words().ends_with(", fewer requests/s"),
+        "tables keep the ratio"
+    );
+    assert!(ratio.words().starts_with("0.05"), "{}", ratio.words());
 }
 
 /// A run on a schedule at 50 and 90 % of the peak.

@@ -41,7 +41,7 @@ fn a_skipped_variant_is_named_and_the_others_go_on() {
     let summary = summarize(&run, &records);
     assert_eq!(
         summary.verdict,
-        "embedded: 1.91x native's CPU per request on hello (1.90-1.93), at least 90 % more; shim not \
+        "embedded: 1.91x native's CPU per request on hello (1.90-1.93), at least 90 % more CPU; shim not \
          measured (RuntimeClassNotFound)"
     );
     assert_eq!(summary.trustworthy, Some(true), "{:?}", summary.doubts);
@@ -120,6 +120,28 @@ fn one_variant_is_described_by_itself() {
         "native on hello: 12.2k requests/s at 50 connections, warm p50 163 us; native on compute: \
          3.06k requests/s at 50 connections, warm p50 654 us"
     );
+}
+
+#[test]
+fn a_variant_that_failed_now_and_then_is_named_as_flaky() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let fails = |t: &TrialId| is_embedded_hello(t) && t.block == 2;
+    replace(&mut records, fails, |t, position| {
+        record(t, position, failed("SubjectCrashed", "exit code 1"), None)
+    });
+    let line = summarize(&run, &records).verdict;
+    // One block of three points.
+    let flaky = "embedded is flaky: 3 of 15 trials failed (SubjectCrashed)";
+    assert!(line.contains(flaky), "{line}");
+
+    // What never works under a workload is broken, and not flaky.
+    let mut records = all_measured(&run);
+    replace(&mut records, is_embedded_hello, |t, position| {
+        record(t, position, failed("SubjectCrashed", "exit code 1"), None)
+    });
+    let line = summarize(&run, &records).verdict;
+    assert!(!line.contains("flaky"), "{line}");
 }
 
 #[test]

@@ -79,9 +79,21 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     let untrusted = ratios.filter(|ratio| ratio.untrusted.as_deref() == Some("NodeNoisy"));
     assert_eq!(untrusted.count(), 3);
     let report = &report_files_of(&summary).unwrap()["report.md"];
-    assert!(report.contains("slower, untrusted"), "{report}");
+    assert!(report.contains("fewer requests/s, untrusted"), "{report}");
     // The line is about warm latency, of which all can be believed.
     assert!(!summary.verdict.contains("untrusted"), "{summary:?}");
+}
+
+#[test]
+fn a_line_of_which_nothing_can_be_believed_begins_with_that() {
+    let mut run = run();
+    run.spec.workloads.truncate(1);
+    run.spec.primary_measures = vec![Metric::ThroughputRps, Metric::Memory];
+    let mut records = noisy_records(&[2, 4]);
+    records.retain(|record| record.trial.cell.workload == "hello");
+    let line = summarize(&run, &records).verdict;
+    assert!(line.starts_with("untrusted: embedded: "), "{line}");
+    assert_eq!(line.matches("untrusted").count(), 1, "{line}");
 }
 
 #[test]
@@ -96,7 +108,7 @@ fn the_line_begins_with_what_can_be_believed_and_marks_the_rest() {
     );
     assert!(!on_compute.contains("untrusted"), "{line}");
     assert!(
-        on_hello.ends_with(" on hello, at least 90 % more, untrusted"),
+        on_hello.ends_with(" on hello, at least 90 % more CPU, untrusted"),
         "{line}"
     );
 }

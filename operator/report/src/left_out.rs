@@ -1,8 +1,8 @@
 //! Variants of which the run was to decide something and compares nothing.
 
-use wasmbench_results::any_cell::AnyCell;
-use wasmbench_results::doubt::Reason;
 use wasmbench_results::summary::Summary;
+
+use crate::standing::because;
 
 /// A variant that no primary comparison is about, under a workload.
 pub struct LeftOut<'a> {
@@ -68,13 +68,4 @@ fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
         let baseline = &summary.baseline;
         format!("{variant} and {baseline} have no valid number of a primary measure in common")
     })
-}
-
-fn because(cell: &dyn AnyCell) -> Option<String> {
-    let reasons: Vec<&str> = cell
-        .invalid_because()
-        .iter()
-        .map(|reason: &Reason| (*reason).into())
-        .collect();
-    (!reasons.is_empty()).then(|| reasons.join(", "))
 }

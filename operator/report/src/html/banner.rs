@@ -1,0 +1,147 @@
+//! The first words of the page: whether the run decides, and what to do next.
+
+use wasmbench_results::comparison::Comparison;
+use wasmbench_results::doubt::{Doubt, Reason};
+use wasmbench_results::summary::Summary;
+use wasmbench_results::{primary, quality};
+
+use crate::html::marks::escape;
+use crate::left_out::left_out;
+
+/// One sentence in a frame.
+pub fn banner(summary: &Summary) -> String {
+    let (class, sentence) = decision(summary);
+    format!("<p class=\"banner {class}\">{}</p>\n", escape(&sentence))
+}
+
+/// Whether the run decides what it was to decide, and why not. The class colours it.
+fn decision(summary: &Summary) -> (&'static str, String) {
+    let primary = || summary.comparisons.iter().filter(|one| one.primary);
+    let is_settled = |one: &&Comparison| one.verdict.is_decided() && one.untrusted.is_empty();
+    let settled = if quality::is_doubted(summary) {
+        0
+    } else {
+        primary().filter(is_settled).count()
+    };
+    let compared = primary().count();
+    let planned = summary.spec.as_ref().map_or(compared, primary::planned);
+    let why = reasons(summary);
+    match (summary.trustworthy, planned) {
+        (None, _) => (
+            "open",
+            "This run decides nothing: there are no numbers.".to_owned(),
+        ),
+        (Some(true), 0) => (
+            "open",
+            "This run compares nothing: it has only the baseline.".to_owned(),
+        ),
+        (Some(false), 0) => ("worse", format!("The numbers are not trustworthy ({why}).")),
+        _ if settled >= planned => (
+            "better",
+            format!(
+                "This run decides: {planned} of {planned} primary comparisons are decided and trusted."
+            ),
+        ),
+        (trust, _) => {
+            let rest = rest(summary, planned);
+            let against = if trust == Some(false) {
+                format!("; against it: {why}")
+            } else {
+                String::new()
+            };
+            if settled == 0 {
+                (
+                    "worse",
+                    format!(
+                        "This run does not decide: none of {planned} primary comparisons is decided and trusted{rest}{against}."
+                    ),
+                )
+            } else {
+                (
+                    "open",
+                    format!(
+                        "This run decides in part: {settled} of {planned} primary comparisons are decided and trusted{rest}{against}."
+                    ),
+                )
+            }
+        }
+    }
+}
+
+/// What became of the others: ` (1 undecided, 4 left out)`.
+fn rest(summary: &Summary, planned: usize) -> String {
+    let primary = || summary.comparisons.iter().filter(|one| one.primary);
+    let undecided = primary().filter(|one| !one.verdict.is_decided()).count();
+    let untrusted = primary().filter(|one| !one.untrusted.is_empty()).count();
+    let left_out = planned.saturating_sub(primary().count());
+    let parts = [
+        (undecided, "undecided"),
+        (untrusted, "untrusted"),
+        (left_out, "left out"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", parts.join(", "))
+    }
+}
+
+fn breaking(summary: &Summary) -> impl Iterator<Item = &Doubt> {
+    summary.doubts.iter().filter(|doubt| doubt.breaks_trust)
+}
+
+fn reasons(summary: &Summary) -> String {
+    let reasons: Vec<&str> = breaking(summary).map(|doubt| doubt.reason.into()).collect();
+    reasons.join(", ")
+}
+
+/// What to do first, in one sentence.
+pub fn next(summary: &Summary) -> String {
+    format!(
+        "<p class=\"next\"><b>Next:</b> {}.</p>\n",
+        escape(&action(summary))
+    )
+}
+
+fn action(summary: &Summary) -> String {
+    if let Some(doubt) = breaking(summary).next() {
+        return doubt.remedy.clone();
+    }
+    if let Some(group) = summary
+        .failures
+        .first()
+        .filter(|_| !left_out(summary).is_empty())
+    {
+        let (variant, reason) = (&group.variant, &group.reason);
+        return format!("remove what stops {variant} ({reason}), and run again, or leave it out");
+    }
+    let primary = summary.comparisons.iter().filter(|one| one.primary);
+    if primary.into_iter().any(|one| !one.verdict.is_decided()) {
+        let mut doubts = summary.doubts.iter();
+        let scatter = doubts.find(|doubt| doubt.reason == Reason::HighVariance);
+        let default = || "run more blocks (spec.blocks), or use a quieter node".to_owned();
+        return scatter.map_or_else(default, |doubt| doubt.remedy.clone());
+    }
+    let fingerprint = summary.environment.fingerprint.as_deref();
+    format!(
+        "keep the records, and name the node's fingerprint ({}) beside the ratios",
+        fingerprint.unwrap_or("unknown")
+    )
+}
+
+/// Where every number is.
+pub fn files(summary: &Summary) -> String {
+    let (name, namespace) = (&summary.run.name, &summary.run.namespace);
+    let report = wasmbench_core::build::names::report(name);
+    format!(
+        "<p class=\"note\">Every number: <code>summary.json</code> and <code>summary.csv</code> of ConfigMap {} in {}. \
+         Every trial: the records, in ConfigMaps {}-records-... beside it.</p>\n",
+        escape(&report),
+        escape(namespace),
+        escape(name)
+    )
+}

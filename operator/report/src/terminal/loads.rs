@@ -1,0 +1,194 @@
+//! The numbers and ratios of loads.
+
+use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_api::status::{PointSummary, SummaryRow};
+use wasmbench_core::units::{self, cut, judged_ratio, marked};
+use wasmbench_core::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS, MOST_SECONDS};
+use wasmbench_results::measure::{Measured as _, Metric};
+use wasmbench_results::trial;
+
+use super::words::{PRIMARY, verdict};
+use crate::sheet::Sheet;
+use crate::table::Table;
+use crate::tables::{RATIOS_OF_LOADS, with_mark};
+
+/// Longest list of the invalid points of a row.
+const MAX_INVALID_CHARS: usize = 160;
+
+/// Requests of a warm trial, as far as the status knows: those that were asked for, or as many as its rate gives in the
+/// shortest and the longest window.
+fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
+    let in_seconds = |seconds| requests_in(seconds, point);
+    let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
+    let default = || in_seconds(MOST_SECONDS).min(DEFAULT_REQUESTS.into());
+    let asked = asked.map_or_else(default, u64::from);
+    asked.max(in_seconds(LEAST_SECONDS))
+}
+
+/// Requests of a trial at `point`, as far as the status knows: its rate for the planned time.
+fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
+    let throughput = spec.sweeps.throughput.as_ref();
+    requests_in(throughput.map_or(0, |sweep| sweep.duration_seconds), point)
+}
+
+fn requests_in(seconds: u32, point: Option<&PointSummary>) -> u64 {
+    let requests = point.map_or(0.0, |point| point.rps * f64::from(seconds));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are positive, and the cast saturates"
+    )]
+    let requests = requests as u64;
+    requests
+}
+
+/// What each variant does by itself. Of points that are invalid there is no number.
+pub fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
+    let warm = |row: &SummaryRow| warm(row).cloned();
+    let p50 = |point: Option<PointSummary>| Some(units::micros(point?.p50_microseconds));
+    let p99 = |point: Option<PointSummary>, requests: u64| {
+        let p99 = units::micros(point?.p99_microseconds);
+        Some(marked(p99, trial::carries(requests, 100)))
+    };
+    Sheet::of(rows)
+        .left("VARIANT", |row| with_mark(&row.variant, baseline))
+        .right("WARM P50", |row| p50(warm(row)))
+        .right("WARM P99", |row| {
+            let point = warm(row);
+            p99(point.clone(), warm_requests(spec, point.as_ref()))
+        })
+        .right("PEAK REQ/S", |row| {
+            row.throughput.as_ref()?.peak_rps.map(units::rate)
+        })
+        .right("CONNS", |row| {
+            let connections = row.throughput.as_ref()?.at_connections?;
+            Some(connections.to_string())
+        })
+        .right("P50", |row| p50(peak(row)))
+        .right("P99", |row| {
+            p99(peak(row), loaded_requests(spec, peak(row).as_ref()))
+        })
+        .right("CPU/REQ", |row| {
+            let used = resources(row)?.cpu_microseconds_per_request;
+            used.map(units::micros)
+        })
+        .right("PER CORE", |row| {
+            let used = peak(row)?.cpu_microseconds_per_request?;
+            (used > 0.0).then(|| units::rate(1e6 / used))
+        })
+        .right("MEMORY", |row| {
+            let bytes = resources(row)?.memory_bytes;
+            bytes.map(|bytes| units::bytes(bytes as f64))
+        })
+        .left("INVALID", |row| invalid(row))
+        .table()
+}
+
+fn peak(row: &SummaryRow) -> Option<PointSummary> {
+    let throughput = row.throughput.as_ref()?;
+    let mut points = throughput.points.iter();
+    let at = throughput.at_connections;
+    points.find(|point| Some(point.connections) == at).cloned()
+}
+
+/// Resources are those of the loaded subject, and of the warm one only without a load: where no load is valid, the
+/// warm one must not stand in for it.
+fn resources(row: &SummaryRow) -> Option<PointSummary> {
+    if row.throughput.is_some() {
+        peak(row)
+    } else {
+        warm(row).cloned()
+    }
+}
+
+fn warm(row: &SummaryRow) -> Option<&PointSummary> {
+    let point = row.warm_latency.as_ref();
+    point.filter(|point| point.invalid.is_none())
+}
+
+/// Which points of a row are invalid, and why: `warm: NodeNoisy; at 10, 50 connections: Throttled`.
+fn invalid(row: &SummaryRow) -> Option<String> {
+    let warm = row.warm_latency.iter();
+    let warm = warm.filter_map(|point| Some(format!("warm: {}", point.invalid.as_ref()?)));
+    let mut loaded: Vec<(&str, Vec<String>)> = vec![];
+    for point in row.throughput.iter().flat_map(|load| &load.points) {
+        let Some(reason) = point.invalid.as_deref() else {
+            continue;
+        };
+        let connections = point.connections.to_string();
+        match loaded.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(connections),
+            None => loaded.push((reason, vec![connections])),
+        }
+    }
+    let loaded = loaded.into_iter().map(|(reason, connections)| {
+        let connections = connections.join(", ");
+        format!("at {connections} connections: {reason}")
+    });
+    let all: Vec<String> = warm.chain(loaded).collect();
+    (!all.is_empty()).then(|| cut(&all.join("; "), MAX_INVALID_CHARS))
+}
+
+/// A row of ratios: a variant's, or the noise floor of all.
+enum Compared<'a> {
+    Variant(&'a SummaryRow),
+    Floor,
+}
+
+/// What each variant is as a multiple of the baseline.
+pub fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
+    let id = |metric: Metric| -> &'static str { metric.into() };
+    let ratio = move |row: &SummaryRow, metric: Metric| {
+        let mut all = row.versus_baseline.iter();
+        let found = all.find(|ratio| ratio.metric == id(metric))?;
+        let verdict = verdict(&found.verdict, metric, found.untrusted.as_deref());
+        Some(judged_ratio(
+            found.ratio,
+            found.low.zip(found.high),
+            &verdict,
+        ))
+    };
+    let floor = |metric: Metric| {
+        let ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        let floors = ratios.filter(|ratio| ratio.metric == id(metric));
+        let largest = floors
+            .filter_map(|ratio| ratio.noise_floor)
+            .reduce(f64::max);
+        largest.map(units::excess)
+    };
+    let mark = |metric: Metric| {
+        let mut ratios = rows.iter().flat_map(|row| &row.versus_baseline);
+        if ratios.any(|ratio| ratio.primary && ratio.metric == id(metric)) {
+            PRIMARY
+        } else {
+            ""
+        }
+    };
+    let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
+    let compared = compared.map(|row| Compared::Variant(row));
+    let has_floor = RATIOS_OF_LOADS
+        .into_iter()
+        .any(|metric| floor(metric).is_some());
+    Sheet::of(compared.chain(has_floor.then_some(Compared::Floor)))
+        .left(format!("VERSUS {baseline}"), |row| match row {
+            Compared::Variant(row) => row.variant.clone(),
+            Compared::Floor => "noise floor".to_owned(),
+        })
+        .for_each(RATIOS_OF_LOADS, |sheet, metric| {
+            sheet.right(
+                metric.measure().title.to_uppercase() + mark(metric),
+                move |row| match row {
+                    Compared::Variant(row) => ratio(row, metric),
+                    Compared::Floor => floor(metric),
+                },
+            )
+        })
+        .right("BLOCKS", |row| match row {
+            Compared::Variant(row) => {
+                let blocks = row.versus_baseline.iter().map(|ratio| ratio.blocks);
+                blocks.min().map(|blocks| blocks.to_string())
+            }
+            Compared::Floor => None,
+        })
+        .table()
+}

@@ -1,0 +1,126 @@
+//! The first screen of `report.html`: whether the run decides, what was found, what to do next.
+
+use wasmbench_core::wire::record::{Point, Record, TrialId};
+use wasmbench_report::html::report_html;
+use wasmbench_results::{Summary, summarize};
+
+use crate::results_support::{all_measured, failed, record, replace, run, slower};
+
+/// What stands before the first workload.
+fn first_screen(summary: &Summary) -> String {
+    let html = report_html(summary, usize::MAX);
+    let (first, _) = html.split_once("<section>").unwrap();
+    first.split_once("<h1>").unwrap().1.to_owned()
+}
+
+fn changed(which: impl Fn(&TrialId) -> bool, change: impl Fn(&mut Record)) -> Summary {
+    let run = run();
+    let mut records = all_measured(&run);
+    let matching = records.iter_mut().filter(|record| which(&record.trial));
+    matching.for_each(change);
+    summarize(&run, &records)
+}
+
+#[test]
+fn a_trustworthy_run_says_that_it_decides_and_what() {
+    let run = run();
+    let shown = first_screen(&summarize(&run, &all_measured(&run)));
+    let banner = "<p class=\"banner better\">This run decides: 4 of 4 primary comparisons";
+    let chips = [
+        "<span class=\"chip worse\">48 % fewer requests/s</span>",
+        "<span class=\"chip worse\">92 % more CPU</span>",
+        "<span class=\"chip worse\">5.05x more memory</span>",
+        "<span class=\"chip equal\">throughput: equivalent</span>",
+    ];
+    let next = "<b>Next:</b> keep the records";
+    let order = [
+        banner,
+        chips[0],
+        chips[1],
+        chips[2],
+        chips[3],
+        next,
+        "<details>",
+    ];
+    let places = order.map(|part| shown.find(part));
+    assert!(places.iter().all(Option::is_some), "{places:?} in {shown}");
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(!shown.contains("<details open"), "doubts are folded");
+}
+
+#[test]
+fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
+    let summary = changed(
+        |_| true,
+        |record| {
+            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
+            window.node.as_mut().unwrap().busy_nanoseconds = 2 * window.duration_nanoseconds;
+        },
+    );
+    let shown = first_screen(&summary);
+    let banner =
+        "<p class=\"banner worse\">This run does not decide: none of 4 primary comparisons";
+    assert!(shown.contains(banner), "{shown}");
+    assert!(shown.contains("against it: NodeNoisy."), "{shown}");
+    assert!(shown.contains("<b>Next:</b> the numbers count"), "{shown}");
+    assert!(
+        !shown.contains("chip worse"),
+        "untrusted is not coloured: {shown}"
+    );
+    assert!(shown.contains("more CPU, untrusted</span>"), "{shown}");
+}
+
+#[test]
+fn a_variant_without_ratios_says_why_on_the_first_screen_and_below() {
+    let run = run();
+    let mut records = all_measured(&run);
+    let is_embedded = |trial: &TrialId| trial.cell.variant == "embedded";
+    replace(&mut records, is_embedded, |trial, position| {
+        record(
+            trial,
+            position,
+            failed("SubjectCrashed", "exit code 1"),
+            None,
+        )
+    });
+    let summary = summarize(&run, &records);
+    let shown = first_screen(&summary);
+    let why = "not compared: SubjectCrashed: exit code 1";
+    assert_eq!(shown.matches(why).count(), 2, "{shown}");
+    assert!(
+        shown.contains("remove what stops embedded (SubjectCrashed)"),
+        "{shown}"
+    );
+    let html = report_html(&summary, usize::MAX);
+    let below = "Without a primary ratio: embedded (SubjectCrashed: exit code 1).";
+    assert_eq!(html.matches(below).count(), 2);
+}
+
+#[test]
+fn one_number_far_out_does_not_flatten_a_plot_and_is_counted() {
+    let is_far = |trial: &TrialId| {
+        let cell = &trial.cell;
+        let here = (
+            cell.variant.as_str(),
+            cell.workload.as_str(),
+            cell.point,
+            trial.block,
+        );
+        here == ("native", "hello", Point::WarmLatency, 1)
+    };
+    let summary = changed(is_far, |record| {
+        let window = record.load_mut().unwrap().timed.as_mut().unwrap();
+        window.fortio = slower(window.fortio.clone(), 1000.0);
+    });
+    let html = report_html(&summary, usize::MAX);
+    let plot = html
+        .split_once("<figcaption>Warm latency p50</figcaption>")
+        .unwrap()
+        .1;
+    let plot = plot.split_once("</figure>").unwrap().0;
+    assert!(
+        plot.contains("1 point lies beyond the end of the axis, up to "),
+        "{plot}"
+    );
+    assert!(!plot.contains("logarithmic axis"), "{plot}");
+}

@@ -1,0 +1,41 @@
+//! A comparison as a statement of the line.
+
+use wasmbench_core::units;
+
+use crate::comparison::Comparison;
+use crate::measure::Measured as _;
+
+/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference, beside the baseline's.
+pub fn long(baseline: &str, comparison: &Comparison) -> String {
+    let Comparison {
+        variant, workload, ..
+    } = comparison;
+    if let Some(fewer) = comparison.fewer_words() {
+        let interval = comparison.fewer_interval_words();
+        return format!("{variant}: {fewer} than {baseline} on {workload} {interval}");
+    }
+    let (what, verdict) = (comparison.what(), comparison.verdict_words());
+    if comparison.judged_difference().is_some() {
+        let found = comparison.judged_words();
+        return format!("{variant}: {found} in {what} on {workload} beside {baseline}, {verdict}");
+    }
+    let ratio = units::ratio(comparison.estimate.ratio);
+    let interval = comparison.estimate.interval_words();
+    let interval = interval.as_deref().unwrap_or("1 block");
+    format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
+}
+
+/// Beside a long one of the same measure and baseline.
+pub fn short(comparison: &Comparison) -> String {
+    let (variant, workload) = (&comparison.variant, &comparison.workload);
+    if let Some(fewer) = comparison.fewer_words() {
+        return format!("{variant}: {fewer} on {workload}");
+    }
+    let unit = comparison.metric.measure().unit;
+    let found = comparison.judged_difference().map_or_else(
+        || units::ratio(comparison.estimate.ratio),
+        |difference| unit.shown_difference(difference.value),
+    );
+    let verdict = comparison.verdict_words();
+    format!("{variant}: {found} on {workload}, {verdict}")
+}
