@@ -83,7 +83,11 @@ async fn serve_metrics(State(context): State<Arc<Context>>) -> impl IntoResponse
     count_runs(&context);
     exported::forget_gone(&context);
     match context.metrics.text() {
-        Ok(text) => (StatusCode::OK, [(CONTENT_TYPE, metrics::CONTENT_TYPE)], text),
+        Ok(text) => (
+            StatusCode::OK,
+            [(CONTENT_TYPE, metrics::CONTENT_TYPE)],
+            text,
+        ),
         Err(error) => {
             let kind = "text/plain; charset=utf-8";
             (

@@ -139,15 +139,17 @@ fn classic(open_metrics: &str) -> String {
         let (mark, kind) = (words.next(), words.next());
         let (name, rest) = (words.next().unwrap_or_default(), words.next());
         let rest = rest.unwrap_or_default();
-        text += &match (mark, kind) {
-            (Some("#"), Some("HELP")) => format!("# HELP {} {rest}\n", described(name)),
+        match (mark, kind) {
+            (Some("#"), Some("HELP")) => {
+                text.extend(["# HELP ", &described(name), " ", rest, "\n"]);
+            }
             (Some("#"), Some("TYPE")) => {
                 let rest = if rest == "info" { "gauge" } else { rest };
-                format!("# TYPE {} {rest}\n", described(name))
+                text.extend(["# TYPE ", &described(name), " ", rest, "\n"]);
             }
-            (Some("#"), _) => continue,
-            _ => format!("{line}\n"),
-        };
+            (Some("#"), _) => {}
+            _ => text.extend([line, "\n"]),
+        }
     }
     text
 }
@@ -193,7 +195,9 @@ mod tests {
         metrics.stepped("ClaimNode");
         let text = metrics.text().unwrap();
         let samples = text.lines().filter(|line| !line.starts_with('#'));
-        let samples: Vec<&str> = samples.filter_map(|line| line.split(['{', ' ']).next()).collect();
+        let samples: Vec<&str> = samples
+            .filter_map(|line| line.split(['{', ' ']).next())
+            .collect();
         for sample in ["wasmbench_steps_total", "wasmbench_build_info"] {
             assert!(samples.contains(&sample), "{text}");
             for mark in ["HELP", "TYPE"] {
