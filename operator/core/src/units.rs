@@ -114,6 +114,22 @@ fn short(value: f64) -> String {
     }
 }
 
+/// Characters of a digest in tables; a report's `environment.json` has all of them.
+const DIGEST_CHARS: usize = 12;
+
+/// The text with the first digits of its digests: `app@sha256:0123456789ab`.
+pub fn short_digests(text: &str) -> String {
+    let mut parts = text.split("sha256:");
+    let mut short = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_hexdigit).count();
+        let (digest, rest) = part.split_at(digits);
+        let shown = digest.get(..DIGEST_CHARS).unwrap_or(digest);
+        short.extend(["sha256:", shown, rest]);
+    }
+    short
+}
+
 /// The first `limit` characters of a text, with dots where something is missing.
 pub fn cut(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
@@ -161,6 +177,15 @@ mod tests {
                 "0.50 us", "81.3 us", "812 us", "1.00 ms", "1.24 ms", "2.35 s"
             ]
         );
+    }
+
+    #[test]
+    fn digests_are_shown_by_their_first_digits() {
+        let digest = "0123456789abcdef".repeat(4);
+        let text = format!("host/a@sha256:{digest}, sha256:{digest}, host/b:1");
+        let wanted = "host/a@sha256:0123456789ab, sha256:0123456789ab, host/b:1";
+        assert_eq!(short_digests(&text), wanted);
+        assert_eq!(short_digests("sha256:abc, sha256:"), "sha256:abc, sha256:");
     }
 
     #[test]

@@ -18,7 +18,6 @@ use crate::{coldstart, density, open_loop, tables};
 
 /// Longest note on trials that are left out, in bytes.
 const MAX_NOTE_BYTES: usize = 200;
-const NO_DOUBTS: &str = "Nothing speaks against these numbers.\n";
 
 /// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
 /// can achieve that.
@@ -123,7 +122,7 @@ fn doubts(summary: &Summary) -> String {
     let (doubts, notes) = (list(true), list(false));
     let doubts = match (doubts.is_empty(), summary.trustworthy) {
         (true, None) => "There are no numbers to judge.\n".to_owned(),
-        (true, Some(_)) => NO_DOUBTS.to_owned(),
+        (true, Some(_)) => format!("{}.\n", quality::headline(summary)),
         (false, _) => doubts,
     };
     let notes = if notes.is_empty() {

@@ -44,7 +44,8 @@ pub fn variants(summary: &Summary) -> Table {
         .left("RuntimeClass", |one| joined(&images(one)?.runtime_classes))
         .left("Image", |one| {
             let images = images(one)?;
-            joined(&images.image_ids).or_else(|| joined(&images.images))
+            let image = joined(&images.image_ids).or_else(|| joined(&images.images));
+            image.map(|image| units::short_digests(&image))
         })
         .table()
 }

@@ -64,8 +64,7 @@ pub fn trust(summary: &Summary) -> Trust {
     match summary.trustworthy {
         None => Trust::NoNumbers,
         Some(true) => {
-            let nothing = "Nothing speaks against the numbers.".to_owned();
-            let lines = [Some(nothing), tally(summary)];
+            let lines = [Some(format!("{}.", headline(summary))), tally(summary)];
             let lines: Vec<String> = lines.into_iter().flatten().collect();
             Trust::Yes(message(Some(lines.join(" "))))
         }
@@ -85,6 +84,23 @@ pub fn trust(summary: &Summary) -> Trust {
             }
         }
     }
+}
+
+/// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2 notes`.
+pub fn headline(summary: &Summary) -> String {
+    let all = summary.doubts.len();
+    let blocking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
+    let blocking = blocking.count();
+    let counted = |number: usize, what: &str| match number {
+        0 => format!("No {what}"),
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    };
+    let problems = counted(blocking, "blocking problem");
+    if all == blocking {
+        return problems;
+    }
+    format!("{problems}; {}", counted(all - blocking, "note"))
 }
 
 /// What became of the primary comparisons, in a sentence; `None` where nothing is compared.

@@ -180,12 +180,9 @@ fn doubts(summary: &Summary) -> String {
     if items.is_empty() {
         return items;
     }
-    let breaking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
-    let (breaking, all) = (breaking.count(), summary.doubts.len());
-    let notes = all - breaking;
     format!(
-        "<details><summary>Doubts: {breaking} against the numbers, {notes} on single ones</summary>\n<ul>\n{items}</ul>\n\
-         </details>\n"
+        "<details><summary>{}</summary>\n<ul>\n{items}</ul>\n</details>\n",
+        quality::headline(summary)
     )
 }
 

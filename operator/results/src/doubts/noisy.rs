@@ -20,8 +20,8 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
         format!(
-            "trials on a noisy node (others may use {:.0} % of its CPUs, and {OTHERS_CPUS_LIMIT} CPUs at most), \
-             and in the worst of them: {places}",
+            "trials on a noisy node (limit for other processes: {:.0} % of its CPUs, or {OTHERS_CPUS_LIMIT} CPUs); the \
+             worst at each point: {places}",
             OTHERS_CPU_LIMIT * 100.0
         ),
         NOISY_REMEDY,
