@@ -120,19 +120,27 @@ fn last_change(history: &History, place: usize) -> Option<String> {
     ))
 }
 
+/// What stands above the changes.
+const CHANGES: &str = "Lasting changes, the latest first";
+const NO_CHANGES: &str = "Nothing has changed for good.";
+
+/// The changes, the latest first: `worse` or `better`, and in words.
+fn changes(history: &History) -> impl Iterator<Item = (&'static str, String)> {
+    history.changes.iter().rev().map(|found| {
+        let series = &history.series[found.series];
+        let is_worse = found.is_worse(series);
+        let worth = if is_worse { "worse" } else { "better" };
+        (worth, found.words(series))
+    })
+}
+
 fn changes_text(history: &History) -> String {
     if history.changes.is_empty() {
-        return "\nNothing has changed for good.\n".to_owned();
+        return format!("\n{NO_CHANGES}\n");
     }
-    let mut text = "\nLasting changes, the latest first\n".to_owned();
-    for found in history.changes.iter().rev() {
-        let series = &history.series[found.series];
-        let worth = if found.is_worse(series) {
-            "worse"
-        } else {
-            "better"
-        };
-        let _ = writeln!(text, "- {worth}: {}", found.words(series));
+    let mut text = format!("\n{CHANGES}\n");
+    for (worth, words) in changes(history) {
+        let _ = writeln!(text, "- {worth}: {words}");
     }
     text
 }

@@ -7,7 +7,7 @@ use wasmbench_results::history::History;
 use wasmbench_results::history::found::Found;
 use wasmbench_results::history::line::{Ends, Line};
 
-use super::{Followed, changes_text, followed, kept};
+use super::{CHANGES, Followed, NO_CHANGES, changes, followed, kept};
 use crate::html::marks::{self, escape, line, text};
 use crate::html::page::document;
 use crate::html::scale::Scale;
@@ -28,11 +28,7 @@ pub fn history_html(name: &str, history: &History) -> String {
         escape(name),
         escape(&kept(history))
     );
-    let _ = writeln!(
-        body,
-        "<p class=\"verdict\">{}</p>",
-        escape(changes_text(history).trim())
-    );
+    body.push_str(&changes_list(history));
     body.push_str(
         "<p class=\"note\">Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are \
          not trusted, and no change is looked for in them. A dashed line is the first run after a lasting change.</p>\n",
@@ -46,6 +42,18 @@ pub fn history_html(name: &str, history: &History) -> String {
         );
     }
     document(name, &body)
+}
+
+fn changes_list(history: &History) -> String {
+    if history.changes.is_empty() {
+        return format!("<p class=\"verdict\">{NO_CHANGES}</p>\n");
+    }
+    let mut html = format!("<h2>{CHANGES}</h2>\n<ul>\n");
+    for (worth, words) in changes(history) {
+        let words = escape(&words);
+        let _ = writeln!(html, "<li><b class=\"{worth}\">{worth}</b>: {words}</li>");
+    }
+    html + "</ul>\n"
 }
 
 fn plot(history: &History, followed: &Followed<'_>) -> String {
