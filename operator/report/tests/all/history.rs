@@ -269,6 +269,7 @@ fn the_page_of_a_history_is_well_formed_and_escapes_names() {
     assert_eq!(plots.count(), compared.count());
     let changes = html.matches("class=\"knee\"").count();
     assert_eq!(changes, history.changes.len());
+    assert_eq!(html.matches("<li>").count(), history.changes.len());
 }
 
 /// Runs of ten series, as ten blocks of two variants and five workloads leave them.
