@@ -9,7 +9,7 @@
 # go_module PROGRAM: the module that builds it.
 go_module() {
   case $1 in
-    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint | benchstat | alertmanager) echo "$1" ;;
+    kind | fortio | helm | kubectl | etcd | coredns | registry | actionlint | benchstat | packaging | alertmanager) echo "$1" ;;
     prometheus | promtool) echo prometheus ;;
     prometheus-operator | prometheus-config-reloader) echo prometheus-operator ;;
     containerd | ctr | containerd-shim-runc-v2) echo containerd ;;
@@ -23,6 +23,7 @@ go_version() {
   local name=${1^^}
   name=${name//-/_}_VERSION
   [ "$1" != kubectl ] || name=KUBERNETES_VERSION
+  [ "$1" != packaging ] || name=GOPHER_LUA_VERSION
   echo "${!name}"
 }
 
