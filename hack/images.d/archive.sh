@@ -101,8 +101,6 @@ remove_old() { # NAME CONTENT
 store_options=(--root "$store/buildah" --runroot "$store/buildah-run" --storage-driver vfs)
 in_store() { buildah "${store_options[@]}" "$@"; }
 
-version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$repository/Cargo.toml"; }
-
 revision() { git -C "$repository" rev-parse HEAD 2>/dev/null || echo unknown; }
 
 install_buildah() {

@@ -20,6 +20,9 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# The version of operator, plugin, images and chart.
+version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$hack/../Cargo.toml"; }
+
 # A short name for the content of the given files and folders, and of the words
 # read from standard input: same inputs, same name, on every machine.
 fingerprint() {

@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const usage = `Usage: packaging argocd CONFIGMAP EXAMPLE...    run the health checks of the ConfigMap on examples`
+const usage = `Usage: packaging argocd CONFIGMAP EXAMPLE...    run the health checks of the ConfigMap on examples
+       packaging krew MANIFEST FOLDER           check a krew manifest and the archives in the folder`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -21,6 +22,8 @@ func run(arguments []string) error {
 	switch {
 	case len(arguments) >= 3 && arguments[0] == "argocd":
 		return argocd(arguments[1], arguments[2:])
+	case len(arguments) == 3 && arguments[0] == "krew":
+		return krew(arguments[1], arguments[2])
 	}
 	return fmt.Errorf("%s", usage)
 }
