@@ -11,7 +11,8 @@ import (
 const usage = `Usage: packaging argocd CONFIGMAP EXAMPLE...    run the health checks of the ConfigMap on examples
        packaging krew MANIFEST FOLDER           check a krew manifest and the archives in the folder
        packaging artifacthub CHART RENDERED SAMPLE...
-                                                compare the annotations of Chart.yaml with the rendered chart`
+                                                compare the annotations of Chart.yaml with the rendered chart
+       packaging helmtest RENDERED              check the pod of 'helm test' in the rendered chart`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -28,6 +29,8 @@ func run(arguments []string) error {
 		return krew(arguments[1], arguments[2])
 	case len(arguments) >= 4 && arguments[0] == "artifacthub":
 		return artifactHub(arguments[1], arguments[2], arguments[3:])
+	case len(arguments) == 2 && arguments[0] == "helmtest":
+		return helmTest(arguments[1])
 	}
 	return fmt.Errorf("%s", usage)
 }
