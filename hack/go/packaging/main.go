@@ -12,7 +12,8 @@ const usage = `Usage: packaging argocd CONFIGMAP EXAMPLE...    run the health ch
        packaging krew MANIFEST FOLDER           check a krew manifest and the archives in the folder
        packaging artifacthub CHART RENDERED SAMPLE...
                                                 compare the annotations of Chart.yaml with the rendered chart
-       packaging helmtest RENDERED              check the pod of 'helm test' in the rendered chart`
+       packaging helmtest RENDERED              check the pod of 'helm test' in the rendered chart
+       packaging action ACTION FOLDER           write the scripts of an action's steps into the folder`
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -31,6 +32,8 @@ func run(arguments []string) error {
 		return artifactHub(arguments[1], arguments[2], arguments[3:])
 	case len(arguments) == 2 && arguments[0] == "helmtest":
 		return helmTest(arguments[1])
+	case len(arguments) == 3 && arguments[0] == "action":
+		return actionScripts(arguments[1], arguments[2])
 	}
 	return fmt.Errorf("%s", usage)
 }
