@@ -1,4 +1,5 @@
-//! What others see of wasmbench: here, what the chart gives to Prometheus, and what it is told.
+//! What others see of wasmbench: what the chart leaves behind, what it gives to Prometheus, and what it is told.
 
+mod installation;
 mod prometheus;
 mod regression;
