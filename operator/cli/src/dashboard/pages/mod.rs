@@ -1,0 +1,16 @@
+//! What pages show. HTML is written by maud, which escapes whatever is not written here; what comes from the report is
+//! escaped there.
+
+pub mod change;
+pub mod compared;
+pub mod frame;
+pub mod list;
+pub mod new;
+pub mod run;
+pub mod schedule;
+mod trials;
+
+/// The style of pages, beside that of the report.
+pub const STYLE: &str = include_str!("page.css");
+/// What runs in the browser.
+pub const SCRIPT: &str = include_str!("page.js");
