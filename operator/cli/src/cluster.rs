@@ -139,7 +139,7 @@ impl Cluster {
     pub async fn suspend(&self, name: &str, suspend: bool) -> Result<(), Error> {
         let patch = Patch::Merge(json!({"spec": {"suspend": suspend}}));
         let (api, params) = (self.runs(), PatchParams::default());
-        patiently("change the run", api.patch(name, &params, &patch)).await?;
+        patiently("change the run", api.patch_metadata(name, &params, &patch)).await?;
         Ok(())
     }
 

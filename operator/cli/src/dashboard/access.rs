@@ -21,7 +21,7 @@ const TOKEN_BYTES: usize = 16;
 const HEADERS: [(&str, &str); 6] = [
     (
         "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; \
          frame-ancestors 'none'; base-uri 'none'",
     ),
     ("referrer-policy", "same-origin"),
@@ -45,6 +45,13 @@ impl Access {
         getrandom::fill(&mut bytes).map_err(|error| Error::Listen(std::io::Error::other(error)))?;
         let token = hex(&bytes);
         Ok(Self { port, token })
+    }
+
+    /// A port and a token that are known.
+    #[cfg(test)]
+    pub fn known(port: u16, token: &str) -> Self {
+        let token = token.to_owned();
+        Self { port, token }
     }
 
     /// What the user opens.

@@ -56,7 +56,7 @@ impl Form {
         let object = serde_json::json!({
             "apiVersion": "wasmbench.dev/v1alpha1",
             "kind": "BenchmarkRun",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "namespace": run.metadata.namespace},
             "spec": spec,
         });
         Self {
@@ -172,7 +172,7 @@ mod tests {
         };
         assert!(told("").contains("no BenchmarkRun yet"));
         assert!(told("kind: Pod").contains("BenchmarkRun is expected"));
-        assert!(told("kind: [").contains("line 1"), "{}", told("kind: ["));
+        assert!(told("kind: [").contains("at line "), "{}", told("kind: ["));
         let two = format!("{SAMPLE}\n---\n{SAMPLE}");
         assert!(told(&two).contains("several"));
         let nameless = SAMPLE.replace("  name: quickstart", "  labels: {}");

@@ -25,7 +25,7 @@ use crate::dashboard::followed::{Followed, Recorded};
 use crate::dashboard::pages::change::Change;
 use crate::dashboard::pages::{self, compared, frame, list, new, schedule};
 use crate::dashboard::stream::{self, Event};
-use crate::dashboard::watched::Watched;
+use crate::dashboard::watched::{Seen, Watched};
 use crate::error::Error;
 use crate::init::{self, manifest::Told};
 use crate::{history, read};
@@ -122,6 +122,7 @@ pub fn router(dashboard: Arc<Dashboard>) -> Router {
             get(async || css(wasmbench_report::html::STYLE)),
         )
         .route(&at("page.js"), get(script))
+        .route(&at("icon.svg"), get(icon))
         .route(&at("new"), get(form).post(submit))
         .route(&at("new/plan"), post(plan))
         .route(&at("new/manifest"), post(manifest))
@@ -146,12 +147,20 @@ async fn script() -> impl IntoResponse {
     )
 }
 
+async fn icon() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "image/svg+xml")], pages::ICON)
+}
+
 async fn all(State(dashboard): Shared) -> Markup {
     list::page(&dashboard)
 }
 
 async fn all_events(State(dashboard): Shared) -> Sse<impl Stream<Item = Event>> {
-    stream::of(dashboard, |dashboard| async move { list::regions(&dashboard) })
+    stream::of(
+        dashboard,
+        |seen| Some(seen.heard.to_string()),
+        |dashboard| async move { list::regions(&dashboard) },
+    )
 }
 
 async fn one(
@@ -167,7 +176,9 @@ async fn one_events(
     State(dashboard): Shared,
     Path((namespace, name)): Path<(String, String)>,
 ) -> Sse<impl Stream<Item = Event>> {
-    stream::of(dashboard, move |dashboard| {
+    let place = (namespace.clone(), name.clone());
+    let version = move |seen: &Seen| seen.runs.get(&place)?.resource_version();
+    stream::of(dashboard, version, move |dashboard| {
         let run = dashboard.run(&namespace, &name);
         async move {
             let Some(run) = run else {
@@ -226,8 +237,9 @@ async fn plan(Sent(form): Sent<Form>) -> Markup {
 /// The manifest that the fields make, for the text below them.
 async fn manifest(State(dashboard): Shared, Sent(form): Sent<Form>) -> Response {
     match form.manifest_of_fields(dashboard.told().await) {
-        Ok(manifest) => manifest.into_response(),
-        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, error).into_response(),
+        Ok(manifest) => ([(CONTENT_TYPE, "text/yaml; charset=utf-8")], manifest).into_response(),
+        // Not a failure: one types.
+        Err(error) => error.into_response(),
     }
 }
 
@@ -341,3 +353,6 @@ async fn scheduled(
     let history = found.map_err(|error| Failure::of(&dashboard, &error))?;
     Ok(schedule::page(&dashboard, &namespace, &name, &history))
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,28 +19,39 @@ pub type Regions = Vec<(&'static str, Markup)>;
 /// What is sent to the browser: the name is the id of an element, the data what stands in it.
 pub type Event = Result<sse::Event, Infallible>;
 
-struct Sender<F> {
+/// What tells whether a page may be another one than before.
+pub type Version = Option<String>;
+
+struct Sender<V, F> {
     dashboard: Arc<Dashboard>,
+    version: V,
     regions: F,
+    seen: Option<Version>,
     changes: watch::Receiver<Seen>,
     sent: BTreeMap<&'static str, String>,
     waiting: VecDeque<sse::Event>,
-    is_new: bool,
 }
 
-/// The regions that `regions` makes, each whenever it is another one than before.
-pub fn of<F, Made>(dashboard: Arc<Dashboard>, regions: F) -> Sse<impl Stream<Item = Event>>
+/// The regions that `regions` makes, each whenever it is another one than before. They are made again only where
+/// `version` is another one.
+pub fn of<V, F, Made>(
+    dashboard: Arc<Dashboard>,
+    version: V,
+    regions: F,
+) -> Sse<impl Stream<Item = Event>>
 where
+    V: Fn(&Seen) -> Version + Send + 'static,
     F: Fn(Arc<Dashboard>) -> Made + Send + 'static,
     Made: Future<Output = Regions> + Send,
 {
     let sender = Sender {
         changes: dashboard.watched.listen(),
         dashboard,
+        version,
         regions,
+        seen: None,
         sent: BTreeMap::new(),
         waiting: VecDeque::new(),
-        is_new: true,
     };
     let events = unfold(sender, async |mut sender| {
         let event = sender.next().await?;
@@ -49,8 +60,9 @@ where
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-impl<F, Made> Sender<F>
+impl<V, F, Made> Sender<V, F>
 where
+    V: Fn(&Seen) -> Version,
     F: Fn(Arc<Dashboard>) -> Made,
     Made: Future<Output = Regions> + Send,
 {
@@ -59,11 +71,13 @@ where
             if let Some(event) = self.waiting.pop_front() {
                 return Some(event);
             }
-            // The first time without a change: one may have come between the page and its stream.
-            if !std::mem::take(&mut self.is_new) {
+            let version = (self.version)(&self.changes.borrow_and_update());
+            // The first time it is none: a change may have come between the page and its stream.
+            if self.seen.as_ref() == Some(&version) {
                 self.changes.changed().await.ok()?;
+                continue;
             }
-            self.changes.mark_unchanged();
+            self.seen = Some(version);
             for (id, html) in (self.regions)(self.dashboard.clone()).await {
                 let html = html.into_string();
                 if self.sent.get(id) != Some(&html) {

@@ -24,6 +24,8 @@ pub struct Seen {
     pub is_complete: bool,
     /// Why nothing new is heard of them.
     pub trouble: Option<String>,
+    /// What was heard so far, counted.
+    pub heard: u64,
     /// Those of a list that is under way.
     listed: BTreeMap<Place, Arc<BenchmarkRun>>,
 }
@@ -79,10 +81,13 @@ impl Watched {
         tokio::spawn(async move {
             let mut events = std::pin::pin!(events);
             while let Some(event) = events.next().await {
-                sender.send_modify(|seen| match event {
-                    Ok(event) => seen.take(event),
-                    // The watch goes on by itself.
-                    Err(error) => seen.trouble = Some(root_cause(&error)),
+                sender.send_modify(|seen| {
+                    seen.heard += 1;
+                    match event {
+                        Ok(event) => seen.take(event),
+                        // The watch goes on by itself.
+                        Err(error) => seen.trouble = Some(root_cause(&error)),
+                    }
                 });
                 if sender.is_closed() {
                     return;
@@ -90,6 +95,17 @@ impl Watched {
             }
         });
         Self(receiver)
+    }
+
+    /// These runs, for ever.
+    #[cfg(test)]
+    pub fn still(runs: Vec<BenchmarkRun>) -> Self {
+        let seen = Seen {
+            runs: runs.into_iter().map(kept).collect(),
+            is_complete: true,
+            ..Seen::default()
+        };
+        Self(watch::channel(seen).1)
     }
 
     /// What there is now.

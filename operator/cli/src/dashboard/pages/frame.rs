@@ -16,7 +16,7 @@ pub fn page(dashboard: &Dashboard, title: &str, events: Option<&str>, body: &Mar
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " - wasmbench" }
-                link rel="icon" href="data:,";
+                link rel="icon" type="image/svg+xml" href=(at("icon.svg"));
                 link rel="stylesheet" href=(at("report.css"));
                 link rel="stylesheet" href=(at("page.css"));
                 script defer src=(at("page.js")) {}

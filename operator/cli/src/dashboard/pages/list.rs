@@ -13,6 +13,9 @@ use crate::dashboard::server::Dashboard;
 use crate::dashboard::stream::Regions;
 use crate::live;
 
+/// Runs that have ended and are shown.
+const MOST: usize = 200;
+
 /// The page.
 pub fn page(dashboard: &Dashboard) -> Markup {
     let body = html! {
@@ -32,10 +35,14 @@ pub fn page(dashboard: &Dashboard) -> Markup {
 pub fn regions(dashboard: &Dashboard) -> Regions {
     let seen = dashboard.watched.now();
     let mut runs: Vec<&BenchmarkRun> = seen.runs.values().map(AsRef::as_ref).collect();
-    runs.sort_by_key(|run| {
-        let created = run.creation_timestamp().map(|time| time.0);
-        (is_finished(run), std::cmp::Reverse(created))
-    });
+    // What goes on and the queue from its head, then what has ended, the latest first.
+    runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
+    let (mut ended, mut runs): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| is_finished(run));
+    ended.reverse();
+    let left_out = ended.len().saturating_sub(MOST);
+    ended.truncate(MOST);
+    runs.append(&mut ended);
     let trouble = html! {
         @if let Some(trouble) = &seen.trouble {
             p.error { "The cluster does not answer (" (trouble) "). What is shown may be old; it is asked again." }
@@ -46,7 +53,10 @@ pub fn regions(dashboard: &Dashboard) -> Regions {
     } else {
         html! { p { "Reading the runs ..." } }
     };
-    vec![("trouble", trouble), ("list", table)]
+    let older = html! {
+        @if left_out > 0 { p.hint { (left_out) " older runs are not shown; kubectl wasmbench get lists them." } }
+    };
+    vec![("trouble", trouble), ("list", html! { (table) (older) })]
 }
 
 fn table(dashboard: &Dashboard, runs: &[&BenchmarkRun]) -> Markup {

@@ -14,3 +14,6 @@ mod trials;
 pub const STYLE: &str = include_str!("page.css");
 /// What runs in the browser.
 pub const SCRIPT: &str = include_str!("page.js");
+/// Two bars, of which one is longer.
+pub const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><path fill=\"#0067a8\" d=\"M1 2h14v5H1z\"/>\
+                        <path fill=\"#c8500a\" d=\"M1 9h8v5H1z\"/></svg>";

@@ -51,7 +51,7 @@ const form = document.getElementById("start");
 if (form) {
   const plan = document.getElementById("plan");
   const wrong = document.getElementById("fields-error");
-  let waiting, asked = 0;
+  let waiting, asked = 0, isEdited = false;
   const send = (address) => fetch(address, { method: "POST", body: new URLSearchParams(new FormData(form)) });
   const ask = async (byField) => {
     const turn = ++asked;
@@ -59,8 +59,9 @@ if (form) {
       const answer = await send(form.dataset.manifest);
       const text = await answer.text();
       if (turn !== asked) return;
-      wrong.textContent = answer.ok ? "" : text;
-      if (!answer.ok) return;
+      const isManifest = answer.ok && answer.headers.get("content-type").startsWith("text/yaml");
+      wrong.textContent = isManifest ? "" : text;
+      if (!isManifest) return;
       form.elements.manifest.value = text;
     }
     const answer = await send(form.dataset.plan);
@@ -69,7 +70,10 @@ if (form) {
   };
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);
-    const byField = event.target.name !== "manifest";
-    waiting = setTimeout(() => ask(byField), 250);
+    if (event.target.name === "manifest") isEdited = true;
+    // What was written by hand is not written over.
+    wrong.textContent = isEdited && event.target.name !== "manifest"
+      ? "The manifest was changed by hand, and the fields no longer write it. Reload the page to begin again." : "";
+    waiting = setTimeout(() => ask(!isEdited), 250);
   });
 }
