@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasmbench_core::units;
-use wasmbench_results::measure::Metric;
+use wasmbench_results::measure::{Measured as _, Metric};
 
 /// What is compared.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,11 +56,7 @@ impl Figure {
 
     /// A measured value for people: times are in microseconds, memory in bytes.
     pub fn shown(self, value: f64) -> String {
-        match self {
-            Self::ColdStart | Self::WarmP50 | Self::CpuPerRequest => units::micros(value),
-            Self::Throughput => format!("{}/s", units::rate(value)),
-            Self::Memory => units::bytes(value),
-        }
+        self.metric().measure().unit.shown(value)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Tables for spreadsheets: `summary.csv` has one row per variant, workload and sweep point, `comparisons.csv` one per
 //! ratio to the baseline. Units are in the headers; a number that could not be measured is an empty field.
 
+use strum::IntoEnumIterator as _;
+use wasmbench_core::wire::evidence::Kind;
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::any_cell::AnyCell;
+use wasmbench_results::all_cells::CellOf;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::cells::extremes;
-use wasmbench_results::coldstart::ColdStartCell;
-use wasmbench_results::density::DensityCell;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::open_loop::OpenLoopSummary;
 use wasmbench_results::statistics::Spread;
@@ -15,52 +15,15 @@ use wasmbench_results::trial::Metrics;
 
 use crate::sheet::Sheet;
 
-/// A cell of some sweep.
-#[derive(Clone, Copy)]
-enum Row<'a> {
-    Load(&'a CellSummary),
-    ColdStart(&'a ColdStartCell),
-    Density(&'a DensityCell),
-}
-
-impl<'a> Row<'a> {
-    fn cell(self) -> &'a dyn AnyCell {
-        match self {
-            Row::Load(cell) => cell,
-            Row::ColdStart(cell) => cell,
-            Row::Density(cell) => cell,
-        }
-    }
-
-    fn load(self) -> Option<&'a CellSummary> {
-        match self {
-            Row::Load(cell) => Some(cell),
-            Row::ColdStart(_) | Row::Density(_) => None,
-        }
-    }
-
-    fn cold_start(self) -> Option<&'a ColdStartCell> {
-        match self {
-            Row::ColdStart(cell) => Some(cell),
-            Row::Load(_) | Row::Density(_) => None,
-        }
-    }
-
-    fn density(self) -> Option<&'a DensityCell> {
-        match self {
-            Row::Density(cell) => Some(cell),
-            Row::Load(_) | Row::ColdStart(_) => None,
-        }
-    }
-}
-
 /// `summary.csv`.
 pub fn summary_csv(summary: &Summary) -> String {
-    let loads = summary.cells.iter().map(Row::Load);
-    let cold_starts = summary.cold_starts.iter().map(Row::ColdStart);
-    let density = summary.density.iter().map(Row::Density);
-    let sheet = Sheet::of(loads.chain(cold_starts).chain(density));
-    of_density(of_cold_start(of_load(of_any_cell(sheet)))).csv()
+    let sheet = of_any_cell(Sheet::of(summary.cells_of_kinds()));
+    let with_kind = |sheet, kind| match kind {
+        Kind::Load => of_load(sheet),
+        Kind::ColdStart => of_cold_start(sheet),
+        Kind::Density => of_density(sheet),
+    };
+    Kind::iter().fold(sheet, with_kind).csv()
 }
 
 /// `comparisons.csv`.
@@ -100,28 +63,28 @@ fn joined(reasons: &[Reason]) -> String {
     reasons.join(" ")
 }
 
-type Cells<'a> = Sheet<'a, Row<'a>>;
+type Cells<'a> = Sheet<'a, CellOf<'a>>;
 
 /// What every cell has.
 fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
     sheet
-        .left("variant", |row| row.cell().variant().to_owned())
-        .left("workload", |row| row.cell().workload().to_owned())
-        .left("sweep", |row| sweep(row.cell().point()))
+        .left("variant", |row| row.any().variant().to_owned())
+        .left("workload", |row| row.any().workload().to_owned())
+        .left("sweep", |row| sweep(row.any().point()))
         .right("connections", |row| {
             shown(row.load().map(|cell| cell.connections))
         })
-        .left("ranked", |row| row.cell().is_ranked().to_string())
+        .left("ranked", |row| row.any().is_ranked().to_string())
         .left("invalid_because", |row| {
-            joined(row.cell().invalid_because())
+            joined(row.any().invalid_because())
         })
-        .right("trials_planned", |row| row.cell().counts().planned)
-        .right("trials_valid", |row| row.cell().counts().valid)
-        .right("trials_invalid", |row| row.cell().counts().invalid)
-        .right("trials_failed", |row| row.cell().counts().failed)
-        .right("trials_skipped", |row| row.cell().counts().skipped)
-        .right("trials_missing", |row| row.cell().counts().missing)
-        .right("trials_repeated", |row| row.cell().counts().repeated)
+        .right("trials_planned", |row| row.any().counts().planned)
+        .right("trials_valid", |row| row.any().counts().valid)
+        .right("trials_invalid", |row| row.any().counts().invalid)
+        .right("trials_failed", |row| row.any().counts().failed)
+        .right("trials_skipped", |row| row.any().counts().skipped)
+        .right("trials_missing", |row| row.any().counts().missing)
+        .right("trials_repeated", |row| row.any().counts().repeated)
 }
 
 fn of_load(sheet: Cells<'_>) -> Cells<'_> {
@@ -142,7 +105,7 @@ fn of_load(sheet: Cells<'_>) -> Cells<'_> {
             shown(row.load()?.generator_cpu_share_max)
         })
         .for_each(NUMBERS, |sheet, (name, of_cell, of_trial)| {
-            let ends = move |row: &Row<'_>| extremes(&row.load()?.trials, of_trial);
+            let ends = move |row: &CellOf<'_>| extremes(&row.load()?.trials, of_trial);
             spread(sheet, name, move |row| of_cell(row.load()?))
                 .right(format!("{name}_min"), move |row| {
                     shown(ends(row).map(|(min, _)| min))
@@ -194,7 +157,7 @@ type Part = fn(Spread) -> f64;
 fn spread<'a>(
     sheet: Cells<'a>,
     name: &str,
-    of: impl Fn(&Row<'a>) -> Option<Spread> + Copy + 'a,
+    of: impl Fn(&CellOf<'a>) -> Option<Spread> + Copy + 'a,
 ) -> Cells<'a> {
     let ends: [(&str, Part); 3] = [
         ("median", |spread| spread.median),
@@ -270,14 +233,8 @@ fn shown(number: Option<impl ToString>) -> Option<String> {
     number.map(|number| number.to_string())
 }
 
-const fn sweep(point: Point) -> &'static str {
-    match point {
-        Point::ColdStart { .. } => "coldStart",
-        Point::WarmLatency => "warmLatency",
-        Point::Throughput { .. } => "throughput",
-        Point::OpenLoop { .. } => "openLoop",
-        Point::Density => "density",
-    }
+fn sweep(point: Point) -> &'static str {
+    point.sweep().into()
 }
 
 /// The point within its sweep: connections, pods at once or percent of the peak.

@@ -13,7 +13,7 @@ use wasmbench_results::summary::Summary;
 use wasmbench_results::trial::{Trial, TrialState};
 
 use crate::open_loop;
-use crate::tables::OF_LOADS;
+use crate::tables::of_loads;
 
 /// Longest list of reasons in status.
 const MAX_REASONS_CHARS: usize = 128;
@@ -40,7 +40,7 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
             // Those of other sweeps stand at their points.
             let ratios = summary.comparisons.iter();
             let ratios =
-                ratios.filter(|c| of_both(&c.variant, &c.workload) && OF_LOADS.contains(&c.metric));
+                ratios.filter(|c| of_both(&c.variant, &c.workload) && of_loads().any(|metric| metric == c.metric));
             rows.push(SummaryRow {
                 variant: variant.name.clone(),
                 workload: workload.name.clone(),

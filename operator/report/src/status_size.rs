@@ -2,11 +2,15 @@
 //! out is counted, and the report has it.
 
 use serde::Serialize;
+use strum::IntoEnumIterator as _;
 use wasmbench_api::status::{Omitted, SummaryRow};
-use wasmbench_results::measure::Metric;
+use wasmbench_results::measure::{Measured as _, Metric, Says};
 
-/// What a verdict is asked for first.
-const HEADLINES: [Metric; 2] = [Metric::ThroughputRps, Metric::WarmP50];
+/// Whether a ratio is asked for first: it says how fast a variant is.
+fn is_headline(metric: &str) -> bool {
+    let mut fast = Metric::iter().filter(|one| one.measure().says == Says::HowFast);
+    fast.any(|one| <&str>::from(one) == metric)
+}
 
 /// Length of `value` as JSON.
 pub fn json_bytes(value: &impl Serialize) -> usize {
@@ -31,8 +35,8 @@ pub fn fitted(
     if json_bytes(&rows) > bytes {
         let ratios = rows.iter_mut().map(|row| {
             let all = row.versus_baseline.len();
-            let headline = |metric: &str| HEADLINES.iter().any(|one| <&str>::from(one) == metric);
-            row.versus_baseline.retain(|ratio| headline(&ratio.metric));
+            row.versus_baseline
+                .retain(|ratio| is_headline(&ratio.metric));
             all - row.versus_baseline.len()
         });
         omitted.ratios = count(ratios.sum());

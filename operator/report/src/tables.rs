@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use strum::IntoEnumIterator as _;
+use wasmbench_core::points::measured_at;
 use wasmbench_core::units::{self, NOTHING, cut, marked};
 use wasmbench_core::wire::record::Point;
 use wasmbench_results::any_cell::AnyCell as _;
@@ -10,7 +12,7 @@ use wasmbench_results::cell::CellSummary;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::counts::TrialCounts;
 use wasmbench_results::curve::knee;
-use wasmbench_results::measure::{Measured as _, Metric, Sweep};
+use wasmbench_results::measure::{Judged, Measured as _, Metric, Sweep};
 use wasmbench_results::power;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::{Named, Summary};
@@ -55,22 +57,19 @@ fn joined(set: &BTreeSet<String>) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// What loads are compared by as ratios, in the order of the columns.
-pub const RATIOS_OF_LOADS: [Metric; 4] = [
-    Metric::ThroughputRps,
-    Metric::WarmP50,
-    Metric::CpuPerRequest,
-    Metric::Memory,
-];
+/// What closed loops are compared by, in the order of the columns.
+pub fn of_loads() -> impl Iterator<Item = Metric> {
+    let points = [Point::WarmLatency, Point::Throughput { connections: 1 }];
+    Metric::iter().filter(move |metric| {
+        let mut measured = points.into_iter().map(measured_at);
+        measured.any(|measured| measured.contains(metric))
+    })
+}
 
-/// What loads are compared by, in the order of the columns.
-pub const OF_LOADS: [Metric; 5] = [
-    Metric::ThroughputRps,
-    Metric::WarmP50,
-    Metric::CpuPerRequest,
-    Metric::Memory,
-    Metric::Succeeded,
-];
+/// Those of them that are judged by their ratio.
+pub fn ratios_of_loads() -> impl Iterator<Item = Metric> {
+    of_loads().filter(|metric| metric.measure().judged != Judged::Difference)
+}
 
 /// Ratios of loads to the baseline under one workload, one row per variant that could be compared.
 pub fn ratios(summary: &Summary, workload: &str) -> Table {
@@ -78,32 +77,30 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         let mut all = summary.comparisons.iter();
         all.find(|c| c.metric == metric && c.variant == variant.name && c.workload == workload)
     };
-    let of_loads = |variant: &Named| -> Vec<&Comparison> {
-        let all = OF_LOADS.into_iter();
-        all.filter_map(|metric| found(variant, metric)).collect()
+    let all = |variant: &Named| -> Vec<&Comparison> {
+        let found = of_loads().filter_map(|metric| found(variant, metric));
+        found.collect()
     };
     let variants = summary.compared.variants.iter();
-    let compared = variants.filter(|variant| !of_loads(variant).is_empty());
+    let compared = variants.filter(|variant| !all(variant).is_empty());
     Sheet::of(compared)
         .left("Variant", |one| one.name.clone())
-        .for_each(OF_LOADS, |sheet, metric| {
+        .for_each(of_loads(), |sheet, metric| {
             sheet.right(metric.measure().title, move |one| {
                 found(one, metric).map(Comparison::words)
             })
         })
         .right("Connections", |one| {
-            of_loads(one)
-                .iter()
-                .find_map(|compared| match compared.point {
-                    Point::Throughput { connections } => Some(connections.to_string()),
-                    Point::WarmLatency
-                    | Point::OpenLoop { .. }
-                    | Point::ColdStart { .. }
-                    | Point::Density => None,
-                })
+            all(one).iter().find_map(|compared| match compared.point {
+                Point::Throughput { connections } => Some(connections.to_string()),
+                Point::WarmLatency
+                | Point::OpenLoop { .. }
+                | Point::ColdStart { .. }
+                | Point::Density => None,
+            })
         })
         .right("Blocks", |one| {
-            let blocks = of_loads(one).into_iter().map(|found| found.estimate.blocks);
+            let blocks = all(one).into_iter().map(|found| found.estimate.blocks);
             blocks.min().map(|blocks| blocks.to_string())
         })
         .table()

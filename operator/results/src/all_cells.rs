@@ -1,5 +1,8 @@
 //! The cells of all sweeps of a run.
 
+use strum::IntoEnumIterator as _;
+use wasmbench_core::wire::evidence::Kind;
+
 use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::coldstart::ColdStartCell;
@@ -19,7 +22,53 @@ pub struct Cells {
 impl Cells {
     /// All of them, in the order of a summary.
     pub fn all(&self) -> impl Iterator<Item = &dyn AnyCell> {
-        all(&self.loads, &self.cold_starts, &self.density)
+        all(&self.loads, &self.cold_starts, &self.density).map(CellOf::any)
+    }
+}
+
+/// A cell with what only its kind has.
+#[derive(Clone, Copy, Debug)]
+pub enum CellOf<'a> {
+    /// Of a load.
+    Load(&'a CellSummary),
+    /// Of cold starts.
+    ColdStart(&'a ColdStartCell),
+    /// Of density.
+    Density(&'a DensityCell),
+}
+
+impl<'a> CellOf<'a> {
+    /// What all kinds have in common.
+    pub fn any(self) -> &'a dyn AnyCell {
+        match self {
+            Self::Load(cell) => cell,
+            Self::ColdStart(cell) => cell,
+            Self::Density(cell) => cell,
+        }
+    }
+
+    /// The cell of a load.
+    pub fn load(self) -> Option<&'a CellSummary> {
+        match self {
+            Self::Load(cell) => Some(cell),
+            Self::ColdStart(_) | Self::Density(_) => None,
+        }
+    }
+
+    /// The cell of cold starts.
+    pub fn cold_start(self) -> Option<&'a ColdStartCell> {
+        match self {
+            Self::ColdStart(cell) => Some(cell),
+            Self::Load(_) | Self::Density(_) => None,
+        }
+    }
+
+    /// The cell of density.
+    pub fn density(self) -> Option<&'a DensityCell> {
+        match self {
+            Self::Density(cell) => Some(cell),
+            Self::Load(_) | Self::ColdStart(_) => None,
+        }
     }
 }
 
@@ -28,9 +77,12 @@ pub fn all<'a>(
     loads: &'a [CellSummary],
     cold_starts: &'a [ColdStartCell],
     density: &'a [DensityCell],
-) -> impl Iterator<Item = &'a dyn AnyCell> {
-    let loads = loads.iter().map(|cell| cell as &dyn AnyCell);
-    let cold_starts = cold_starts.iter().map(|cell| cell as &dyn AnyCell);
-    let density = density.iter().map(|cell| cell as &dyn AnyCell);
-    loads.chain(cold_starts).chain(density)
+) -> impl Iterator<Item = CellOf<'a>> {
+    Kind::iter().flat_map(move |kind| -> Vec<CellOf<'a>> {
+        match kind {
+            Kind::Load => loads.iter().map(CellOf::Load).collect(),
+            Kind::ColdStart => cold_starts.iter().map(CellOf::ColdStart).collect(),
+            Kind::Density => density.iter().map(CellOf::Density).collect(),
+        }
+    })
 }

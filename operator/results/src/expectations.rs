@@ -9,7 +9,8 @@ use wasmbench_core::units;
 use wasmbench_core::wire::record::Point;
 
 use crate::comparison::Comparison;
-use crate::measure::{Measured as _, Metric};
+use crate::measure::Measured as _;
+use crate::primary;
 use crate::statistics::ratio::simultaneous;
 
 /// What became of an expectation.
@@ -54,36 +55,11 @@ pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Dec
     spec.expectations
         .iter()
         .map(|expectation| {
-            let point = point(spec, expectation.metric);
+            // Of this point it is even when nothing is compared there.
+            let point = primary::most_telling(spec, expectation.metric);
             decision((point, among), expectation, comparisons)
         })
         .collect()
-}
-
-/// The point of `metric` that an expectation is about, even when it is void: the highest rate, the fewest pods at
-/// once. `None` for what is compared at one point.
-fn point(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
-    let sweeps = &spec.sweeps;
-    match metric {
-        Metric::OpenLoopP50 | Metric::OpenLoopP99 => {
-            let percents = sweeps.open_loop.as_ref()?.percents();
-            percents
-                .last()
-                .map(|&percent_of_peak| Point::OpenLoop { percent_of_peak })
-        }
-        Metric::ColdStartListening | Metric::ColdStartAnswer => {
-            let numbers = sweeps.cold_start.as_ref()?.concurrency.iter();
-            numbers
-                .min()
-                .map(|&concurrency| Point::ColdStart { concurrency })
-        }
-        Metric::ThroughputRps
-        | Metric::WarmP50
-        | Metric::CpuPerRequest
-        | Metric::Memory
-        | Metric::Succeeded
-        | Metric::MemoryPerInstance => None,
-    }
 }
 
 /// The worst of the outcomes; `None` when nothing was expected.

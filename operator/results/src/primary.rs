@@ -21,7 +21,7 @@ pub fn of<'a>(
     let is_main = |place: &Place<'_>| {
         let of_same = places.iter().filter(|other| {
             (other.0, other.1, other.3) == (place.0, place.1, place.3)
-                && std::mem::discriminant(&other.2) == std::mem::discriminant(&place.2)
+                && other.2.sweep() == place.2.sweep()
         });
         of_same.map(|other| tells(other.2)).max() == Some(tells(place.2))
     };
@@ -54,11 +54,20 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     variants * spec.workloads.len() * of_pair
 }
 
-/// How much a point tells among those of its sweep that stand: the highest rate, the fewest pods at once.
-const fn tells(point: Point) -> i64 {
+/// How much a point tells among those of its sweep that stand: the highest rate, the fewest pods at once. `None` where
+/// a measure is compared at one point of the sweep.
+const fn tells(point: Point) -> Option<i64> {
     match point {
-        Point::OpenLoop { percent_of_peak } => percent_of_peak as i64,
-        Point::ColdStart { concurrency } => -(concurrency as i64),
-        Point::WarmLatency | Point::Throughput { .. } | Point::Density => 0,
+        Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
+        Point::ColdStart { concurrency } => Some(-(concurrency as i64)),
+        Point::WarmLatency | Point::Throughput { .. } | Point::Density => None,
     }
+}
+
+/// The point of `metric` that tells most of those that the spec asks for; `None` of what is compared at one point.
+pub fn most_telling(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
+    let points = points_of(spec).into_iter();
+    let told = points.filter(|point| measured_at(*point).contains(&metric));
+    told.filter(|point| tells(*point).is_some())
+        .max_by_key(|point| tells(*point))
 }

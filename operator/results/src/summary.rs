@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::status::NotApplicable;
 
-use crate::all_cells;
+use crate::all_cells::{self, CellOf};
 use crate::any_cell::AnyCell;
 use crate::cell::CellSummary;
 use crate::coldstart::{ColdStartCell, HarnessFloor};
@@ -93,9 +93,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The cells of all sweeps, each with what only its kind has.
+    pub fn cells_of_kinds(&self) -> impl Iterator<Item = CellOf<'_>> {
+        all_cells::all(&self.cells, &self.cold_starts, &self.density)
+    }
+
     /// The cells of all sweeps.
     pub fn all_cells(&self) -> impl Iterator<Item = &dyn AnyCell> {
-        all_cells::all(&self.cells, &self.cold_starts, &self.density)
+        self.cells_of_kinds().map(CellOf::any)
     }
 
     /// A measure of a cell as a multiple of the baseline's; none for the baseline, and where it is not compared.

@@ -2,6 +2,7 @@
 
 mod statement;
 
+use strum::EnumCount as _;
 use wasmbench_core::units::{self, cut};
 
 use crate::any_cell::AnyCell;
@@ -71,8 +72,8 @@ fn left_out(summary: &Summary) -> Vec<String> {
     others.filter_map(why).collect()
 }
 
-/// What the line may report, the most telling first.
-const HEADLINES: [Metric; 10] = [
+/// What the line may report, the most telling first: every measure.
+const HEADLINES: [Metric; Metric::COUNT] = [
     Metric::ThroughputRps,
     Metric::CpuPerRequest,
     Metric::WarmP50,

@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
     PartialOrd,
     Ord,
     strum::IntoStaticStr,
+    strum::EnumIter,
+    strum::EnumCount,
 )]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]

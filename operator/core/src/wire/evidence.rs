@@ -7,8 +7,13 @@ use crate::wire::density::DensityDocument;
 use crate::wire::document::{Environment, LoadDocument};
 
 /// The document of a trial. In a record each kind has a field of its own.
-#[derive(Serialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Clone, Debug, PartialEq, strum::EnumDiscriminants)]
 #[serde(rename_all = "camelCase")]
+#[strum_discriminants(
+    name(Kind),
+    doc = "A kind of trial: all of one kind have the same document, and cells of the same type.",
+    derive(strum::EnumIter)
+)]
 pub enum Evidence {
     /// Of a load.
     #[serde(rename = "document")]

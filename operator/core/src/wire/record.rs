@@ -16,8 +16,26 @@ use crate::wire::evidence::Evidence;
 pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
 
 /// A point of a sweep.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Serialize,
+    Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::EnumDiscriminants,
+)]
 #[serde(rename_all = "camelCase", tag = "sweep")]
+#[strum_discriminants(
+    name(AnySweep),
+    doc = "A sweep, whichever: one for each kind of point.",
+    derive(strum::EnumCount, strum::EnumIter, strum::IntoStaticStr),
+    strum(serialize_all = "camelCase")
+)]
 pub enum Point {
     /// The cold-start sweep has one point per number of pods at once.
     #[serde(rename_all = "camelCase")]
@@ -46,6 +64,11 @@ pub enum Point {
 }
 
 impl Point {
+    /// Its sweep.
+    pub fn sweep(self) -> AnySweep {
+        self.into()
+    }
+
     /// Whether the probe creates the pods under test itself.
     pub fn probe_creates_pods(self) -> bool {
         match self {

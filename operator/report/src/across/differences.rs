@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use strum::IntoEnumIterator as _;
 use wasmbench_api::BenchmarkRunSpec;
+use wasmbench_core::wire::record::AnySweep;
 use wasmbench_results::environment::Environment;
 
 use crate::across::difference::{ABSENT, difference};
@@ -142,19 +144,25 @@ fn measured(spec: &BenchmarkRunSpec) -> Value {
     if let Some(workloads) = fields.get_mut("workloads") {
         *workloads = by_name(workloads.take());
     }
-    for (sweep, points) in [
-        ("throughput", "connections"),
-        ("coldStart", "concurrency"),
-        ("openLoop", "ratesPercentOfPeak"),
-    ] {
-        let sweep = fields
-            .get_mut("sweeps")
-            .and_then(|sweeps| sweeps.get_mut(sweep));
-        if let Some(sweep) = sweep.and_then(Value::as_object_mut) {
-            sweep.remove(points);
+    for sweep in AnySweep::iter() {
+        let name: &str = sweep.into();
+        let sweeps = fields.get_mut("sweeps");
+        let fields = sweeps.and_then(|sweeps| sweeps.get_mut(name)?.as_object_mut());
+        if let Some((fields, points)) = fields.zip(points_field(sweep)) {
+            fields.remove(points);
         }
     }
     value
+}
+
+/// The field of a sweep that lists its points; `None` of a sweep with a single one.
+const fn points_field(sweep: AnySweep) -> Option<&'static str> {
+    match sweep {
+        AnySweep::Throughput => Some("connections"),
+        AnySweep::ColdStart => Some("concurrency"),
+        AnySweep::OpenLoop => Some("ratesPercentOfPeak"),
+        AnySweep::WarmLatency | AnySweep::Density => None,
+    }
 }
 
 /// A list of objects as an object: dots in names would look like levels, and no name has one.

@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
+use strum::EnumCount as _;
 use wasmbench_api::run::TWIN;
+use wasmbench_core::wire::record::AnySweep;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::curve::knee;
 use wasmbench_results::measure::Sweep;
@@ -21,6 +23,15 @@ use crate::{coldstart, density as climbs, open_loop, tables};
 /// Notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
 
+/// The sweeps, in the order of their plots.
+const PLOTTED: [AnySweep; AnySweep::COUNT] = [
+    AnySweep::Throughput,
+    AnySweep::WarmLatency,
+    AnySweep::OpenLoop,
+    AnySweep::ColdStart,
+    AnySweep::Density,
+];
+
 /// Everything about one workload: the one at `index` of those compared.
 pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
     let Some(workload) = summary.compared.workloads.get(index) else {
@@ -33,12 +44,15 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
         escape(&workload.what)
     );
     html.push_str(&ratios::figure(summary, name, &id, detail));
-    let mut plots = loads(summary, name, Sweep::Throughput, &id, detail);
-    plots.extend(loads(summary, name, Sweep::WarmLatency, &id, detail));
-    plots.extend(loads(summary, name, Sweep::OpenLoop, &id, detail));
-    plots.extend(cold::plots(summary, name, &id, detail.points));
-    plots.extend(density::plot(summary, name, &id, detail.points));
-    let figures: String = plots.iter().map(|plot| figure(summary, plot)).collect();
+    let load = |sweep| loads(summary, name, sweep, &id, detail);
+    let plots = PLOTTED.into_iter().flat_map(|sweep| match sweep {
+        AnySweep::Throughput => load(Sweep::Throughput),
+        AnySweep::WarmLatency => load(Sweep::WarmLatency),
+        AnySweep::OpenLoop => load(Sweep::OpenLoop),
+        AnySweep::ColdStart => cold::plots(summary, name, &id, detail.points),
+        AnySweep::Density => density::plot(summary, name, &id, detail.points).into_iter().collect(),
+    });
+    let figures: String = plots.map(|plot| figure(summary, &plot)).collect();
     let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");
     if detail.tables {
         html.push_str(&numbers(summary, name));

@@ -10,7 +10,7 @@ use wasmbench_results::trial;
 use super::words::{PRIMARY, verdict};
 use crate::sheet::Sheet;
 use crate::table::Table;
-use crate::tables::{RATIOS_OF_LOADS, with_mark};
+use crate::tables::{ratios_of_loads, with_mark};
 
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
@@ -166,15 +166,13 @@ pub fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     };
     let compared = rows.iter().filter(|row| !row.versus_baseline.is_empty());
     let compared = compared.map(|row| Compared::Variant(row));
-    let has_floor = RATIOS_OF_LOADS
-        .into_iter()
-        .any(|metric| floor(metric).is_some());
+    let has_floor = ratios_of_loads().any(|metric| floor(metric).is_some());
     Sheet::of(compared.chain(has_floor.then_some(Compared::Floor)))
         .left(format!("VERSUS {baseline}"), |row| match row {
             Compared::Variant(row) => row.variant.clone(),
             Compared::Floor => "noise floor".to_owned(),
         })
-        .for_each(RATIOS_OF_LOADS, |sheet, metric| {
+        .for_each(ratios_of_loads(), |sheet, metric| {
             sheet.right(
                 metric.measure().title.to_uppercase() + mark(metric),
                 move |row| match row {
