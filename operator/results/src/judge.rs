@@ -118,11 +118,12 @@ pub fn judge(
 
 fn direction(metric: Metric, is_more: bool) -> Verdict {
     let Measure { says, better, .. } = metric.measure();
-    match (says, is_more == (better == Better::More)) {
-        (Says::HowMuch, _) if is_more => Verdict::Larger,
-        (Says::HowMuch, _) => Verdict::Smaller,
-        (Says::HowFast, true) => Verdict::Faster,
-        (Says::HowFast, false) => Verdict::Slower,
+    let is_better = is_more == (better == Better::More);
+    match says {
+        Says::HowMuch if is_more => Verdict::Larger,
+        Says::HowMuch => Verdict::Smaller,
+        Says::HowFast if is_better => Verdict::Faster,
+        Says::HowFast => Verdict::Slower,
     }
 }
 

@@ -91,20 +91,19 @@ fn variant_words(variant: &Variant) -> String {
         .preset
         .map(|preset| format!("preset {}", <&str>::from(preset)));
     let engine = variant.engine.map(|engine| {
+        let is_embedded = variant.preset == Some(Preset::WasmtimeEmbedded);
         let allocator: &str = engine.allocator.into();
-        let allocator = (variant.preset == Some(Preset::WasmtimeEmbedded))
-            .then(|| format!(", allocator {allocator}"));
-        let compile = engine.compile.map(<&str>::from);
-        let compile = compile.map(|compile| match (variant.preset, engine.compile) {
-            (Some(Preset::WasmtimeEmbedded), Some(Compile::Jit)) => {
-                format!(", {compile} (its memory holds the compiler's)")
-            }
-            _ => format!(", {compile}"),
+        let allocator = is_embedded.then(|| format!(", allocator {allocator}"));
+        let compile = engine.compile.map(|compile| {
+            let holds_compiler = is_embedded && compile == Compile::Jit;
+            let memory = if holds_compiler {
+                " (its memory holds the compiler's)"
+            } else {
+                ""
+            };
+            format!(", {}{memory}", <&str>::from(compile))
         });
-        [allocator, compile]
-            .into_iter()
-            .flatten()
-            .collect::<String>()
+        allocator.into_iter().chain(compile).collect::<String>()
     });
     let own = variant.container.as_ref().map(|own| {
         let class = own

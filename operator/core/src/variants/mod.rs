@@ -58,46 +58,25 @@ pub struct SubjectSpec {
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
 pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec> {
-    let images = &config.images;
-    match (variant.preset, &variant.container) {
-        (Some(Preset::Native), _) => Some(native::subject(images)),
-        (Some(Preset::NativeHostNetwork), _) => Some(native_host_network::subject(config)),
-        (Some(Preset::WasmtimeEmbedded), _) => Some(wasmtime_embedded::subject(
-            images,
-            variant.engine.unwrap_or_default(),
-        )),
-        (Some(Preset::WasmtimeCli), _) => Some(wasmtime_cli::subject(images)),
-        (Some(Preset::WasmedgeCli), _) => Some(wasmedge_cli::subject(
-            images,
-            variant.engine.unwrap_or_default(),
-        )),
-        (Some(Preset::WasmtimeShim), _) => {
-            Some(wasmtime_shim::subject(images, &config.runtime_classes))
-        }
-        (Some(Preset::WasmtimeShimHttp), _) => {
-            Some(wasmtime_shim_http::subject(images, &config.runtime_classes))
-        }
-        (Some(Preset::WasmedgeShim), _) => Some(wasmedge_shim::subject(
-            images,
-            &config.runtime_classes,
-            variant.engine.unwrap_or_default(),
-        )),
-        (Some(Preset::WasmedgeServer), _) => Some(wasmedge_server::subject(
-            images,
-            variant.engine.unwrap_or_default(),
-        )),
-        (Some(Preset::WasmtimeServe), _) => Some(wasmtime_serve::subject(
-            images,
-            variant.engine.unwrap_or_default(),
-        )),
-        (Some(Preset::V8), _) => Some(v8::subject(images)),
-        (Some(Preset::WasmerCli), _) => Some(wasmer_cli::subject(
-            images,
-            variant.engine.unwrap_or_default(),
-        )),
-        (None, Some(own)) => Some(container::subject(own)),
-        (None, None) => None,
-    }
+    let Some(preset) = variant.preset else {
+        return variant.container.as_ref().map(container::subject);
+    };
+    let (images, classes) = (&config.images, &config.runtime_classes);
+    let engine = variant.engine.unwrap_or_default();
+    Some(match preset {
+        Preset::Native => native::subject(images),
+        Preset::NativeHostNetwork => native_host_network::subject(config),
+        Preset::WasmtimeEmbedded => wasmtime_embedded::subject(images, engine),
+        Preset::WasmtimeCli => wasmtime_cli::subject(images),
+        Preset::WasmedgeCli => wasmedge_cli::subject(images, engine),
+        Preset::WasmtimeShim => wasmtime_shim::subject(images, classes),
+        Preset::WasmtimeShimHttp => wasmtime_shim_http::subject(images, classes),
+        Preset::WasmedgeShim => wasmedge_shim::subject(images, classes, engine),
+        Preset::WasmedgeServer => wasmedge_server::subject(images, engine),
+        Preset::WasmtimeServe => wasmtime_serve::subject(images, engine),
+        Preset::V8 => v8::subject(images),
+        Preset::WasmerCli => wasmer_cli::subject(images, engine),
+    })
 }
 
 /// A pod of one of our own images, without arguments.

@@ -22,11 +22,11 @@ impl Comparison {
             variant, workload, ..
         } = self;
         let noun = self.metric.noun();
-        match (self.metric, self.point) {
-            // The noun tells the sweep.
-            (Metric::WarmP50, _) => format!("{noun} of {variant} on {workload}"),
-            (_, point) => format!("{noun} of {}", place(variant, workload, point)),
+        // The noun tells the sweep.
+        if self.metric == Metric::WarmP50 {
+            return format!("{noun} of {variant} on {workload}");
         }
+        format!("{noun} of {}", place(variant, workload, self.point))
     }
 
     /// What stands behind a verdict that is not to be trusted.
