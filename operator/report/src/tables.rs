@@ -19,8 +19,8 @@ use wasmbench_results::summary::{Named, Summary};
 use wasmbench_results::trial::{Discarded, Trial, TrialState};
 
 use crate::sheet::Sheet;
-use crate::standing::{VALIDITY, standing};
 use crate::table::Table;
+use crate::validity::{VALIDITY, standing};
 
 /// Longest message in a report; `summary.json` has more of it.
 const MAX_SHOWN_CHARS: usize = 256;
@@ -147,11 +147,8 @@ pub fn with_mark(variant: &str, baseline: &str) -> String {
 pub fn points(summary: &Summary, workload: &str) -> Table {
     let closed = summary.cells.iter();
     let closed = closed.filter(|cell| cell.workload == workload && cell.sweep != Sweep::OpenLoop);
-    let median =
-        |spread: Option<Spread>, unit: fn(f64) -> String| spread.map(|spread| unit(spread.median));
     let interval = |cell: &CellSummary, spread: Option<Spread>, unit: fn(f64) -> String| {
-        let spread = spread.filter(|_| cell.counts.valid > 1)?;
-        Some(format!("{} to {}", unit(spread.low), unit(spread.high)))
+        interval(cell.counts.valid, spread, unit)
     };
     Sheet::of(closed)
         .counting(|cell| cell.is_ranked())
@@ -190,6 +187,17 @@ pub fn points(summary: &Summary, workload: &str) -> Table {
         })
         .measured("Of ceiling", |cell| of_ceiling(cell).map(units::percent))
         .table()
+}
+
+/// The median, in a unit.
+pub fn median(spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
+    spread.map(|spread| unit(spread.median))
+}
+
+/// The interval, in a unit; none of a single trial.
+pub fn interval(trials: u32, spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
+    let Spread { low, high, .. } = spread.filter(|_| trials > 1)?;
+    Some(format!("{} to {}", unit(low), unit(high)))
 }
 
 /// The valid trials of those planned.
@@ -237,8 +245,8 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
     let all = all.flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
     Sheet::of(all.take(limit))
         .left("Trial", |(cell, trial)| {
-            let (variant, workload) = (&cell.variant, &cell.workload);
-            format!("{variant}/{workload}/{}/b{}", point_name(cell), trial.block)
+            let (variant, workload, point) = (&cell.variant, &cell.workload, cell.point());
+            format!("{variant}/{workload}/{point}/b{}", trial.block)
         })
         .right("Order", |(_, trial)| trial.position + 1)
         .left("State", |(_, trial)| state(trial))
@@ -272,14 +280,6 @@ pub fn trials(summary: &Summary, limit: usize) -> Table {
             trial.metrics.discarded.as_ref().map(thrown_away)
         })
         .table()
-}
-
-fn point_name(cell: &CellSummary) -> String {
-    match cell.sweep {
-        Sweep::WarmLatency => "warm".to_owned(),
-        Sweep::Throughput => format!("c{}", cell.connections),
-        Sweep::OpenLoop => format!("open-p{}", cell.percent_of_peak.unwrap_or_default()),
-    }
 }
 
 fn state(trial: &Trial) -> String {

@@ -279,7 +279,7 @@ fn saved_runs_of_two_nodes_are_refused_and_compared_by_force() {
     let forced = compare(&later, &["--force", "-o", "json"]);
     assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
     let json: Value = serde_json::from_str(&stdout(&forced)).unwrap();
-    assert_eq!(json["schema"], "wasmbench.dev/across/v2");
+    assert_eq!(json["schema"], "wasmbench.dev/across/v3");
     assert_eq!(
         (&json["forced"], json["ratios"].as_array().unwrap().len()),
         (&json!(true), 36)
@@ -302,7 +302,7 @@ fn a_variant_that_crashes_in_the_later_run_closes_the_gate_and_is_named() {
     let printed = compare(&save_crashed(&["embedded"]), &[]);
     assert_eq!(printed.status.code(), Some(4), "{}", stderr(&printed));
     let text = stdout(&printed);
-    let named = "no valid number any more: embedded on hello (warm, c10, c50), embedded on compute";
+    let named = "no valid number any more: embedded on hello (warm, throughput-c10, throughput-c50), embedded on compute";
     assert!(text.contains(named), "{text}");
     let warning = stderr(&printed);
     assert!(
@@ -346,7 +346,7 @@ fn a_comparison_says_the_same_as_json_and_as_yaml() {
     let later = save_later("6.12.41");
     let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
     let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
-    assert_eq!(json["schema"], "wasmbench.dev/across/v2");
+    assert_eq!(json["schema"], "wasmbench.dev/across/v3");
     // Numbers alike: 1 and 1.0 are.
     assert_eq!(
         json["ratios"].as_array().unwrap().len(),

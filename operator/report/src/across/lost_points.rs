@@ -21,7 +21,7 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
         .filter(|place| place.variant != TWIN);
     let lost = competitors.filter(|place| has(earlier, place) && !has(numbers, place));
     lost.map(|place| Lost {
-        point: place.point_name(),
+        point: place.point.to_string(),
         variant: place.variant,
         workload: place.workload,
     })
@@ -29,7 +29,7 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
 }
 
 impl Across {
-    /// The lost points in words: `no valid number any more: embedded on hello (warm, c10)`; `None`
+    /// The lost points in words: `no valid number any more: embedded on hello (warm, throughput-c10)`; `None`
     /// without any.
     pub fn lost_words(&self) -> Option<String> {
         let mut groups: Vec<(String, Vec<&str>)> = vec![];

@@ -31,7 +31,7 @@ use wasmbench_results::ratios::minimum_effect;
 use wasmbench_results::summary::{RunName, Summary};
 
 /// Name and version of the schema.
-pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v2";
+pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v3";
 
 /// A run with what it found.
 #[derive(Clone, Copy, Debug)]
@@ -112,8 +112,7 @@ pub struct CellRatio {
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// The point: `warm`, `c50` for 50 connections, `p90` for 90 % of the peak, `cold` or `cold-c4` for
-    /// four pods at once, `density` for the memory of one more instance.
+    /// The point, as in names of records: `warm`, `throughput-c50`, `open-p90`, `cold-c1`, `density`.
     pub point: String,
     /// What is compared.
     pub metric: Metric,

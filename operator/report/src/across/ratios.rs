@@ -244,7 +244,7 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
     CellRatio {
         variant: later.place.variant.clone(),
         workload: later.place.workload.clone(),
-        point: later.place.point_name(),
+        point: later.place.point.to_string(),
         metric: later.metric,
         before,
         after: middle(&later.values),
@@ -331,18 +331,6 @@ impl Place {
             variant: cell.variant().to_owned(),
             workload: cell.workload().to_owned(),
             point: cell.point(),
-        }
-    }
-
-    /// The point, as in [`CellRatio::point`].
-    pub fn point_name(&self) -> String {
-        match self.point {
-            Point::WarmLatency => "warm".to_owned(),
-            Point::Throughput { connections } => format!("c{connections}"),
-            Point::OpenLoop { percent_of_peak } => format!("p{percent_of_peak}"),
-            Point::ColdStart { concurrency: 1 } => "cold".to_owned(),
-            Point::ColdStart { concurrency } => format!("cold-c{concurrency}"),
-            Point::Density => "density".to_owned(),
         }
     }
 }

@@ -101,7 +101,7 @@ type HareFound = (Vec<Metric>, usize, u32);
 fn of_hare(before: &(RunInput, Vec<Record>), after: &(RunInput, Vec<Record>)) -> HareFound {
     let found = compared((&before.0, &before.1), (&after.0, &after.1), false);
     let ratios = found.ratios.iter();
-    let of_hare = ratios.filter(|ratio| ratio.variant == "hare" && ratio.point == "cold");
+    let of_hare = ratios.filter(|ratio| ratio.variant == "hare" && ratio.point == "cold-c1");
     let metrics = of_hare.map(|ratio| ratio.metric).collect();
     (metrics, found.ratios.len(), found.only_in_one)
 }
@@ -134,7 +134,7 @@ fn starts_are_compared_across_runs_by_milliseconds() {
         let mut ratios = found.ratios.into_iter();
         let is_meant = |ratio: &CellRatio| {
             (ratio.variant.as_str(), ratio.point.as_str(), ratio.metric)
-                == ("hare", "cold", Metric::ColdStartListening)
+                == ("hare", "cold-c1", Metric::ColdStartListening)
         };
         ratios.find(is_meant).unwrap().verdict
     };

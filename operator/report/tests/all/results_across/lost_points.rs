@@ -38,8 +38,12 @@ fn a_variant_that_crashes_is_lost_and_named_wherever_people_look() {
     let found = compared(&after, &crashed(&after, is_lost));
     assert_eq!((found.worse(), found.ratios.len()), (0, 27));
     let of_hello = |point| ("embedded", "hello", point);
-    assert_eq!(lost(&found), ["warm", "c10", "c50"].map(of_hello));
-    let words = "no valid number any more: embedded on hello (warm, c10, c50)";
+    assert_eq!(
+        lost(&found),
+        ["warm", "throughput-c10", "throughput-c50"].map(of_hello)
+    );
+    let words =
+        "no valid number any more: embedded on hello (warm, throughput-c10, throughput-c50)";
     assert!(found.line().contains(words), "{}", found.line());
     assert!(found.text().contains(words), "{}", found.text());
 }
@@ -50,7 +54,10 @@ fn a_single_point_that_crashes_under_load_is_lost() {
     let at = Point::Throughput { connections: 50 };
     let is_lost = |t: &TrialId| t.cell.variant == "embedded" && t.cell.point == at;
     let found = compared(&after, &crashed(&after, is_lost));
-    let expected = [("embedded", "hello", "c50"), ("embedded", "compute", "c50")];
+    let expected = [
+        ("embedded", "hello", "throughput-c50"),
+        ("embedded", "compute", "throughput-c50"),
+    ];
     assert_eq!(lost(&found), expected);
 }
 

@@ -123,7 +123,7 @@ fn nothing_is_judged_beyond_the_knee_of_the_earlier_baseline() {
             ),
             false,
         );
-        let point = format!("c{connections}");
+        let point = format!("throughput-c{connections}");
         let is_rate = |r: &&CellRatio| {
             (r.variant.as_str(), r.workload.as_str(), r.metric)
                 == ("embedded", "hello", Metric::ThroughputRps)

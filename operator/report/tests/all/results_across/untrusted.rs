@@ -65,7 +65,7 @@ fn with(mut records: Vec<Record>, variant: &str, plant: fn(u32, &mut TimedWindow
 fn rate(found: &Across) -> &CellRatio {
     let is_rate = |ratio: &&CellRatio| {
         (ratio.variant.as_str(), ratio.workload.as_str()) == ("embedded", "hello")
-            && (ratio.point.as_str(), ratio.metric) == ("c10", Metric::ThroughputRps)
+            && (ratio.point.as_str(), ratio.metric) == ("throughput-c10", Metric::ThroughputRps)
     };
     found.ratios.iter().find(is_rate).unwrap()
 }
