@@ -7,10 +7,10 @@ use wasmbench_results::comparison::Comparison;
 use wasmbench_results::cost::{Cost, Costs};
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::node_price::{HOURS_PER_MONTH, NodePrice};
-use wasmbench_results::quality::{Trust, trust};
 use wasmbench_results::shim_use::ShimSummary;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::trust::{Trust, trust};
 
 use crate::sheet::Sheet;
 use crate::table::{ascii, lines};

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{power, quality, substrate, words};
+use wasmbench_results::{power, substrate, trust, words};
 
 use crate::sentences::sentences;
 use crate::sheet::Sheet;
@@ -68,7 +68,7 @@ fn head(summary: &Summary) -> String {
         escape(&run.name),
         escape(&summary.verdict),
         said,
-        quality::tally(summary).map_or_else(String::new, |tally| format!("{tally} ")),
+        trust::tally(summary).map_or_else(String::new, |tally| format!("{tally} ")),
         words::trials(summary.trials),
         lines(
             "\nMeasured from ",
@@ -122,7 +122,7 @@ fn doubts(summary: &Summary) -> String {
     let (doubts, notes) = (list(true), list(false));
     let doubts = match (doubts.is_empty(), summary.trustworthy) {
         (true, None) => "There are no numbers to judge.\n".to_owned(),
-        (true, Some(_)) => format!("{}.\n", quality::headline(summary)),
+        (true, Some(_)) => format!("{}.\n", trust::headline(summary)),
         (false, _) => doubts,
     };
     let notes = if notes.is_empty() {

@@ -2,21 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::document::{Answer, LoadDocument};
+use wasmbench_core::wire::document::Answer;
+use wasmbench_core::wire::evidence::Evidence;
 
 /// What a body was: its digest, and its beginning for people.
 pub type Bodies = BTreeMap<String, String>;
 
-/// The bodies that a document saw, by digest.
-pub fn bodies(document: &LoadDocument) -> Bodies {
-    let answers = document.answer_before.iter().chain(&document.answer_after);
-    answers
-        .map(
-            |Answer {
-                 body_sha256,
-                 excerpt,
-                 ..
-             }| (body_sha256.clone(), excerpt.clone()),
-        )
-        .collect()
+/// The bodies that a probe saw, by digest.
+pub fn bodies(evidence: &Evidence) -> Bodies {
+    let body = |answer: &Answer| (answer.body_sha256.clone(), answer.excerpt.clone());
+    evidence.answers().into_iter().map(body).collect()
 }

@@ -9,7 +9,7 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::{Measured as _, Metric, Sweep};
-use crate::noisy::are_too_many;
+use crate::noise_limit::are_too_many;
 use crate::open_loop::OpenLoopSummary;
 use crate::statistics::Spread;
 use crate::steady;
@@ -97,7 +97,7 @@ pub struct CellSummary {
     pub throttled_periods: Option<u64>,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
     /// letter per trial: V valid, I invalid, F failed, S skipped.
-    #[serde(with = "crate::columns")]
+    #[serde(with = "crate::trial_columns")]
     pub trials: Vec<Trial>,
 }
 

@@ -24,8 +24,8 @@ use crate::ratios::smallest_start;
 use crate::summary::{RunName, SUMMARY_SCHEMA, Summary};
 use crate::variant_validity::{VariantValidity, wrong_engines};
 use crate::{
-    answers, cells, coldstart, compare, density, expectations, failures, grid, invalid, precision,
-    quality, sandbox, shim_use, verdict, words,
+    answers, cells, coldstart, compare, density, expectations, failures, invalid, precision,
+    recorded, sandbox, shim_use, trust, verdict, words,
 };
 
 /// The run that records belong to.
@@ -193,7 +193,7 @@ impl Collector {
         let mut doubts = doubts::doubts(&evidence);
         doubts.extend(coldstart::doubts(&cells.cold_starts));
         doubts.extend(density::doubts(&cells.density));
-        quality::weigh(&mut doubts, &compared.with_baseline);
+        trust::weigh(&mut doubts, &compared.with_baseline);
         let mut trials = TrialCounts::default();
         cells.all().for_each(|cell| trials.add(cell.counts()));
         let (failures, failures_not_listed) = failures::failures(measured, observations);
@@ -207,7 +207,7 @@ impl Collector {
             seed: run.seed,
             baseline,
             verdict: String::new(),
-            trustworthy: quality::trustworthy(trials, &doubts),
+            trustworthy: trust::trustworthy(trials, &doubts),
             doubts,
             trials,
             period: Period::of(observations.values()),
@@ -235,7 +235,7 @@ impl Collector {
     /// What the observations of all sweeps come to, with the reasons against it.
     fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
         let ceilings = cells::ceilings(&self.observations);
-        let recorded = grid::recorded(spec, &self.observations);
+        let recorded = recorded::recorded(spec, &self.observations);
         let loads = recorded.iter();
         let loads = loads.filter_map(|one| cells::cell(spec, one, against, &ceilings));
         let mut loads: Vec<CellSummary> = loads.collect();

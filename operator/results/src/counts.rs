@@ -25,6 +25,11 @@ pub struct TrialCounts {
 }
 
 impl TrialCounts {
+    /// Trials with a record that are not part of the numbers.
+    pub const fn unused(&self) -> u32 {
+        self.invalid + self.failed + self.skipped
+    }
+
     /// Adds the counts of another cell.
     pub fn add(&mut self, other: Self) {
         self.planned += other.planned;

@@ -21,8 +21,7 @@ use wasmbench_core::units::cut;
 
 use crate::all_cells::Cells;
 use crate::answers::Mismatch;
-use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
+use crate::any_cell::AnyCell;
 use crate::comparison::{Comparison, NoiseFloor};
 use crate::doubt::{Doubt, Reason};
 use crate::environment::Drift;
@@ -164,19 +163,12 @@ fn too_few_samples(
     evidence: &Evidence<'_>,
     (percentile, one_in, below): (&str, u64, Option<u64>),
 ) -> Option<Doubt> {
-    let few = |cell: &&CellSummary| {
+    let places = places(&evidence.cells.loads, |cell| {
         let carries_below = below.is_none_or(|below| cell.carries(below));
-        cell.counts.valid > 0 && !cell.carries(one_in) && carries_below
-    };
-    let place = |cell: &CellSummary| {
+        let is_short = cell.counts.valid > 0 && !cell.carries(one_in) && carries_below;
         let requests = cell.fewest_requests.unwrap_or_default();
-        format!("{} ({requests})", cell.place())
-    };
-    let places = listed(
-        evidence.cells.loads.iter().filter(few).map(place),
-        MAX_PLACES,
-        ", ",
-    )?;
+        is_short.then(|| format!("{} ({requests})", cell.place()))
+    })?;
     let needed = REQUESTS_BEYOND_PERCENTILE * one_in;
     let message = format!("{percentile} needs {needed} requests per trial: {places}");
     let remedy = "raise spec.sweeps.warmLatency.requests or \
@@ -188,17 +180,13 @@ fn too_few_samples(
 }
 
 fn throttled(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
+    let places = places(&evidence.cells.loads, |cell| {
         let periods = cell.throttled_periods.filter(|periods| *periods > 0)?;
         Some(format!("{} ({periods} periods)", cell.place()))
-    };
+    })?;
     Some(doubt(
         Reason::Throttled,
-        listed(
-            evidence.cells.loads.iter().filter_map(place),
-            MAX_PLACES,
-            ", ",
-        )?,
+        places,
         "these points are not compared: a CPU limit stopped the subject, and its latency shows the \
          limit; remove spec.resources.limits.cpu",
     ))
@@ -215,6 +203,16 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
         "these points are not compared, because trials before and after the change differ: keep the node as it is and name \
          images by digest, then run again",
     ))
+}
+
+/// The places of `cells` of which `place` says something; `None` without any.
+pub(super) fn places<C>(cells: &[C], place: impl Fn(&C) -> Option<String>) -> Option<String> {
+    listed(cells.iter().filter_map(place), MAX_PLACES, ", ")
+}
+
+/// Whether this is a reason for which a cell is invalid.
+pub(super) fn is_against(reason: Reason, cell: &dyn AnyCell) -> bool {
+    cell.invalid_because().contains(&reason)
 }
 
 /// The first `limit` items, and how many more there are; `None` without any.

@@ -1,19 +1,19 @@
 //! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline and the number itself, with
 //! where and with what they were measured; and since when they are others.
 //!
-//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), `look` ([`found`],
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), `detect` ([`lasting_change`],
 //! changes), [`Scatter`] (how far runs differ where nothing changed), [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
 
-mod fold;
-pub mod found;
-mod kept;
+mod detect;
+mod document;
+pub mod lasting_change;
 pub mod line;
-mod look;
 pub mod regressed;
 mod scatter;
+mod shorten;
 pub mod stored;
 
-pub use kept::{HISTORY_SCHEMA, History};
+pub use document::{HISTORY_SCHEMA, History};
 pub use scatter::Scatter;
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::store::hex;
 
 use crate::comparison::Comparison;
-use crate::history::found::Found;
+use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Ends, Line, Number, Series, Setting};
 use crate::ratios::minimum_effect;
 use crate::statistics::Interval;
@@ -40,7 +40,7 @@ impl History {
         summary: &Summary,
         spec: &BenchmarkRunSpec,
         ended: Timestamp,
-    ) -> Vec<Found> {
+    ) -> Vec<LastingChange> {
         let setting = place_of(&mut self.settings, setting_of(summary, spec));
         let numbers = self.numbers(summary, spec);
         self.runs.push(Line {
@@ -50,7 +50,7 @@ impl History {
             setting,
             numbers,
         });
-        look::look(self)
+        detect::detect(self)
     }
 
     /// The numbers of the primary comparisons, and those of the baseline beside them.

@@ -2,9 +2,9 @@
 //!
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
 //! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
-//! [`summary::Summary`], by way of [`grid`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
+//! [`summary::Summary`], by way of [`recorded`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
 //! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
-//! [`environment`], [`period`], [`power`], [`doubts`] and [`quality`]), [`verdict`] (all of it in one line), and [`cost`] (what a node's price makes of it).
+//! [`environment`], [`period`], [`power`], [`doubts`] and [`trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a node's price makes of it).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.
@@ -19,7 +19,6 @@ pub mod cells;
 mod clock;
 pub mod coldstart;
 pub mod collect;
-pub mod columns;
 pub mod compare;
 pub mod comparison;
 pub mod cost;
@@ -32,14 +31,14 @@ pub mod environment;
 pub mod expectations;
 pub mod failures;
 pub mod fortio;
-pub mod grid;
+mod generator;
 pub mod histogram;
 pub mod history;
 pub mod invalid;
 pub mod judge;
 pub mod measure;
 pub mod node_price;
-mod noisy;
+mod noise_limit;
 pub mod observation;
 pub mod open_loop;
 pub mod period;
@@ -47,8 +46,8 @@ pub mod pod_use;
 pub mod power;
 pub mod precision;
 pub mod primary;
-pub mod quality;
 pub mod ratios;
+pub mod recorded;
 pub mod sandbox;
 pub mod shim_use;
 pub mod statistics;
@@ -57,10 +56,12 @@ pub mod substrate;
 pub mod summary;
 mod tail;
 pub mod trial;
+pub mod trial_columns;
+pub mod trust;
 pub mod variant_validity;
 pub mod verdict;
 pub mod words;
 
 pub use collect::{Collector, RunInput, summarize};
-pub use quality::{Trust, trust};
 pub use summary::Summary;
+pub use trust::{Trust, trust};

@@ -82,95 +82,83 @@ impl Observation {
 
 /// Of a record of any sweep. `facts` is the index of its facts.
 pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    match record.trial.cell.point {
-        Point::ColdStart { .. } => observe_cold_start(record, facts),
-        Point::Density => observe_density(record, expected_status, facts),
+    let read = match record.trial.cell.point {
+        Point::ColdStart { .. } => of_cold_start(record),
+        Point::Density => of_density(record, expected_status),
         Point::WarmLatency | Point::Throughput { .. } | Point::OpenLoop { .. } => {
-            observe_load(record, expected_status, facts)
-        }
-    }
-}
-
-fn observe_load(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    let document = record.load();
-    if document.is_some_and(|document| document.is_duet) {
-        return observe_duet(record, facts);
-    }
-    let metrics = document.map(|document| trial::metrics(document, expected_status));
-    let unreadable = match &metrics {
-        Some(Ok(Some(_))) => None,
-        Some(Err(error)) => Some(error.to_string()),
-        Some(Ok(None)) | None => {
-            Some("the record says Measured but holds no timed window".to_owned())
+            of_load(record, expected_status)
         }
     };
-    Observation {
-        numbers: metrics
-            .and_then(Result::ok)
-            .flatten()
-            .map(|found| Numbers::Load(Box::new(found))),
-        bodies: document.map(bodies).unwrap_or_default(),
-        generator_ceiling: document
-            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
-        ..without_numbers(record, unreadable, facts)
-    }
-}
-
-/// Its numbers are those of a service on half a node, and no trial of another kind compares with it.
-fn observe_duet(record: &Record, facts: usize) -> Observation {
-    let seen = without_numbers(record, None, facts);
-    match seen.ended {
-        Outcome::Measured => Observation {
-            ended: failed("Duet", DUET),
-            ..seen
-        },
-        Outcome::Failed { .. } | Outcome::Skipped { .. } => seen,
-    }
-}
-
-fn observe_cold_start(record: &Record, facts: usize) -> Observation {
-    let document = record.cold_start();
-    let numbers = document.map(coldstart::of_document);
-    let is_readable = numbers.as_ref().is_some_and(ColdTrial::is_measured);
-    let unreadable = "the record says Measured but holds no sample that counts";
-    Observation {
-        numbers: numbers.map(|found| Numbers::ColdStart(Box::new(found))),
-        bodies: document.map(coldstart::bodies).unwrap_or_default(),
-        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
-    }
-}
-
-fn observe_density(record: &Record, expected_status: u16, facts: usize) -> Observation {
-    let document = record.density();
-    let numbers = document.map(|document| density::of_document(document, expected_status));
-    let is_readable = numbers
-        .as_ref()
-        .is_some_and(|found| !found.steps.is_empty());
-    let unreadable = "the record says Measured but holds no step";
-    Observation {
-        numbers: numbers.map(|found| Numbers::Density(Box::new(found))),
-        bodies: document.map(density::bodies).unwrap_or_default(),
-        ..without_numbers(record, (!is_readable).then(|| unreadable.to_owned()), facts)
-    }
-}
-
-/// What a record of any sweep tells besides its numbers, and how it ended when these are `unreadable`.
-fn without_numbers(record: &Record, unreadable: Option<String>, facts: usize) -> Observation {
-    let ended = match (&record.outcome, unreadable) {
-        (Outcome::Measured, Some(why)) => failed("UnreadableResult", &why),
-        (ended, _) => ended.clone(),
-    };
+    let is_measured = record.outcome == Outcome::Measured;
+    let ended = read.unusable.filter(|_| is_measured);
+    let load = record.load().filter(|document| !document.is_duet);
     Observation {
         position: record.position,
         began_at: began_at(record),
         recorded_at: record.recorded_at,
-        ended,
-        numbers: None,
-        generator_ceiling: None,
+        ended: ended.unwrap_or_else(|| record.outcome.clone()),
+        numbers: read.numbers,
+        generator_ceiling: load
+            .and_then(|document| ceiling::alone(document.generator_ceiling.as_ref()?)),
         engine_contradiction: None,
-        bodies: Bodies::default(),
+        bodies: record.evidence.as_ref().map(bodies).unwrap_or_default(),
         facts,
     }
+}
+
+/// What was read of a record.
+struct Read {
+    numbers: Option<Numbers>,
+    /// How the trial ended although its record says that it was measured.
+    unusable: Option<Outcome>,
+}
+
+impl Read {
+    /// Numbers that can be used, where they are not `lacking` something.
+    fn of(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
+        let why = |lacking| format!("the record says Measured but holds no {lacking}");
+        Self {
+            numbers,
+            unusable: lacking.map(|lacking| failed("UnreadableResult", &why(lacking))),
+        }
+    }
+}
+
+fn of_load(record: &Record, expected_status: u16) -> Read {
+    const LACKING: Option<&str> = Some("timed window");
+    let Some(document) = record.load() else {
+        return Read::of(None, LACKING);
+    };
+    if document.is_duet {
+        // Its numbers are those of a service on half a node, and no trial of another kind compares with it.
+        return Read {
+            numbers: None,
+            unusable: Some(failed("Duet", DUET)),
+        };
+    }
+    match trial::metrics(document, expected_status) {
+        Ok(Some(found)) => Read::of(Some(Numbers::Load(Box::new(found))), None),
+        Ok(None) => Read::of(None, LACKING),
+        Err(error) => Read {
+            numbers: None,
+            unusable: Some(failed("UnreadableResult", &error.to_string())),
+        },
+    }
+}
+
+fn of_cold_start(record: &Record) -> Read {
+    let found = record.cold_start().map(coldstart::of_document);
+    let is_usable = found.as_ref().is_some_and(ColdTrial::is_measured);
+    let numbers = found.map(|found| Numbers::ColdStart(Box::new(found)));
+    Read::of(numbers, (!is_usable).then_some("sample that counts"))
+}
+
+fn of_density(record: &Record, expected_status: u16) -> Read {
+    let document = record.density();
+    let found = document.map(|document| density::of_document(document, expected_status));
+    let is_usable = found.as_ref().is_some_and(|found| !found.steps.is_empty());
+    let numbers = found.map(|found| Numbers::Density(Box::new(found)));
+    Read::of(numbers, (!is_usable).then_some("step"))
 }
 
 fn failed(reason: &str, message: &str) -> Outcome {
@@ -182,18 +170,7 @@ fn failed(reason: &str, message: &str) -> Outcome {
 
 /// When the measurement of a record began, on the node's clock: its first window, sample or step.
 fn began_at(record: &Record) -> Option<Timestamp> {
-    let windows = record.load().into_iter();
-    let windows = windows.filter_map(|document| document.timed.as_ref());
-    let samples = record.cold_start().into_iter();
-    let samples = samples.flat_map(|document| document.floor.iter().chain(&document.samples));
-    let steps = record
-        .density()
-        .into_iter()
-        .flat_map(|document| &document.steps);
-    let starts = windows
-        .map(|window| window.start_unix_nanoseconds)
-        .chain(samples.map(|sample| sample.start_unix_nanoseconds))
-        .chain(steps.map(|step| step.first.start_unix_nanoseconds));
+    let starts = record.evidence.as_ref()?.starts().into_iter();
     let earliest = starts.filter(|nanoseconds| *nanoseconds > 0).min()?;
     Timestamp::from_nanosecond(i128::from(earliest)).ok()
 }

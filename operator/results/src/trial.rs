@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::rounding::{round_number, round_time};
-use wasmbench_core::wire::document::{DiscardedWindow, LoadDocument, Meter, TimedWindow};
-use wasmbench_core::wire::open_loop::Peak;
+use wasmbench_core::wire::document::{DiscardedWindow, LoadDocument, Meter};
+use wasmbench_core::wire::open_loop::Quantiles;
 
 use crate::histogram::Histogram;
 use crate::measure::Metric;
 use crate::open_loop::trial as scheduled;
 use crate::open_loop::trial::OpenLoopTrial;
 use crate::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
-use crate::{clock, fortio};
+use crate::{clock, fortio, generator};
 
 /// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
 /// 100, p50 from 20. With fewer, single requests decide it.
@@ -207,10 +207,14 @@ pub fn metrics(
     };
     let (load, rates) = fortio::of_window(window, expected_status)?;
     let exact = window.open_loop.map(|window| window.service);
-    let latency = |share: f64| load.latency.percentile(share).map(round_time);
     let meter = window.subject.as_ref();
     let (memory, memory_source) = meter.map(memory).unzip();
     let any_success = load.succeeded > 0;
+    let percentile = |share: f64, of: fn(&Quantiles) -> f64| {
+        let exact = exact.as_ref().map(of);
+        let found = exact.or_else(|| load.latency.percentile(share));
+        found.filter(|_| any_success).map(round_time)
+    };
     let cpus = document.environment.facts.get("cpus");
     let cpus = cpus.and_then(|list| noise::cpus(list));
     let peak = window
@@ -220,30 +224,16 @@ pub fn metrics(
     // What spoilt the peak spoilt the rate that follows from it.
     let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)));
     let noise = noise.unwrap_or_default();
+    let lists = document.cpus.as_ref();
     Ok(Some(Metrics {
         requests: load.succeeded,
         errors: load.failed + peak.failed.unwrap_or_default(),
         failed_by_status: load.failed_by_status.clone(),
         rates,
         rps: any_success.then(|| round_number(load.succeeded as f64 / load.seconds)),
-        p50: exact
-            .map_or_else(
-                || latency(0.50),
-                |exact| Some(round_time(exact.p50_microseconds)),
-            )
-            .filter(|_| any_success),
-        p90: exact
-            .map_or_else(
-                || latency(0.90),
-                |exact| Some(round_time(exact.p90_microseconds)),
-            )
-            .filter(|_| any_success),
-        p99: exact
-            .map_or_else(
-                || latency(0.99),
-                |exact| Some(round_time(exact.p99_microseconds)),
-            )
-            .filter(|_| any_success),
+        p50: percentile(0.50, |exact| exact.p50_microseconds),
+        p90: percentile(0.90, |exact| exact.p90_microseconds),
+        p99: percentile(0.99, |exact| exact.p99_microseconds),
         latency: if exact.is_some() {
             Histogram::default()
         } else {
@@ -259,11 +249,9 @@ pub fn metrics(
         memory,
         memory_source,
         generator_cpu_share: cpus
-            .and_then(|cpus| {
-                generator_cpu_share(window, &peak, generator_cpus(document, window, cpus))
-            })
+            .and_then(|cpus| generator::cpu_share(window, lists, cpus))
             .map(round_number),
-        generator_work_share: generator_work_share(document, window).map(round_number),
+        generator_work_share: generator::work_share(window, lists).map(round_number),
         others_cpu_share: noise.others,
         steal_share: noise.stolen,
         memory_wait_share: noise.memory_waits,
@@ -292,42 +280,6 @@ fn memory(meter: &Meter) -> (u64, MemorySource) {
     let working_set = working_set.map(|bytes| (bytes, MemorySource::WorkingSet));
     held.or(working_set)
         .unwrap_or((meter.memory_bytes, MemorySource::Usage))
-}
-
-/// How many of the `cpus` of the node the generator may use: a limit may leave it fewer, and so do the
-/// CPUs that the subject has for itself. Its own ceiling is what it may not come near.
-fn generator_cpus(document: &LoadDocument, window: &TimedWindow, cpus: u32) -> f64 {
-    let lists = document.cpus.as_ref();
-    let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
-    let allowed = allowed.map_or(f64::INFINITY, f64::from);
-    let limit = window.generator_cpu_limit.unwrap_or(f64::INFINITY);
-    let few = [allowed, limit].into_iter().filter(|few| *few > 0.0);
-    few.fold(f64::from(cpus), f64::min)
-}
-
-fn generator_work_share(document: &LoadDocument, window: &TimedWindow) -> Option<f64> {
-    let cpus = document.cpus.as_ref();
-    if cpus.and_then(|cpus| cpus.cpus_disjoint) == Some(true) {
-        return None;
-    }
-    let generator = window.generator_cpu_nanoseconds? as f64;
-    let subject = window.subject.as_ref()?.cpu_nanoseconds as f64;
-    (generator + subject > 0.0).then(|| generator / (generator + subject))
-}
-
-/// CPU time of the generator as a share of what so many CPUs had to give: in the window or at the peak
-/// before it, wherever that was more.
-fn generator_cpu_share(window: &TimedWindow, peak: &Peak, cpus: f64) -> Option<f64> {
-    let share = |used: Option<u64>, nanoseconds: u64| {
-        let (used, available) = (used? as f64, nanoseconds as f64 * cpus);
-        (available > 0.0).then(|| used / available)
-    };
-    let window = share(
-        window.generator_cpu_nanoseconds,
-        window.duration_nanoseconds,
-    );
-    let peak = share(peak.generator_cpu_nanoseconds, peak.duration_nanoseconds);
-    window.into_iter().chain(peak).reduce(f64::max)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::curve::peak;
 use crate::failures::{flaky_variants, skipped_variants};
 use crate::measure::{Measured as _, Metric, Sweep, Unit};
 use crate::open_loop;
-use crate::quality::is_doubted;
 use crate::summary::{Named, Summary};
+use crate::trust::is_doubted;
 
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 220;
@@ -214,8 +214,7 @@ fn nothing(summary: &Summary) -> String {
     let counts = summary.trials;
     let most = summary.failures.first();
     let why = most.map(|group| format!(", mostly {} of {}", group.reason, group.variant));
-    let lost = counts.invalid + counts.failed + counts.skipped;
-    let line = if lost == 0 {
+    let line = if counts.unused() == 0 {
         format!(
             "nothing measured yet: 0 of {} trials recorded",
             counts.planned

@@ -11,8 +11,8 @@ use wasmbench_results::Summary;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::measure::{Measured as _, Metric, Unit};
-use wasmbench_results::quality::is_doubted;
 use wasmbench_results::statistics::median;
+use wasmbench_results::trust::is_doubted;
 
 use super::family::{Family, Sample};
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::cold_start::ColdStartRequest;
 use crate::wire::document::{Answer, Environment, ProbeFailure, TimedWindow};
+use crate::wire::instrument::CpuLists;
 use crate::wire::request::{MeterLevel, NoiseRule};
 
 /// Name and version of the document's schema.
@@ -75,6 +76,9 @@ pub struct DensityStep {
     pub all_answered_nanoseconds: u64,
     /// The load on the first instance while the others idle.
     pub first: TimedWindow,
+    /// Which CPUs that instance and the load generator may run on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<CpuLists>,
     /// Memory of all instances together after that; absent unless it was read of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<DensityMemory>,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::wire::cold_start::ColdStartDocument;
 use crate::wire::density::DensityDocument;
-use crate::wire::document::{Environment, LoadDocument};
+use crate::wire::document::{Answer, Environment, LoadDocument};
 
 /// The document of a trial. In a record each kind has a field of its own.
 #[derive(Serialize, Clone, Debug, PartialEq, strum::EnumDiscriminants)]
@@ -40,6 +40,42 @@ impl Evidence {
             Self::Load(document) => &document.probe_version,
             Self::ColdStart(document) => &document.probe_version,
             Self::Density(document) => &document.probe_version,
+        }
+    }
+
+    /// The answers that the probe saw.
+    pub fn answers(&self) -> Vec<&Answer> {
+        match self {
+            Self::Load(document) => {
+                let answers = [&document.answer_before, &document.answer_after];
+                answers.into_iter().flatten().collect()
+            }
+            Self::ColdStart(document) => document.answer.iter().collect(),
+            Self::Density(document) => document.answer.iter().collect(),
+        }
+    }
+
+    /// When its windows, samples or steps began, in nanoseconds since 1970.
+    pub fn starts(&self) -> Vec<i64> {
+        match self {
+            Self::Load(document) => {
+                let windows = document.timed.iter();
+                windows
+                    .map(|window| window.start_unix_nanoseconds)
+                    .collect()
+            }
+            Self::ColdStart(document) => {
+                let samples = document.floor.iter().chain(&document.samples);
+                samples
+                    .map(|sample| sample.start_unix_nanoseconds)
+                    .collect()
+            }
+            Self::Density(document) => {
+                let steps = document.steps.iter();
+                steps
+                    .map(|step| step.first.start_unix_nanoseconds)
+                    .collect()
+            }
         }
     }
 

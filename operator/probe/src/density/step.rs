@@ -11,12 +11,12 @@ use wasmbench_core::wire::request::{Load as Amount, MeterLevel};
 
 use super::stop;
 use crate::cold_start::{Pods, failure};
-use crate::environment;
 use crate::fortio::args::Load;
 use crate::load::{Amounts, Bench};
 use crate::meter::PodMeter;
 use crate::settings::Settings;
 use crate::target::Target;
+use crate::{cpus, environment};
 
 /// Requests before the timed ones.
 const WARMUP_REQUESTS: u32 = 100;
@@ -45,6 +45,7 @@ pub fn measure(
         added: count(pods.timelines.len() - from),
         all_answered_nanoseconds,
         first,
+        cpus: cpus::read(&settings.proc, pods.uid(0).unwrap_or_default()),
         memory: match request.meter {
             MeterLevel::None => None,
             MeterLevel::Cgroup => memory(settings, pods),

@@ -9,8 +9,8 @@ use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::{Decision, Fulfilment, overall};
 use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Measured as _;
-use wasmbench_results::quality;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::trust;
 
 use crate::across::{CellRatio, Versus};
 use crate::left_out::{LeftOut, left_out};
@@ -44,7 +44,7 @@ fn quiet(markdown: &str) -> String {
 
 fn head(summary: &Summary) -> String {
     let run = &summary.run;
-    let tally = quality::tally(summary).map_or_else(String::new, |tally| format!(" {tally}"));
+    let tally = trust::tally(summary).map_or_else(String::new, |tally| format!(" {tally}"));
     let trust = match summary.trustworthy {
         None => "no numbers to judge.",
         Some(true) => "yes.",
@@ -64,7 +64,7 @@ fn decision(summary: &Summary) -> &'static str {
     match (summary.trustworthy, overall(&summary.expectations)) {
         (None, _) => "nothing was measured",
         (Some(false), Some(Fulfilment::NotMet)) => "NOT MET, and not trustworthy",
-        (Some(false), _) => "not trustworthy",
+        (Some(false), Some(Fulfilment::Undecided | Fulfilment::Met) | None) => "not trustworthy",
         (Some(true), Some(Fulfilment::NotMet)) => "NOT MET",
         (Some(true), Some(Fulfilment::Undecided)) => "undecided",
         (Some(true), Some(Fulfilment::Met)) => "all expectations are met",

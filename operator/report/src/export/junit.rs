@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use wasmbench_core::units::cut;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::expectations::{Decision, Fulfilment};
-use wasmbench_results::quality::{self, Trust, trust};
 use wasmbench_results::summary::Summary;
+use wasmbench_results::trust::{self, Trust, trust};
 
 use crate::left_out::{LeftOut, left_out};
 use crate::table::{escape_html, lines};
@@ -152,7 +152,7 @@ fn comparison(summary: &Summary, one: &Comparison) -> Case {
         .untrusted
         .iter()
         .copied()
-        .chain(quality::of_run(summary))
+        .chain(trust::of_run(summary))
         .map(Into::into)
         .collect();
     let outcome = if !against.is_empty() {

@@ -6,8 +6,8 @@ use wasmbench_api::run::TWIN;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
-use wasmbench_results::quality;
 use wasmbench_results::summary::Summary;
+use wasmbench_results::trust;
 
 /// A valid point with its numbers.
 pub struct ValidPoint<'a> {
@@ -23,7 +23,7 @@ pub struct ValidPoint<'a> {
 pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
     let effect = summary.compared.minimum_effect;
     let effect = effect.map_or(0.0, libm::log1p);
-    let of_run: BTreeSet<Reason> = quality::of_run(summary).collect();
+    let of_run: BTreeSet<Reason> = trust::of_run(summary).collect();
     let cells = summary.all_cells();
     let valid = cells.filter(|cell| cell.is_ranked() && cell.variant() != TWIN);
     valid

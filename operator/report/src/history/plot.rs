@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wasmbench_core::units;
 use wasmbench_results::history::History;
-use wasmbench_results::history::found::Found;
+use wasmbench_results::history::lasting_change::LastingChange;
 use wasmbench_results::history::line::{Ends, Line};
 
 use super::{CHANGES, Followed, NO_CHANGES, changes, followed, kept};
@@ -116,7 +116,7 @@ fn grid(scale: &Scale) -> String {
     ticks.collect::<String>() + "\n"
 }
 
-fn change(found: &Found, x: f64) -> String {
+fn change(found: &LastingChange, x: f64) -> String {
     let label = format!("{} since {}", units::ratio(found.size.0), found.run);
     // At the right end there is room on the left only.
     let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {

@@ -3,7 +3,7 @@
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{primary, quality};
+use wasmbench_results::{primary, trust};
 
 use crate::html::marks::escape;
 use crate::left_out::left_out;
@@ -18,7 +18,7 @@ pub fn banner(summary: &Summary) -> String {
 fn decision(summary: &Summary) -> (&'static str, String) {
     let primary = || summary.comparisons.iter().filter(|one| one.primary);
     let is_settled = |one: &&Comparison| one.verdict.is_decided() && one.untrusted.is_empty();
-    let settled = if quality::is_doubted(summary) {
+    let settled = if trust::is_doubted(summary) {
         0
     } else {
         primary().filter(is_settled).count()

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wasmbench_results::doubt::Doubt;
 use wasmbench_results::expectations::Decision;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{power, quality, substrate, words};
+use wasmbench_results::{power, substrate, trust, words};
 
 use crate::html::marks::escape;
 use crate::html::{DETAILS, Detail, Points, banner, grid, sections};
@@ -140,7 +140,7 @@ fn about(summary: &Summary) -> String {
     let substrate = substrate::sentence(&summary.environment);
     let precision = summary.precision.as_ref();
     let more = [
-        quality::tally(summary),
+        trust::tally(summary),
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::said(summary).map(|power| format!("Power: {power}.")),
@@ -192,7 +192,7 @@ fn doubts(summary: &Summary) -> String {
     }
     format!(
         "<details><summary>{}</summary>\n<ul>\n{items}</ul>\n</details>\n",
-        quality::headline(summary)
+        trust::headline(summary)
     )
 }
 

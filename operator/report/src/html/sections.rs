@@ -50,7 +50,9 @@ pub fn workload(summary: &Summary, index: usize, detail: Detail) -> String {
         AnySweep::WarmLatency => load(Sweep::WarmLatency),
         AnySweep::OpenLoop => load(Sweep::OpenLoop),
         AnySweep::ColdStart => cold::plots(summary, name, &id, detail.points),
-        AnySweep::Density => density::plot(summary, name, &id, detail.points).into_iter().collect(),
+        AnySweep::Density => density::plot(summary, name, &id, detail.points)
+            .into_iter()
+            .collect(),
     });
     let figures: String = plots.map(|plot| figure(summary, &plot)).collect();
     let _ = writeln!(html, "<div class=\"plots\">\n{figures}</div>");

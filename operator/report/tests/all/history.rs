@@ -6,7 +6,7 @@ use wasmbench_api::run::Metric;
 use wasmbench_report::history::{history_csv, history_html, history_text};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::history::History;
-use wasmbench_results::history::found::Found;
+use wasmbench_results::history::lasting_change::LastingChange;
 use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
 use wasmbench_results::history::stored::{Error, MOST_BYTES};
 use wasmbench_results::{Summary, summarize};
@@ -39,7 +39,7 @@ fn night(number: usize, factor: f64) -> Summary {
 fn nights(
     factors: &[(usize, f64)],
     change: impl Fn(usize, &mut Summary),
-) -> (History, Vec<Vec<Found>>) {
+) -> (History, Vec<Vec<LastingChange>>) {
     let (mut history, mut found) = (History::default(), vec![]);
     let factors = factors
         .iter()

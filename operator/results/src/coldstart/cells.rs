@@ -13,8 +13,8 @@ use wasmbench_core::wire::record::{Cell, Point};
 use crate::coldstart::noise::{self, NodeUse};
 use crate::coldstart::{ColdBlock, ColdStartCell, ColdTime, ColdTrial, StepTime};
 use crate::counts::TrialCounts;
-use crate::grid::Recorded;
 use crate::observation::Observation;
+use crate::recorded::Recorded;
 use crate::statistics::{Spread, median};
 use crate::trial::carries;
 use crate::variant_validity::VariantValidity;
@@ -37,11 +37,7 @@ pub fn cell(
     let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::cold_start);
     let is_valid = |trial: &ColdTrial| !wrong && trial.samples >= sweep.samples;
-    let valid = all.iter().filter(|(_, trial)| is_valid(trial));
-    let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
-    let counts = recorded.counts(|block| valid.contains_key(&block));
-    // What was measured is shown all the same.
-    let shown = if valid.is_empty() { &all } else { &valid };
+    let (counts, shown) = recorded.shown(&all, is_valid);
     let lost = all.values();
     let lost = lost.filter(|trial| trial.lost_its_class(sweep.samples));
     let told: u32 = shown.values().map(|trial| told(trial)).sum();
@@ -57,7 +53,7 @@ pub fn cell(
         },
         wrong_class_trials: u32::try_from(lost.count()).unwrap_or(u32::MAX),
         wrong_class_samples: all.values().map(|t| t.wrong_class_samples).sum(),
-        ..summarise(cell, concurrency, counts, shown)
+        ..summarise(cell, concurrency, counts, &shown)
     })
 }
 

@@ -22,12 +22,12 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Metric;
-use crate::noisy::are_too_many;
+use crate::noise_limit::are_too_many;
 use crate::statistics::Spread;
 
 pub use cells::cell;
 pub use floor::{HarnessFloor, floors};
-pub use trial::{ColdTrial, bodies, of_document};
+pub use trial::{ColdTrial, of_document};
 pub use validity::{doubts, mark};
 pub use words::sweep;
 

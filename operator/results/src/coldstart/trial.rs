@@ -6,7 +6,6 @@ use wasmbench_core::wire::cold_start::{
     Clock, ColdPod, ColdSample, ColdStartDocument, ColdStep, CompileCache,
 };
 
-use crate::bodies::Bodies;
 use crate::coldstart::noise::{self, NodeUse};
 use crate::statistics::median;
 
@@ -152,12 +151,4 @@ fn makespan(sample: &ColdSample) -> Option<f64> {
         .collect();
     let (first, last) = (created?.into_iter().min()?, answered?.into_iter().max()?);
     Some(last.saturating_sub(first) as f64 / 1e3)
-}
-
-/// The bodies that a document saw, by digest.
-pub fn bodies(document: &ColdStartDocument) -> Bodies {
-    let answer = document.answer.iter();
-    answer
-        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
-        .collect()
 }

@@ -2,10 +2,10 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::AnyCell as _;
 use crate::coldstart::ColdStartCell;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{self, MAX_PLACES, NOISY_REMEDY, doubt, note};
+use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
 use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
@@ -48,14 +48,12 @@ pub fn doubts(cells: &[ColdStartCell]) -> Vec<Doubt> {
 }
 
 fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
+    let places = places(cells, |cell| {
         let (trials, samples) = (cell.wrong_class_trials, cell.wrong_class_samples);
-        format!(
-            "{} ({trials} trials without enough samples, {samples} samples of the wrong class)",
-            cell.place()
-        )
-    };
-    let places = listed(having(cells, Reason::CacheClassViolated).map(place))?;
+        let what =
+            format!("{trials} trials without enough samples, {samples} samples of the wrong class");
+        is_against(Reason::CacheClassViolated, cell).then_some(what)
+    })?;
     Some(doubt(
         Reason::CacheClassViolated,
         format!(
@@ -67,30 +65,27 @@ fn wrong_class(cells: &[ColdStartCell]) -> Option<Doubt> {
 }
 
 fn unverified(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
-        let (samples, place) = (cell.unverified_samples, cell.place());
-        (samples > 0).then(|| format!("{place} ({samples} samples)"))
-    };
-    let message = listed(cells.iter().filter_map(place))?;
-    Some(Doubt {
-        breaks_trust: false,
-        ..doubt(
-            Reason::CacheClassViolated,
-            format!("what pods found on the node could not be verified: {message}"),
-            "the kubelet drops events under load, and the probe needs the right to list them: run again, \
-             or look at the discarded sample beside the others",
-        )
-    })
+    let places = places(cells, |cell| {
+        let samples = cell.unverified_samples;
+        (samples > 0).then(|| format!("{samples} samples"))
+    })?;
+    Some(note(
+        Reason::CacheClassViolated,
+        format!("what pods found on the node could not be verified: {places}"),
+        "the kubelet drops events under load, and the probe needs the right to list them: run again, \
+         or look at the discarded sample beside the others",
+    ))
 }
 
 fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let unknown = cells.iter().filter(|cell| cell.compile_cache_unknown > 0);
-    let places = listed(unknown.map(AnyCell::place))?;
+    let unknown = doubts::places(cells, |cell| {
+        (cell.compile_cache_unknown > 0).then(|| cell.place())
+    })?;
     Some(note(
         Reason::CacheClassViolated,
         format!(
             "whether the runtime compiled the image in these starts, or had kept a compiled form of an earlier one, as \
-             shims for Wasm may, is not known: {places}"
+             shims for Wasm may, is not known: {OF}{unknown}"
         ),
         "meter.level: node in the chart's values tells which they were; without, compare them only with starts under \
          the same runtime",
@@ -98,11 +93,10 @@ fn compile_cache_unknown(cells: &[ColdStartCell]) -> Option<Doubt> {
 }
 
 fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
-        let (noisy, all, place) = (cell.noisy_samples, cell.judged_samples, cell.place());
-        format!("{place} ({noisy} of {all} samples)")
-    };
-    let places = listed(cells.iter().filter(|cell| cell.is_noisy()).map(place))?;
+    let places = places(cells, |cell| {
+        let (noisy, all) = (cell.noisy_samples, cell.judged_samples);
+        cell.is_noisy().then(|| format!("{noisy} of {all} samples"))
+    })?;
     Some(doubt(
         Reason::NodeNoisy,
         format!(
@@ -113,12 +107,11 @@ fn noisy(cells: &[ColdStartCell]) -> Option<Doubt> {
 }
 
 fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
+    let places = places(cells, |cell| {
         let samples = cell.pods / cell.concurrency.max(1);
         let unknown = samples.saturating_sub(cell.judged_samples);
-        (unknown > 0).then(|| format!("{} ({unknown} of {samples} samples)", cell.place()))
-    };
-    let places = listed(cells.iter().filter_map(place))?;
+        (unknown > 0).then(|| format!("{unknown} of {samples} samples"))
+    })?;
     Some(note(
         Reason::NoiseUnknown,
         format!(
@@ -131,28 +124,25 @@ fn not_judged(cells: &[ColdStartCell]) -> Option<Doubt> {
 }
 
 fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
-    let place = |cell: &ColdStartCell| {
+    let places = places(cells, |cell| {
         let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
-        let shift = units::micros(cell.clock_shift_microseconds);
-        let place = cell.place();
-        format!(
-            "{place} (answers {} unsure, clock set by {shift})",
-            units::micros(unsure)
-        )
-    };
+        let [unsure, shift] = [unsure, cell.clock_shift_microseconds].map(units::micros);
+        let what = format!("answers {unsure} unsure, clock set by {shift}");
+        is_against(Reason::ClockTooCoarse, cell).then_some(what)
+    })?;
     Some(doubt(
         Reason::ClockTooCoarse,
-        listed(having(cells, Reason::ClockTooCoarse).map(place))?,
+        places,
         "these points are not compared; let the node's clock be slewed instead of set, and leave the \
          probe some CPU time",
     ))
 }
 
-fn having(cells: &[ColdStartCell], reason: Reason) -> impl Iterator<Item = &ColdStartCell> {
-    let has = move |cell: &&ColdStartCell| cell.invalid_because.contains(&reason);
-    cells.iter().filter(has)
-}
-
-fn listed(places: impl Iterator<Item = String>) -> Option<String> {
-    Some(OF.to_owned() + &doubts::listed(places, MAX_PLACES, ", ")?)
+/// The points of which `what` says something, with it.
+fn places(
+    cells: &[ColdStartCell],
+    what: impl Fn(&ColdStartCell) -> Option<String>,
+) -> Option<String> {
+    let place = |cell: &ColdStartCell| Some(format!("{} ({})", cell.place(), what(cell)?));
+    Some(OF.to_owned() + &doubts::places(cells, place)?)
 }

@@ -9,8 +9,8 @@ use crate::density::blocks::{Blocks, by_instances};
 use crate::density::disturbed_steps::spoilt;
 use crate::density::trial::Reached;
 use crate::density::{DensityBlock, DensityCell, DensityEnd, DensityStepSummary, DensityTrial};
-use crate::grid::Recorded;
 use crate::observation::Observation;
+use crate::recorded::Recorded;
 use crate::statistics::Spread;
 use crate::variant_validity::VariantValidity;
 
@@ -27,12 +27,8 @@ pub fn cell(
     let cell = recorded.cell.clone();
     let wrong = against.has_wrong_answers(&cell.variant, &cell.workload);
     let all: Blocks<'_> = recorded.measured(Observation::density);
-    let valid = all.iter().filter(|_| !wrong);
-    let valid: Blocks<'_> = valid.map(|(block, trial)| (*block, *trial)).collect();
-    let counts = recorded.counts(|block| valid.contains_key(&block));
+    let (counts, shown) = recorded.shown(&all, |_| !wrong);
     let noisy = all.values().filter(|trial| trial.is_noisy()).count();
-    // What was measured is shown all the same.
-    let shown = if valid.is_empty() { &all } else { &valid };
     let mut steps = all.values().flat_map(|trial| &trial.steps);
     Some(DensityCell {
         noisy_trials: u32::try_from(noisy).unwrap_or(u32::MAX),
@@ -41,7 +37,7 @@ pub fn cell(
         ..summarise(
             cell,
             counts,
-            shown,
+            &shown,
             ladder.last().copied().unwrap_or_default(),
         )
     })

@@ -22,11 +22,11 @@ use crate::any_cell::AnyCell;
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
 use crate::measure::Metric;
-use crate::noisy::are_too_many;
+use crate::noise_limit::are_too_many;
 use crate::statistics::Spread;
 
 pub use cells::cell;
-pub use trial::{DensityTrial, bodies, of_document};
+pub use trial::{DensityTrial, of_document};
 pub use validity::{doubts, mark};
 pub use words::{ended, sweep};
 

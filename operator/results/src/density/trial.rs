@@ -2,10 +2,8 @@
 
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::wire::density::{DensityDocument, DensityStep, DensityStopped};
-use wasmbench_core::wire::document::TimedWindow;
 
-use crate::bodies::Bodies;
-use crate::fortio;
+use crate::{fortio, generator};
 
 /// What a summary needs of one record of density.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,28 +127,12 @@ fn reached(step: &DensityStep, expected_status: u16, cpus: Option<u32>) -> Reach
         noise: noisy.unwrap_or_default().of_filled_node(),
         errors,
         is_unreadable,
-        generator_cpu_share: cpus.and_then(|cpus| generator_cpu_share(&step.first, cpus)),
+        generator_cpu_share: cpus
+            .and_then(|cpus| generator::cpu_share(&step.first, step.cpus.as_ref(), cpus)),
         throttled_periods: meter
             .and_then(|meter| meter.throttled_periods)
             .unwrap_or_default(),
     }
-}
-
-/// Of the node's CPUs, or of what a limit leaves to the generator.
-fn generator_cpu_share(window: &TimedWindow, cpus: u32) -> Option<f64> {
-    let limit = window.generator_cpu_limit.filter(|limit| *limit > 0.0);
-    let may_use = limit.unwrap_or(f64::INFINITY).min(f64::from(cpus));
-    let available = window.duration_nanoseconds as f64 * may_use;
-    let used = window.generator_cpu_nanoseconds? as f64;
-    (available > 0.0).then(|| used / available)
-}
-
-/// The bodies that a document saw, by digest.
-pub fn bodies(document: &DensityDocument) -> Bodies {
-    let answer = document.answer.iter();
-    answer
-        .map(|answer| (answer.body_sha256.clone(), answer.excerpt.clone()))
-        .collect()
 }
 
 #[cfg(test)]
@@ -158,18 +140,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn the_generators_share_is_of_what_a_limit_leaves_it() {
-        let mut window = TimedWindow {
-            duration_nanoseconds: 1000,
-            generator_cpu_nanoseconds: Some(90),
-            ..TimedWindow::default()
-        };
-        assert_eq!(generator_cpu_share(&window, 2), Some(0.045));
-        window.generator_cpu_limit = Some(0.1);
-        assert_eq!(generator_cpu_share(&window, 2), Some(0.9));
-    }
 
     #[test]
     fn a_slope_needs_two_places() {

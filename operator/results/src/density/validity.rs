@@ -4,7 +4,7 @@ use crate::any_cell::AnyCell;
 use crate::density::DensityCell;
 use crate::density::disturbed_steps::words;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{MAX_PLACES, NOISY_REMEDY, doubt, listed, note};
+use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
 use crate::variant_validity::VariantValidity;
 
 /// What stands before places.
@@ -36,20 +36,20 @@ pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
 }
 
 fn errors_in_load(cells: &[DensityCell]) -> Option<Doubt> {
-    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::ErrorsInLoad);
+    let reason = Reason::ErrorsInLoad;
     Some(doubt(
-        Reason::ErrorsInLoad,
-        places(cells, Reason::ErrorsInLoad, is_invalid)?,
+        reason,
+        places(cells, reason, |cell| is_against(reason, cell))?,
         "these are not compared: a variant that fails may cost less than one that works; look at \
          its log, and for limits of the subject and of the node (memory, open files)",
     ))
 }
 
 fn throttled(cells: &[DensityCell]) -> Option<Doubt> {
-    let is_invalid = |cell: &DensityCell| cell.invalid_because.contains(&Reason::Throttled);
+    let reason = Reason::Throttled;
     Some(doubt(
-        Reason::Throttled,
-        places(cells, Reason::Throttled, is_invalid)?,
+        reason,
+        places(cells, reason, |cell| is_against(reason, cell))?,
         "these are not compared: a CPU limit stopped the first instance; remove \
          spec.resources.limits.cpu",
     ))
@@ -77,8 +77,8 @@ fn noisy(cells: &[DensityCell]) -> Option<Doubt> {
 }
 
 fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
-    let short = cells.iter().filter(|cell| cell.noise_not_judged);
-    let places = listed(short.map(AnyCell::place), MAX_PLACES, ", ")?;
+    let short = |cell: &DensityCell| cell.noise_not_judged.then(|| cell.place());
+    let places = doubts::places(cells, short)?;
     Some(note(
         Reason::NoiseUnknown,
         format!(
@@ -96,10 +96,10 @@ fn places(
     reason: Reason,
     are_meant: impl Fn(&DensityCell) -> bool,
 ) -> Option<String> {
-    let cells = cells.iter().filter(|cell| are_meant(cell));
     let place = |cell: &DensityCell| {
         let steps = words(cell, reason);
-        (!steps.is_empty()).then(|| format!("{} ({steps})", cell.place()))
+        let is_meant = are_meant(cell) && !steps.is_empty();
+        is_meant.then(|| format!("{} ({steps})", cell.place()))
     };
-    Some(OF.to_owned() + &listed(cells.filter_map(place), MAX_PLACES, ", ")?)
+    Some(OF.to_owned() + &doubts::places(cells, place)?)
 }

@@ -1,14 +1,13 @@
 //! Loads whose latencies were told apart too badly.
 
-use crate::any_cell::AnyCell;
-use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
+use crate::any_cell::AnyCell as _;
+use crate::doubts::{Doubt, Evidence, Reason, is_against, places};
 
 /// Points that are invalid because the median of a trial is a guess.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let is_coarse = |cell: &&CellSummary| cell.invalid_because.contains(&Reason::ClockTooCoarse);
-    let cells = evidence.cells.loads.iter().filter(is_coarse);
-    let places = listed(cells.map(AnyCell::place), MAX_PLACES, ", ")?;
+    let places = places(&evidence.cells.loads, |cell| {
+        is_against(Reason::ClockTooCoarse, cell).then(|| cell.place())
+    })?;
     Some(crate::doubts::doubt(
         Reason::ClockTooCoarse,
         format!(

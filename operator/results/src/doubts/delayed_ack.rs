@@ -3,9 +3,9 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::doubts::{Doubt, Evidence, Reason, note, places};
 
 /// Linux delays an acknowledgement by 40 ms; with the request itself it is a little more. In microseconds.
 const DELAY: std::ops::RangeInclusive<f64> = 39_000.0..=46_000.0;
@@ -14,24 +14,15 @@ const BUSY_SHARE: f64 = 0.25;
 
 /// Latencies of single connections that look like it. With more connections a request also waits for others.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let single = evidence
-        .cells
-        .loads
-        .iter()
-        .filter(|cell| cell.connections == 1);
-    let places = single.filter_map(|cell| {
-        let (name, latency) = delayed(cell)?;
-        Some(format!(
-            "{} ({name} {})",
-            cell.place(),
-            units::micros(latency)
-        ))
-    });
+    let places = places(&evidence.cells.loads, |cell| {
+        let (name, latency) = delayed(cell).filter(|_| cell.connections == 1)?;
+        let latency = units::micros(latency);
+        Some(format!("{} ({name} {latency})", cell.place()))
+    })?;
     Some(note(
         Reason::DelayedAck,
         format!(
-            "latencies of about 40 ms with little CPU time, as when answers wait for a delayed acknowledgement: {}",
-            listed(places, MAX_PLACES, ", ")?
+            "latencies of about 40 ms with little CPU time, as when answers wait for a delayed acknowledgement: {places}"
         ),
         "unless the service waits on purpose, have it send an answer in one piece or set TCP_NODELAY: the difference is \
          that of its sockets and not of its runtime",
@@ -45,12 +36,10 @@ fn delayed(cell: &CellSummary) -> Option<(&'static str, f64)> {
         ("p90", cell.p90_microseconds),
         ("p99", cell.p99_microseconds),
     ];
-    let known = percentiles
+    let mut known = percentiles
         .into_iter()
         .filter_map(|(name, spread)| Some((name, spread?.median)));
-    let found = known
-        .into_iter()
-        .find(|(_, latency)| DELAY.contains(latency))?;
+    let found = known.find(|(_, latency)| DELAY.contains(latency))?;
     let busy = cell.cpu_microseconds_per_request;
     let is_busy = busy.is_some_and(|busy| busy.median > BUSY_SHARE * found.1);
     (!is_busy).then_some(found)

@@ -2,16 +2,15 @@
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, is_against, listed, note, places};
 use crate::fortio::NO_ANSWER;
 
 /// Points with more failed requests than the workload allows.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let loads = evidence.cells.loads.iter();
-    let failing = loads.filter(|cell| is_invalid(cell));
+    let loads = &evidence.cells.loads;
     Some(crate::doubts::doubt(
         Reason::ErrorsInLoad,
-        listed(failing.map(words), MAX_PLACES, ", ")?,
+        places(loads, |cell| is_invalid(cell).then(|| words(cell)))?,
         "these points are not compared; use fewer connections, look for limits of the subject (open files, memory, backlog), \
          or say with spec.workloads[].maxErrorShare how many may fail",
     ))
@@ -19,9 +18,10 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
 
 /// Points with failed requests that the workload allows.
 pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let loads = evidence.cells.loads.iter();
-    let failing = loads.filter(|cell| cell.errors > 0 && !is_invalid(cell));
-    let places = listed(failing.map(words), MAX_PLACES, ", ")?;
+    let places = places(&evidence.cells.loads, |cell| {
+        let is_allowed = cell.errors > 0 && !is_invalid(cell);
+        is_allowed.then(|| words(cell))
+    })?;
     Some(note(
         Reason::ErrorsInLoad,
         format!("within maxErrorShare: {places}"),
@@ -30,7 +30,7 @@ pub fn within_limit(evidence: &Evidence<'_>) -> Option<Doubt> {
 }
 
 fn is_invalid(cell: &CellSummary) -> bool {
-    cell.invalid_because.contains(&Reason::ErrorsInLoad)
+    is_against(Reason::ErrorsInLoad, cell)
 }
 
 /// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an answer)`.

@@ -2,9 +2,8 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell;
-use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed, note};
+use crate::any_cell::AnyCell as _;
+use crate::doubts::{Doubt, Evidence, Reason, note, places};
 use crate::measure::Sweep;
 
 /// What rate times mean latency may differ from the connections. Over 1 to 256 connections, on a
@@ -14,16 +13,11 @@ pub const TOLERANCE: f64 = 0.05;
 
 /// Throughput points whose connections were not all waiting for answers, or more than all.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
+    let places = places(&evidence.cells.loads, |cell| {
         let busy = cell.connections_busy?;
         let is_off = cell.sweep == Sweep::Throughput && (busy - 1.0).abs() > TOLERANCE;
         is_off.then(|| format!("{} ({})", cell.place(), units::percent(busy)))
-    };
-    let places = listed(
-        evidence.cells.loads.iter().filter_map(place),
-        MAX_PLACES,
-        ", ",
-    )?;
+    })?;
     Some(note(
         Reason::LittlesLaw,
         format!("rate x mean latency is not the number of connections: {places}"),

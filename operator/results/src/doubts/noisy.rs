@@ -2,21 +2,20 @@
 
 use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, NOISY_REMEDY, Reason, listed, note};
+use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
 use crate::trial::{Trial, TrialState};
 
 /// Points of which too many trials were noisy.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
+    let places = places(&evidence.cells.loads, |cell| {
         let noises = cell.noisy_trials().map(|trial| trial.metrics.noise());
         let worst = noises.fold(Noise::default(), Noise::worst).words();
         let (noisy, valid) = (cell.noisy_trials().count(), cell.counts.valid);
-        format!("{} ({noisy} of {valid}: {worst})", cell.place())
-    };
-    let cells = evidence.cells.loads.iter().filter(|cell| cell.is_noisy());
-    let places = listed(cells.map(place), MAX_PLACES, ", ")?;
+        let words = || format!("{} ({noisy} of {valid}: {worst})", cell.place());
+        cell.is_noisy().then(words)
+    })?;
     Some(crate::doubts::doubt(
         Reason::NodeNoisy,
         format!(
@@ -49,7 +48,7 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
 /// Points of which nobody knows whether the node was noisy: their windows are too short, or CPU time was
 /// not read.
 pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let places = |is_short: bool, what: &str, remedy| {
+    let not_judged = |is_short: bool, what: &str, remedy| {
         let is_meant = |trial: &Trial| {
             let metrics = &trial.metrics;
             let is_unknown = metrics.others_cpu_share.is_none();
@@ -57,18 +56,18 @@ pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
                 && is_unknown
                 && metrics.is_too_short_for_noise == is_short
         };
-        let cells = evidence.cells.loads.iter();
-        let meant = cells.filter(|cell| cell.trials.iter().any(is_meant));
-        let places = listed(meant.map(AnyCell::place), MAX_PLACES, ", ")?;
+        let places = places(&evidence.cells.loads, |cell| {
+            cell.trials.iter().any(is_meant).then(|| cell.place())
+        })?;
         Some((format!("{what}: {places}"), remedy))
     };
     let found = [
-        places(
+        not_judged(
             true,
             "in windows under 0.5 s",
             "see why the service answers so much faster than in its warm-up, and raise spec.sweeps.warmLatency.requests",
         ),
-        places(
+        not_judged(
             false,
             "where CPU time was not read",
             "see whether meter.level is none, and what the probe's log says",

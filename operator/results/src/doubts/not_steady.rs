@@ -3,26 +3,21 @@
 use wasmbench_core::units;
 
 use crate::any_cell::AnyCell as _;
-use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
+use crate::doubts::{Doubt, Evidence, Reason, places};
 use crate::ratios::minimum_effect;
 use crate::steady;
 
 /// Points whose rate has a trend.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
-    let place = |cell: &CellSummary| {
-        let trend = steady::trend(&cell.trials).filter(|trend| steady::moves(trend, effect))?;
-        let (size, way) = (libm::exp(trend.estimate.abs()), trend.estimate > 0.0);
-        let way = if way { "faster" } else { "slower" };
-        let size = units::excess(size);
-        Some(format!(
-            "{} ({size} {way} in their second half)",
-            cell.place()
-        ))
-    };
-    let ranked = evidence.cells.loads.iter().filter(|cell| cell.ranked);
-    let places = listed(ranked.filter_map(place), MAX_PLACES, ", ")?;
+    let places = places(&evidence.cells.loads, |cell| {
+        let trend = steady::trend(&cell.trials).filter(|_| cell.ranked)?;
+        let is_faster = trend.estimate > 0.0;
+        let way = if is_faster { "faster" } else { "slower" };
+        let size = units::excess(libm::exp(trend.estimate.abs()));
+        let words = || format!("{} ({size} {way} in their second half)", cell.place());
+        steady::moves(&trend, effect).then(words)
+    })?;
     Some(crate::doubts::doubt(
         Reason::NotSteady,
         format!("the rate moved within the timed windows: {places}"),

@@ -2,9 +2,9 @@
 
 use wasmbench_core::units;
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
-use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
+use crate::doubts::{Doubt, Evidence, Reason, places};
 
 /// Share of its CPUs, or of its calibrated ceiling, above which the load generator itself is the
 /// bottleneck: there a closed-loop client queues its own requests and measures itself.
@@ -17,15 +17,12 @@ pub fn is_saturated(cell: &CellSummary) -> bool {
 
 /// Points that are.
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let saturated = evidence
-        .cells
-        .loads
-        .iter()
-        .filter(|cell| is_saturated(cell));
-    let place = |cell: &CellSummary| format!("{} ({})", cell.place(), words(cell));
+    let places = places(&evidence.cells.loads, |cell| {
+        is_saturated(cell).then(|| format!("{} ({})", cell.place(), words(cell)))
+    })?;
     Some(crate::doubts::doubt(
         Reason::LoadGeneratorSaturated,
-        listed(saturated.map(place), MAX_PLACES, ", ")?,
+        places,
         "these points are not compared: they measure the load generator; use fewer connections, \
          heavier requests or a node with more CPUs",
     ))

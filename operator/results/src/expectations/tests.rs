@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::comparison::Estimate;
 use crate::judge::Verdict;
+use crate::measure::Metric;
 
 fn outcome_of(bounds: &Value, interval: Option<(f64, f64)>) -> Fulfilment {
     decided(bounds, found(interval)).outcome

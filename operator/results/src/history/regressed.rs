@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use wasmbench_api::conditions::{self, Draft};
 
-use crate::history::found::Found;
-use crate::history::kept::History;
+use crate::history::document::History;
+use crate::history::lasting_change::LastingChange;
 use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
 
 /// Changes that the message tells.
@@ -13,8 +13,12 @@ const TOLD: usize = 3;
 impl History {
     /// Changes for the worse that are larger than what matters (a logarithm), begin at `accepted` or later, and have not
     /// been followed by another change. What is not measured any more has none.
-    pub fn regressions(&self, minimum_effect: f64, accepted: Option<Timestamp>) -> Vec<&Found> {
-        let is_last = |found: &&Found| {
+    pub fn regressions(
+        &self,
+        minimum_effect: f64,
+        accepted: Option<Timestamp>,
+    ) -> Vec<&LastingChange> {
+        let is_last = |found: &&LastingChange| {
             let mut of_series = self
                 .changes
                 .iter()

@@ -1,6 +1,6 @@
 //! How far runs of a schedule scatter where nothing changed.
 
-use crate::history::kept::History;
+use crate::history::document::History;
 use crate::history::line::{Ends, Number, Series, Setting};
 use crate::statistics::{BetweenRuns, OfRun};
 

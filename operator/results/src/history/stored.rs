@@ -2,7 +2,7 @@
 
 use wasmbench_core::store;
 
-use crate::history::kept::{HISTORY_SCHEMA, History};
+use crate::history::document::{HISTORY_SCHEMA, History};
 
 /// Key of the entry.
 pub const HISTORY_KEY: &str = "history.json.gz";

@@ -3,10 +3,10 @@
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_core::units::{self, marked};
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubt::{Doubt, Reason};
-use crate::doubts::{Evidence, MAX_PLACES, listed};
+use crate::doubts::{Evidence, doubt, note, places};
 use crate::open_loop::OpenLoopSummary;
 
 /// The sweep in one sentence.
@@ -35,62 +35,37 @@ pub fn statement(cell: &CellSummary) -> Option<String> {
 
 /// Points that lost their rate.
 pub fn doubt_rate(evidence: &Evidence<'_>) -> Option<Doubt> {
-    doubt(
-        evidence,
-        OpenLoopSummary::lost_the_rate,
-        |found| format!("kept {} of it", achieved(found.achieved_share_min)),
+    let places = places(&evidence.cells.loads, |cell| {
+        let found = cell.open_loop.filter(OpenLoopSummary::lost_the_rate)?;
+        let kept = achieved(found.achieved_share_min);
+        Some(format!("{} (kept {kept} of it)", cell.place()))
+    })?;
+    Some(doubt(
         Reason::RateNotAchieved,
+        places,
         "these points are not compared: the subject had less load than they say; ask for a lower \
          percentage, raise sweeps.openLoop.peakSeconds so that the peak is known better, use heavier requests (on a \
          schedule the generator needs more CPU time), or a quieter node",
-    )
+    ))
 }
 
 /// Points whose tail may be of the generator's making. A note: bursts make every variant's latency
 /// longer and none shorter.
 pub fn doubt_late(evidence: &Evidence<'_>) -> Option<Doubt> {
-    let late = doubt(
-        evidence,
-        OpenLoopSummary::may_be_the_generators,
-        |found| {
-            let (late, p99) = (found.generator_p99_microseconds, found.p99_microseconds);
-            format!(
-                "late by {} at p99, latency {}",
-                units::micros(late.median),
-                units::micros(p99.median)
-            )
-        },
+    let places = places(&evidence.cells.loads, |cell| {
+        let found = cell.open_loop;
+        let found = found.filter(OpenLoopSummary::may_be_the_generators)?;
+        let times = [found.generator_p99_microseconds, found.p99_microseconds];
+        let [late, p99] = times.map(|time| units::micros(time.median));
+        let place = cell.place();
+        Some(format!("{place} (late by {late} at p99, latency {p99})"))
+    })?;
+    Some(note(
         Reason::LoadGeneratorLate,
+        places,
         "take these latencies as upper bounds: what was due evenly came in bursts; give the generator CPUs of \
          its own, or a node with more of them",
-    )?;
-    Some(Doubt {
-        breaks_trust: false,
-        ..late
-    })
-}
-
-fn doubt(
-    evidence: &Evidence<'_>,
-    is_so: fn(&OpenLoopSummary) -> bool,
-    why: fn(&OpenLoopSummary) -> String,
-    reason: Reason,
-    remedy: &str,
-) -> Option<Doubt> {
-    let place = |cell: &CellSummary| {
-        let found = cell.open_loop.as_ref().filter(|found| is_so(found))?;
-        Some(format!("{} ({})", cell.place(), why(found)))
-    };
-    Some(Doubt {
-        reason,
-        breaks_trust: true,
-        message: listed(
-            evidence.cells.loads.iter().filter_map(place),
-            MAX_PLACES,
-            ", ",
-        )?,
-        remedy: remedy.to_owned(),
-    })
+    ))
 }
 
 /// A share of the rate in percent, cut and not rounded: 97.96 % is below 98 %.

@@ -34,6 +34,7 @@ fn climb(
         added: instances - below,
         all_answered_nanoseconds: 900_000_000,
         first: window.clone(),
+        cpus: None,
         memory: Some(memory(&trial, instances)),
         node_available_bytes: None,
     };

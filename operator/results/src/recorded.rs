@@ -55,6 +55,22 @@ impl<'a> Recorded<'a> {
         found.collect()
     }
 
+    /// How the trials ended, and those whose numbers are shown: the valid ones of the `measured`, or all of these where none
+    /// is.
+    pub fn shown<'t, T>(
+        &self,
+        measured: &BTreeMap<u32, &'t T>,
+        is_valid: impl Fn(&T) -> bool,
+    ) -> (TrialCounts, BTreeMap<u32, &'t T>) {
+        let mut shown = measured.clone();
+        shown.retain(|_, trial| is_valid(trial));
+        let counts = self.counts(|block| shown.contains_key(&block));
+        if shown.is_empty() {
+            shown.clone_from(measured);
+        }
+        (counts, shown)
+    }
+
     /// How the trials ended. Those that were measured in a block that is not valid are invalid.
     pub fn counts(&self, is_valid: impl Fn(u32) -> bool) -> TrialCounts {
         let mut counts = TrialCounts {

@@ -1,6 +1,6 @@
 //! A history that is too long: two runs of the same setting become one line.
 
-use crate::history::kept::History;
+use crate::history::document::History;
 use crate::history::line::{Ends, Line, Number};
 
 /// Lines that are never folded: what changes are looked for in.

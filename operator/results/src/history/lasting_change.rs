@@ -10,7 +10,7 @@ use crate::measure::{Better, Measured as _};
 /// A lasting change of a series.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct LastingChange {
     /// Place in the history's series.
     pub series: usize,
     /// Name of the first run after it.
@@ -31,7 +31,7 @@ pub struct Found {
     pub p_value: f64,
 }
 
-impl Found {
+impl LastingChange {
     /// Whether it is for the worse.
     pub fn is_worse(&self, series: &Series) -> bool {
         match series.metric.measure().better {

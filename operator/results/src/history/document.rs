@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::history::found::Found;
+use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Line, Series, Setting};
 
 /// Name and version of the history's schema.
@@ -22,7 +22,7 @@ pub struct History {
     /// The runs in the order in which they ended.
     pub runs: Vec<Line>,
     /// Lasting changes, in the order in which they were found.
-    pub changes: Vec<Found>,
+    pub changes: Vec<LastingChange>,
     /// Until when runs have been folded, two into one line, and lost their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_until: Option<Timestamp>,

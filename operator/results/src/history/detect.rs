@@ -1,13 +1,13 @@
 //! Looks for lasting changes in a history, by [`crate::statistics::change`].
 
 use crate::comparison::factor;
-use crate::history::found::Found;
-use crate::history::kept::History;
+use crate::history::document::History;
+use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Ends, Setting};
 use crate::statistics::change::{Observed, latest, size_of};
 
 /// Looks at every series that the last run has a number of. Adds what it shows to the changes, and answers with it.
-pub(super) fn look(history: &mut History) -> Vec<Found> {
+pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let Some(last) = history.runs.last() else {
         return vec![];
     };
@@ -19,7 +19,7 @@ pub(super) fn look(history: &mut History) -> Vec<Found> {
     let shown = followed
         .iter()
         .filter_map(|series| shown(history, *series, followed.len()));
-    let shown: Vec<Found> = shown.collect();
+    let shown: Vec<LastingChange> = shown.collect();
     history.changes.extend(shown.iter().cloned());
     shown
 }
@@ -49,7 +49,7 @@ fn measure_again(history: &mut History, series: usize) {
 }
 
 /// The change of a series that the last run shows.
-fn shown(history: &History, series: usize, count: usize) -> Option<Found> {
+fn shown(history: &History, series: usize, count: usize) -> Option<LastingChange> {
     let mut of_series = history
         .changes
         .iter()
@@ -73,7 +73,7 @@ fn shown(history: &History, series: usize, count: usize) -> Option<Found> {
         let setting = history.settings.get(setting)?;
         setting.images.get(variant).cloned()
     };
-    Some(Found {
+    Some(LastingChange {
         series,
         run: first.name.clone(),
         since: first.ended,

@@ -1,0 +1,63 @@
+//! How near the load generator came to its own end, whatever the load: a window in, shares of CPU time out.
+
+use wasmbench_core::noise;
+use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_core::wire::instrument::CpuLists;
+
+/// CPU time of the generator as a share of what the CPUs that it may use had to give: in the window or at the peak before
+/// it, wherever that was more. `cpus` are those of the node.
+pub fn cpu_share(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> Option<f64> {
+    let may_use = may_use(window, lists, cpus);
+    let share = |used: Option<u64>, nanoseconds: u64| {
+        let (used, available) = (used? as f64, nanoseconds as f64 * may_use);
+        (available > 0.0).then(|| used / available)
+    };
+    let peak = window.open_loop.map(|load| load.peak).unwrap_or_default();
+    let of_window = share(
+        window.generator_cpu_nanoseconds,
+        window.duration_nanoseconds,
+    );
+    let of_peak = share(peak.generator_cpu_nanoseconds, peak.duration_nanoseconds);
+    of_window.into_iter().chain(of_peak).reduce(f64::max)
+}
+
+/// How many of the CPUs of the node it may use: a limit may leave it fewer, and so do the CPUs that the subject has for
+/// itself.
+fn may_use(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> f64 {
+    let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
+    let few = [allowed.map(f64::from), window.generator_cpu_limit];
+    let few = few.into_iter().flatten().filter(|few| *few > 0.0);
+    few.fold(f64::from(cpus), f64::min)
+}
+
+/// CPU time of the generator as a share of what it and the subject used together; absent where each has CPUs of its own.
+pub fn work_share(window: &TimedWindow, lists: Option<&CpuLists>) -> Option<f64> {
+    if lists.and_then(|lists| lists.cpus_disjoint) == Some(true) {
+        return None;
+    }
+    let generator = window.generator_cpu_nanoseconds? as f64;
+    let subject = window.subject.as_ref()?.cpu_nanoseconds as f64;
+    (generator + subject > 0.0).then(|| generator / (generator + subject))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generators_share_is_of_what_it_may_use() {
+        let mut window = TimedWindow {
+            duration_nanoseconds: 1000,
+            generator_cpu_nanoseconds: Some(90),
+            ..TimedWindow::default()
+        };
+        assert_eq!(cpu_share(&window, None, 2), Some(0.045));
+        let lists = CpuLists {
+            generator: Some("1".to_owned()),
+            ..CpuLists::default()
+        };
+        assert_eq!(cpu_share(&window, Some(&lists), 2), Some(0.09));
+        window.generator_cpu_limit = Some(0.1);
+        assert_eq!(cpu_share(&window, Some(&lists), 2), Some(0.9));
+    }
+}
