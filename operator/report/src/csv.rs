@@ -75,9 +75,7 @@ fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
             shown(row.load().map(|cell| cell.connections))
         })
         .left("ranked", |row| row.any().is_ranked().to_string())
-        .left("invalid_because", |row| {
-            joined(row.any().invalid_because())
-        })
+        .left("invalid_because", |row| joined(row.any().invalid_because()))
         .right("trials_planned", |row| row.any().counts().planned)
         .right("trials_valid", |row| row.any().counts().valid)
         .right("trials_invalid", |row| row.any().counts().invalid)

@@ -2,7 +2,7 @@
 
 use wasmbench_results::summary::Summary;
 
-use crate::standing::because;
+use crate::validity::because;
 
 /// A variant that no primary comparison is about, under a workload.
 pub struct LeftOut<'a> {

@@ -1,7 +1,7 @@
 //! What people see: a summary in, text out. Pure: the operator and `kubectl wasmbench report` produce identical bytes.
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns), [`tables`] (those of loads), [`coldstart`], [`density`] and
-//! [`open_loop`] (what these have more), [`rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
+//! [`open_loop`] (what these have more), [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`] (`kubectl wasmbench
 //! get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]) [`export`] (for other programs), [`across`] (two runs),
 //! [`history`] (those of a schedule) and [`cost`] (what a run's numbers cost).
 
@@ -18,15 +18,15 @@ pub mod json;
 mod left_out;
 pub mod markdown;
 pub mod open_loop;
-pub mod rows;
 mod sentences;
 mod sheet;
-mod standing;
 pub mod status;
+pub mod status_rows;
 pub mod status_size;
 pub mod table;
 pub mod tables;
 pub mod terminal;
-mod versus;
+mod validity;
+mod versus_baseline;
 
 pub use files::{report_files, report_files_of};

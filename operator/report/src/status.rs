@@ -23,7 +23,7 @@ use wasmbench_results::precision::Precision;
 use wasmbench_results::{Summary, Trust, power, trust};
 
 use crate::across::Versus;
-use crate::{coldstart, density, rows, status_size};
+use crate::{coldstart, status_rows, status_size};
 
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
@@ -69,10 +69,7 @@ impl Conclusion {
     /// What the status says about `summary`, whose records are in the `ConfigMaps` named `records`.
     pub fn of(summary: &Summary, records: Vec<String>) -> Self {
         Self {
-            rows: density::rows(
-                summary,
-                coldstart::rows(summary, rows::status_rows(summary)),
-            ),
+            rows: status_rows::status_rows(summary),
             verdict: summary.verdict.clone(),
             skipped: skipped_variants(summary),
             harness_floor: coldstart::harness_floor(summary),

@@ -5,5 +5,5 @@ mod status;
 mod terminal;
 
 pub use report::{section, tables};
-pub use status::{harness_floor, rows};
+pub use status::{harness_floor, points};
 pub use terminal::terminal;

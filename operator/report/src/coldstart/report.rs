@@ -1,5 +1,6 @@
 //! The section of `report.md` on cold starts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::terminal::tilde;
@@ -13,10 +14,10 @@ use wasmbench_results::statistics::{self, Spread};
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
-use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape, lines};
 use crate::tables::valid;
-use crate::versus;
+use crate::validity::{VALIDITY, standing};
+use crate::{tables, versus_baseline};
 
 const INTRODUCTION: &str = "\
 From the request that creates a pod. p50 is the median over blocks of the block's median pod, with its 95 % \
@@ -64,20 +65,9 @@ pub fn section(summary: &Summary) -> String {
             );
         }
         let _ = write!(text, "\n{STEPS}");
-        let mut points: Vec<u32> = cells.iter().map(|cell| cell.concurrency).collect();
-        points.sort_unstable();
-        points.dedup();
-        for point in points {
-            let at: Vec<&ColdStartCell> = cells
-                .iter()
-                .filter(|cell| cell.concurrency == point)
-                .copied()
-                .collect();
-            let _ = write!(
-                text,
-                "\n{point} pod(s) at once:\n\n{}",
-                steps(&at).markdown()
-            );
+        for (point, cells) in by_point(&cells) {
+            let steps = steps(&cells).markdown();
+            let _ = write!(text, "\n{point} pod(s) at once:\n\n{steps}");
         }
     }
     text
@@ -87,9 +77,6 @@ pub fn section(summary: &Summary) -> String {
 pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
     let of_workload = |cell: &&ColdStartCell| cell.workload == workload;
     let cells: Vec<&ColdStartCell> = summary.cold_starts.iter().filter(of_workload).collect();
-    let mut points: Vec<u32> = cells.iter().map(|cell| cell.concurrency).collect();
-    points.sort_unstable();
-    points.dedup();
     let mut tables = vec![
         ("Cold start", times(&cells)),
         (
@@ -97,10 +84,8 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
             ratios(summary, &cells),
         ),
     ];
-    for point in points {
-        let at = cells.iter().filter(|cell| cell.concurrency == point);
-        let at: Vec<&ColdStartCell> = at.copied().collect();
-        tables.push(("Cold start, medians of the steps", steps(&at)));
+    for cells in by_point(&cells).into_values() {
+        tables.push(("Cold start, medians of the steps", steps(&cells)));
     }
     if !summary.harness_floors.is_empty() {
         let floors = floors(&summary.harness_floors);
@@ -110,6 +95,15 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
         ));
     }
     tables
+}
+
+/// The cells by pods at once.
+fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartCell>> {
+    let mut points: BTreeMap<u32, Vec<&ColdStartCell>> = BTreeMap::new();
+    for cell in cells {
+        points.entry(cell.concurrency).or_default().push(cell);
+    }
+    points
 }
 
 /// Points whose answers are the cluster's, one line each; empty without any.
@@ -147,7 +141,7 @@ fn floors(floors: &[HarnessFloor]) -> Table {
 }
 
 fn median(spread: Option<Spread>) -> Option<String> {
-    spread.map(|spread| units::micros(spread.median))
+    tables::median(spread, units::micros)
 }
 
 fn interval(spread: Option<Spread>) -> Option<String> {
@@ -202,7 +196,7 @@ fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
     let metrics = [Metric::ColdStartListening, Metric::ColdStartAnswer];
     let is_compared = |cell: &&ColdStartCell| {
         let mut each = metrics.into_iter();
-        each.any(|metric| versus::words(summary, *cell, metric).is_some())
+        each.any(|metric| versus_baseline::words(summary, *cell, metric).is_some())
     };
     Sheet::of(cells.iter().copied().filter(is_compared))
         .left("Variant", |cell| cell.variant.clone())
@@ -210,10 +204,10 @@ fn ratios(summary: &Summary, cells: &[&ColdStartCell]) -> Table {
         .for_each(metrics, |sheet, metric| {
             sheet
                 .right(metric.measure().title, move |cell| {
-                    versus::words(summary, *cell, metric)
+                    versus_baseline::words(summary, *cell, metric)
                 })
                 .left("Each block", move |cell| {
-                    versus::each_block(summary, *cell, metric)
+                    versus_baseline::each_block(summary, *cell, metric)
                 })
         })
         .table()

@@ -1,9 +1,7 @@
 //! Cells to the rows of a run's status. Numbers are those of the summary, digit by digit.
 
-use wasmbench_api::run::TWIN;
 use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
-    SummaryRow,
 };
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::coldstart::{ColdStartCell, ColdTime, HarnessFloor};
@@ -12,41 +10,12 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
-use crate::rows::invalid;
+use crate::validity::invalid;
 
-/// `rows` with what is known of cold starts, and further rows for those that have nothing else.
-pub fn rows(summary: &Summary, mut rows: Vec<SummaryRow>) -> Vec<SummaryRow> {
-    let mut all = vec![];
-    // The twin is the noise floor and no competitor.
-    let variants = summary.compared.variants.iter();
-    for variant in variants.filter(|variant| variant.name != TWIN) {
-        for workload in &summary.compared.workloads {
-            let mine = |v: &str, w: &str| v == variant.name && w == workload.name;
-            let cells = summary.cold_starts.iter();
-            let cells = cells.filter(|cell| mine(&cell.variant, &cell.workload));
-            let tried = cells.filter(|cell| cell.counts.missing < cell.counts.planned);
-            let tried: Vec<&ColdStartCell> = tried.collect();
-            let known = rows
-                .iter()
-                .position(|row| mine(&row.variant, &row.workload));
-            let row = known.map(|index| rows.remove(index));
-            let row = row.or_else(|| {
-                (!tried.is_empty()).then(|| SummaryRow {
-                    variant: variant.name.clone(),
-                    workload: workload.name.clone(),
-                    ..SummaryRow::default()
-                })
-            });
-            if let Some(mut row) = row {
-                row.cold_start = tried
-                    .iter()
-                    .filter_map(|cell| point(summary, cell))
-                    .collect();
-                all.push(row);
-            }
-        }
-    }
-    all
+/// The points of a row.
+pub fn points(summary: &Summary, cells: &[&ColdStartCell]) -> Vec<ColdStartPoint> {
+    let points = cells.iter().filter_map(|cell| point(summary, cell));
+    points.collect()
 }
 
 /// What the harness takes by itself.
@@ -76,7 +45,7 @@ fn point(summary: &Summary, cell: &ColdStartCell) -> Option<ColdStartPoint> {
     (cell.is_measured() || invalid.is_some()).then(|| ColdStartPoint {
         concurrency: cell.concurrency,
         trials: cell.counts.valid,
-        failed_trials: cell.counts.invalid + cell.counts.failed + cell.counts.skipped,
+        failed_trials: cell.counts.unused(),
         invalid,
         samples: cell.pods / cell.concurrency.max(1),
         listening: of(Metric::ColdStartListening, &cell.create_to_listening),

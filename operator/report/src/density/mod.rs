@@ -5,5 +5,5 @@ mod status;
 mod terminal;
 
 pub use report::{section, tables};
-pub use status::rows;
+pub use status::status;
 pub use terminal::terminal;

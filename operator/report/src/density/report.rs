@@ -7,14 +7,13 @@ use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::density::{DensityCell, disturbed_steps, ended};
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Metric;
-use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
-use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape};
-use crate::tables::valid;
-use crate::versus;
+use crate::tables::{interval, median, valid};
+use crate::validity::{VALIDITY, standing};
+use crate::versus_baseline;
 
 const INTRODUCTION: &str = "\
 Instances of one variant at once; all idle but the first. *Per instance* is the slope of their memory over \
@@ -104,7 +103,7 @@ fn slopes(summary: &Summary, cells: &[&DensityCell]) -> Table {
             median(cell.node_bytes_per_instance, units::bytes)
         })
         .right(format!("Versus {}", summary.baseline), |cell| {
-            versus::words(summary, **cell, Metric::MemoryPerInstance)
+            versus_baseline::words(summary, **cell, Metric::MemoryPerInstance)
         })
         .table()
 }
@@ -136,13 +135,4 @@ fn steps(cells: &[&DensityCell]) -> Table {
             interval(step.trials, step.first_p50_microseconds, units::micros)
         })
         .table()
-}
-
-fn median(spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
-    spread.map(|spread| unit(spread.median))
-}
-
-fn interval(trials: u32, spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
-    let Spread { low, high, .. } = spread.filter(|_| trials > 1)?;
-    Some(format!("{} to {}", unit(low), unit(high)))
 }

@@ -5,5 +5,5 @@ mod status;
 mod terminal;
 
 pub use report::{points, section};
-pub use status::rows;
+pub use status::points_of_row;
 pub use terminal::terminal;

@@ -12,10 +12,10 @@ use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
-use crate::standing::{VALIDITY, standing};
 use crate::table::{Table, escape};
-use crate::tables::valid;
-use crate::versus;
+use crate::tables::{interval, median, valid};
+use crate::validity::{VALIDITY, standing};
+use crate::versus_baseline;
 
 const INTRODUCTION: &str = "\
 Requests at a fixed rate, which does not wait for answers. The rate is a percentage of each subject's own peak, \
@@ -60,15 +60,13 @@ fn cells<'a>(summary: &'a Summary, workload: &'a str) -> impl Iterator<Item = &'
 
 /// The points of one workload.
 pub fn points(summary: &Summary, workload: &str) -> Table {
-    let service = |time: Option<Spread>| time.map(|time| units::micros(time.median));
+    let service = |time: Option<Spread>| median(time, units::micros);
     let scheduled = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
-        let found = cell.open_loop.as_ref()?;
-        Some(units::micros(of(found).median))
+        median(cell.open_loop.as_ref().map(of), units::micros)
     };
     let interval = |cell: &CellSummary, of: fn(&OpenLoopSummary) -> Spread| {
-        let found = cell.open_loop.filter(|_| cell.counts.valid > 1)?;
-        let Spread { low, high, .. } = of(&found);
-        Some(format!("{} to {}", units::micros(low), units::micros(high)))
+        let found = cell.open_loop.as_ref().map(of);
+        interval(cell.counts.valid, found, units::micros)
     };
     Sheet::of(cells(summary, workload))
         .counting(|cell| cell.is_ranked())
@@ -138,7 +136,7 @@ fn ratios(summary: &Summary, workload: &str) -> Table {
         .right("Of peak", |cell| of_peak(cell))
         .right("p50", |cell| p50(cell).map(Comparison::words))
         .right("p99", |cell| {
-            versus::words(summary, *cell, Metric::OpenLoopP99)
+            versus_baseline::words(summary, *cell, Metric::OpenLoopP99)
         })
         .right("Blocks", |cell| {
             p50(cell).map(|found| found.estimate.blocks.to_string())

@@ -5,10 +5,10 @@ use wasmbench_results::cell::CellSummary;
 use wasmbench_results::measure::{Metric, Sweep};
 use wasmbench_results::summary::Summary;
 
-use crate::rows::{invalid, unused};
+use crate::validity::invalid;
 
 /// The points of a row, by rate.
-pub fn rows(summary: &Summary, cells: &[&CellSummary]) -> Vec<OpenLoopPoint> {
+pub fn points_of_row(summary: &Summary, cells: &[&CellSummary]) -> Vec<OpenLoopPoint> {
     let of_sweep = cells.iter().filter(|cell| cell.sweep == Sweep::OpenLoop);
     of_sweep.filter_map(|cell| point(summary, cell)).collect()
 }
@@ -19,7 +19,7 @@ fn point(summary: &Summary, cell: &CellSummary) -> Option<OpenLoopPoint> {
     Some(OpenLoopPoint {
         percent_of_peak: cell.percent_of_peak?,
         trials: cell.counts.valid,
-        failed_trials: unused(cell),
+        failed_trials: cell.counts.unused(),
         invalid: invalid(&cell.invalid_because),
         requested_rps: found.requested_rps.median,
         achieved_percent: (found.achieved_share_min * 1000.0).floor() / 10.0,

@@ -5,7 +5,7 @@ use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::files::report_files;
 use wasmbench_report::html::report_html;
-use wasmbench_report::rows::status_rows;
+use wasmbench_report::status_rows::status_rows;
 use wasmbench_report::terminal::status_text;
 use wasmbench_results::open_loop::statement;
 use wasmbench_results::summary::Summary;

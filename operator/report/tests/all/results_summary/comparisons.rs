@@ -3,7 +3,7 @@
 use serde_json::json;
 use wasmbench_core::wire::record::{Outcome, Point};
 use wasmbench_report::files::report_files_of;
-use wasmbench_report::rows::status_rows;
+use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::expectations::Fulfilment;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wasmbench_core::wire::record::{Outcome, Point, TrialId};
-use wasmbench_report::rows::status_rows;
+use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::doubt::Reason;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::measure::Metric;

@@ -4,7 +4,7 @@ use serde_json::json;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
 use wasmbench_core::wire::record::{Point, Record};
 use wasmbench_report::files::report_files_of;
-use wasmbench_report::rows::status_rows;
+use wasmbench_report::status_rows::status_rows;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
 use wasmbench_results::doubt::Reason;

@@ -2,21 +2,18 @@
 //! again they would be shown otherwise here than in the report.
 
 use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
-use wasmbench_core::units::cut;
+use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::cell::CellSummary;
+use wasmbench_results::coldstart::ColdStartCell;
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::curve::{knee, peak};
-use wasmbench_results::doubt::Reason;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::statistics::Spread;
 use wasmbench_results::summary::Summary;
-use wasmbench_results::trial::{Trial, TrialState};
 
-use crate::open_loop;
 use crate::tables::of_loads;
-
-/// Longest list of reasons in status.
-const MAX_REASONS_CHARS: usize = 128;
+use crate::validity::invalid;
+use crate::{coldstart, density, open_loop};
 
 /// One row per variant and workload that was tried, by variant in the order of the spec.
 ///
@@ -25,38 +22,42 @@ pub fn status_rows(summary: &Summary) -> Vec<SummaryRow> {
     let mut rows = vec![];
     for variant in &summary.compared.variants {
         for workload in &summary.compared.workloads {
-            let of_both = |v: &str, w: &str| v == variant.name && w == workload.name;
-            let cells: Vec<&CellSummary> = summary
-                .cells
-                .iter()
-                .filter(|c| of_both(&c.variant, &c.workload))
-                .collect();
-            if cells
-                .iter()
-                .all(|cell| cell.counts.missing == cell.counts.planned)
-            {
-                continue;
-            }
-            // Those of other sweeps stand at their points.
-            let ratios = summary.comparisons.iter();
-            let ratios =
-                ratios.filter(|c| of_both(&c.variant, &c.workload) && of_loads().any(|metric| metric == c.metric));
-            rows.push(SummaryRow {
-                variant: variant.name.clone(),
-                workload: workload.name.clone(),
-                cold_start: vec![],
-                open_loop: open_loop::rows(summary, &cells),
-                density: None,
-                warm_latency: cells
-                    .iter()
-                    .find(|cell| cell.sweep == Sweep::WarmLatency)
-                    .and_then(|cell| point(cell)),
-                throughput: throughput(summary, &cells),
-                versus_baseline: ratios.map(ratio).collect(),
-            });
+            rows.extend(row(summary, &variant.name, &workload.name));
         }
     }
     rows
+}
+
+fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
+    let of_both = |v: &str, w: &str| v == variant && w == workload;
+    let is_tried = |cell: &dyn AnyCell| {
+        let counts = cell.counts();
+        of_both(cell.variant(), cell.workload()) && counts.missing < counts.planned
+    };
+    let loads = summary.cells.iter().filter(|cell| is_tried(*cell));
+    let loads: Vec<&CellSummary> = loads.collect();
+    let starts = summary.cold_starts.iter().filter(|cell| is_tried(*cell));
+    let starts: Vec<&ColdStartCell> = starts.collect();
+    let mut climbs = summary.density.iter().filter(|cell| is_tried(*cell));
+    let density = climbs.find_map(|cell| density::status(summary, cell));
+    if loads.is_empty() && starts.is_empty() && density.is_none() {
+        return None;
+    }
+    let mut warm = loads.iter().filter(|cell| cell.sweep == Sweep::WarmLatency);
+    // Those of other sweeps stand at their points.
+    let ratios = summary.comparisons.iter().filter(|one| {
+        of_both(&one.variant, &one.workload) && of_loads().any(|metric| metric == one.metric)
+    });
+    Some(SummaryRow {
+        variant: variant.to_owned(),
+        workload: workload.to_owned(),
+        cold_start: coldstart::points(summary, &starts),
+        open_loop: open_loop::points_of_row(summary, &loads),
+        density,
+        warm_latency: warm.next().and_then(|cell| point(cell)),
+        throughput: throughput(summary, &loads),
+        versus_baseline: ratios.map(ratio).collect(),
+    })
 }
 
 fn throughput(summary: &Summary, cells: &[&CellSummary]) -> Option<ThroughputSummary> {
@@ -88,7 +89,7 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
     Some(PointSummary {
         connections: cell.connections,
         trials: cell.counts.valid,
-        failed_trials: unused(cell),
+        failed_trials: cell.counts.unused(),
         invalid: invalid(&cell.invalid_because),
         rps: median(cell.rps)?,
         p50_microseconds: median(cell.p50_microseconds)?,
@@ -97,19 +98,6 @@ fn point(cell: &CellSummary) -> Option<PointSummary> {
         cpu_microseconds_per_request: median(cell.cpu_microseconds_per_request),
         memory_bytes,
     })
-}
-
-/// Trials that are not part of a point's numbers.
-pub fn unused(cell: &CellSummary) -> u32 {
-    let unused = |trial: &&Trial| trial.state != TrialState::Valid;
-    u32::try_from(cell.trials.iter().filter(unused).count()).unwrap_or(u32::MAX)
-}
-
-/// Why a point is invalid, in one text.
-pub fn invalid(reasons: &[Reason]) -> Option<String> {
-    let reasons = reasons.iter();
-    let reasons: Vec<&str> = reasons.map(|reason| (*reason).into()).collect();
-    (!reasons.is_empty()).then(|| cut(&reasons.join(", "), MAX_REASONS_CHARS))
 }
 
 fn ratio(comparison: &Comparison) -> Ratio {

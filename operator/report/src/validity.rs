@@ -1,10 +1,13 @@
-//! Whether a cell counts, in a table: the same words for all sweeps.
+//! Whether a cell counts, in a table and in a status: the same words for all sweeps.
 
+use wasmbench_core::units::cut;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 
 /// The head of the column, which stands beside the name.
 pub const VALIDITY: &str = "Validity";
+/// Longest list of reasons in status.
+const MAX_REASONS_CHARS: usize = 128;
 
 /// `valid`, `INVALID: Throttled`, `not measured`. Of what is not valid a table shows no number.
 pub fn standing(cell: &dyn AnyCell) -> String {
@@ -17,7 +20,15 @@ pub fn standing(cell: &dyn AnyCell) -> String {
 
 /// What speaks against a cell, in words; `None` of nothing.
 pub fn because(cell: &dyn AnyCell) -> Option<String> {
-    let reasons = cell.invalid_because().iter();
-    let reasons: Vec<&str> = reasons.map(|reason: &Reason| (*reason).into()).collect();
-    (!reasons.is_empty()).then(|| reasons.join(", "))
+    words(cell.invalid_because())
+}
+
+/// The same as short as a status has it.
+pub fn invalid(reasons: &[Reason]) -> Option<String> {
+    Some(cut(&words(reasons)?, MAX_REASONS_CHARS))
+}
+
+fn words(reasons: &[Reason]) -> Option<String> {
+    let words: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
