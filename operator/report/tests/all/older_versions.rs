@@ -151,14 +151,20 @@ status:
     validate(&run, &common::config()).expect("its reports can be computed again");
 }
 
-/// A run and two of its records, as a version stored them whose windows were one run of fortio.
+/// A run and records of it, as an older version stored them.
+fn stored(text: &str) -> (RunInput, Vec<Record>) {
+    let stored: Value = serde_json::from_str(text).unwrap();
+    let run: BenchmarkRun = serde_json::from_value(stored["run"].clone()).unwrap();
+    let records = serde_json::from_value(stored["records"].clone()).unwrap();
+    (RunInput::new(&run, 0), records)
+}
+
+/// As a version stored them whose windows were one run of fortio.
 #[test]
 fn records_of_windows_in_one_run_give_the_numbers_of_then() {
     let text = include_str!("../fixtures/records/window-in-one-run.json");
-    let stored: Value = serde_json::from_str(text).unwrap();
-    let run: BenchmarkRun = serde_json::from_value(stored["run"].clone()).unwrap();
-    let records: Vec<Record> = serde_json::from_value(stored["records"].clone()).unwrap();
-    let summary = summarize(&RunInput::new(&run, 0), &records);
+    let (run, records) = stored(text);
+    let summary = summarize(&run, &records);
     // Requests per second, median latency, CPU time per request and memory, as its summary.json had them.
     for (variant, expected) in [
         ("http-old", (23_915.0, 414.8, 39.23, 5_693_440)),
@@ -173,5 +179,41 @@ fn records_of_windows_in_one_run_give_the_numbers_of_then() {
             metrics.memory.unwrap(),
         );
         assert_eq!(numbers, expected, "{variant}");
+    }
+}
+
+/// With the fields alone that the first version of each sweep knew: no class or floor of a cold start, no noise of a peak,
+/// no CPUs of a climb.
+#[test]
+fn records_of_the_first_version_of_each_sweep_give_their_numbers() {
+    let text = include_str!("../fixtures/records/first-of-each-sweep.json");
+    let (run, records) = stored(text);
+    let summary = summarize(&run, &records);
+    assert_eq!((summary.trials.valid, summary.trials.planned), (3, 3));
+    let start = &summary.cold_starts[0];
+    let [listening, answer] = [&start.create_to_listening, &start.create_to_answer]
+        .map(|time| time.as_ref().unwrap().p50_microseconds.median);
+    assert_eq!((listening, answer), (85_000.0, 125_000.0));
+    let load = summary.cells[0].open_loop.expect("an open loop");
+    let (p50, p99) = (load.p50_microseconds, load.p99_microseconds);
+    assert_eq!((p50.median, p99.median), (300.0, 2500.0));
+    let slope = summary.density[0].bytes_per_instance;
+    assert_eq!(slope.map(|slope| slope.median), Some(5_000_000.0));
+    let report = &report_files(&run, &records).unwrap()["report.md"];
+    for section in ["## Cold start", "## Open loop", "## Density"] {
+        assert!(report.contains(section), "{section}:\n{report}");
+    }
+}
+
+#[test]
+fn records_of_older_versions_are_the_same_when_they_are_stored_again() {
+    for text in [
+        include_str!("../fixtures/records/window-in-one-run.json"),
+        include_str!("../fixtures/records/first-of-each-sweep.json"),
+    ] {
+        for record in stored(text).1 {
+            let again = store::decode(&store::encode(&record).unwrap()).unwrap();
+            assert_eq!(again, record);
+        }
     }
 }
