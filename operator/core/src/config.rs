@@ -30,8 +30,8 @@ pub struct OperatorConfig {
     /// Resources of probe pods.
     #[serde(default)]
     pub probe: ProbeConfig,
-    /// ServiceAccount of the probes of cold starts and density, which create pods themselves: in the
-    /// namespaces in which the administrator has given it that right.
+    /// ServiceAccount of the probes of cold starts and density, which create pods themselves: in
+    /// the namespaces in which the administrator has given it that right.
     pub cold_start_service_account: String,
     /// containerd's socket on the nodes, which probes of cold starts are given. Absent: the
     /// administrator does not allow it.

@@ -12,7 +12,8 @@ pub fn is_finished(run: &BenchmarkRun) -> bool {
         .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
 }
 
-/// When a finished run is to be deleted: what comes first of what its author and the administrator say.
+/// When a finished run is to be deleted: what comes first of what its author and the administrator
+/// say.
 pub fn expires_at(run: &BenchmarkRun, limits: &Limits) -> Option<Timestamp> {
     let (own, longest) = (
         run.spec.ttl_seconds_after_finished,

@@ -14,8 +14,9 @@ pub const OTHERS_CPUS_LIMIT: f64 = 0.9;
 /// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
 /// over the window, so that little of it is enough to move a p99.
 pub const STEAL_LIMIT: f64 = 0.05;
-/// Share of a window in which a task outside the subject's pod may wait for memory: whoever makes others wait
-/// slows the subject's allocations, too. On nodes with memory to spare hardly any task ever does.
+/// Share of a window in which a task outside the subject's pod may wait for memory: whoever makes
+/// others wait slows the subject's allocations, too. On nodes with memory to spare hardly any task
+/// ever does.
 pub const MEMORY_WAIT_LIMIT: f64 = 0.01;
 /// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
 /// of one tick would already be noise.
@@ -24,13 +25,13 @@ const COARSE_NANOSECONDS: u64 = 500_000_000;
 /// How much of the node's CPUs a window did not have. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Used by everything but the subject's pod, its shim, the echo server and the load generator, as a
-    /// share (0 to 1) of all CPUs of the node.
+    /// Used by everything but the subject's pod, its shim, the echo server and the load generator,
+    /// as a share (0 to 1) of all CPUs of the node.
     pub others: Option<f64>,
     /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
-    /// Share (0 to 1) of the window in which at least one task waited for memory (PSI), the subject's own
-    /// pod aside; only known where the kernel tells that apart (cgroup v2).
+    /// Share (0 to 1) of the window in which at least one task waited for memory (PSI), the
+    /// subject's own pod aside; only known where the kernel tells that apart (cgroup v2).
     pub memory_waits: Option<f64>,
     /// CPUs of the node; without, only shares are judged.
     pub cpus: Option<u32>,
@@ -62,8 +63,8 @@ impl Noise {
         }
     }
 
-    /// The same for a subject whose own instances fill the node and make each other wait for memory: that is
-    /// what is measured.
+    /// The same for a subject whose own instances fill the node and make each other wait for
+    /// memory: that is what is measured.
     #[must_use]
     pub fn of_filled_node(self) -> Self {
         Self {
@@ -113,8 +114,8 @@ impl Noise {
         }
     }
 
-    /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 % (1.0 CPUs)
-    /// used by others`. Empty when nothing is.
+    /// What is over its limit: `31 % used by others, 8 % stolen`, on a node with many CPUs `13 %
+    /// (1.0 CPUs) used by others`. Empty when nothing is.
     pub fn words(self) -> String {
         let over = |share: Option<f64>, limit: f64, what: &str| {
             let share = share.filter(|share| *share > limit)?;
@@ -147,8 +148,9 @@ fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Opti
     (available > 0.0).then(|| used / available)
 }
 
-/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business. Waiting for
-/// CPUs is not judged: a load makes tasks wait for them, and [`Noise::others`] says whose fault it is.
+/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business.
+/// Waiting for CPUs is not judged: a load makes tasks wait for them, and [`Noise::others`] says
+/// whose fault it is.
 fn memory_waits(window: &TimedWindow) -> Option<f64> {
     let waited = window.node?.memory_pressure_nanoseconds?;
     let own = window.subject.as_ref()?.pressure?.memory_nanoseconds?;
@@ -156,7 +158,8 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
     Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 
-/// The shim is the variant's doing and the echo server the workload's, not a neighbour's. Nor are interrupts that are charged to nobody: most of them are the load's own packets.
+/// The shim is the variant's doing and the echo server the workload's, not a neighbour's. Nor are
+/// interrupts that are charged to nobody: most of them are the load's own packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);

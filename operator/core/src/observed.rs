@@ -111,7 +111,8 @@ impl RunSeen {
 pub enum Standing {
     /// It measures or waits for its turn.
     Active,
-    /// It waits for its user, or for what keeps failing, and holds its node until its last pod is at rest.
+    /// It waits for its user, or for what keeps failing, and holds its node until its last pod is
+    /// at rest.
     Suspended,
     /// It has finished or is being deleted.
     Ended,
@@ -141,7 +142,8 @@ pub struct PodSeen {
 }
 
 impl PodSeen {
-    /// Whether it may still use the node. What a finalizer keeps after its containers have ended does not.
+    /// Whether it may still use the node. What a finalizer keeps after its containers have ended
+    /// does not.
     pub fn works(&self) -> bool {
         !matches!(self.state, PodState::Ended { .. })
     }

@@ -1,7 +1,7 @@
 //! A load on a schedule: which request is due when, and what its requests took counted from there.
-//! The schedule is the one that fortio keeps with `-qps`, `-uniform` and a number of requests: they go
-//! over the connections in turn, evenly spaced. Pure; the probe runs the load, the results read what
-//! comes out.
+//! The schedule is the one that fortio keeps with `-qps`, `-uniform` and a number of requests: they
+//! go over the connections in turn, evenly spaced. Pure; the probe runs the load, the results read
+//! what comes out.
 
 use crate::wire::open_loop::{OpenLoopWindow, Quantiles};
 
@@ -24,8 +24,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `rps` requests per second for `seconds`, or for as long as [`MOST_REQUESTS`] last, over at most
-    /// `connections`. `None` for a rate that gives no two requests.
+    /// `rps` requests per second for `seconds`, or for as long as [`MOST_REQUESTS`] last, over at
+    /// most `connections`. `None` for a rate that gives no two requests.
     pub fn new(rps: f64, connections: u32, seconds: u32) -> Option<Self> {
         let asked = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
         if !rps.is_finite() || asked < f64::from(LEAST_PER_CONNECTION) {
@@ -97,11 +97,11 @@ pub struct NotTheSchedule {
 
 /// What the requests of `schedule` took, in any order.
 ///
-/// A request is sent when it is due and its connection is free. The *latency from the schedule* is that
-/// of a generator which keeps this to the letter: each connection is replayed with the service times
-/// that were seen, so that a request begins when it is due or when the answer before it has come,
-/// whichever is later. What the request took longer than that, the generator was late by: its timers
-/// fire late, and it waits for a CPU as others do.
+/// A request is sent when it is due and its connection is free. The *latency from the schedule* is
+/// that of a generator which keeps this to the letter: each connection is replayed with the service
+/// times that were seen, so that a request begins when it is due or when the answer before it has
+/// come, whichever is later. What the request took longer than that, the generator was late by: its
+/// timers fire late, and it waits for a CPU as others do.
 pub fn measured(
     schedule: &Schedule,
     mut sent: Vec<Sent>,
@@ -165,8 +165,8 @@ fn replay(schedule: &Schedule, sent: &[Sent]) -> Vec<Times> {
     all
 }
 
-/// How much of the rate was kept: the time after which the last request was due, divided by the time
-/// after which the last one was sent.
+/// How much of the rate was kept: the time after which the last request was due, divided by the
+/// time after which the last one was sent.
 fn achieved(schedule: &Schedule, sent: &[Sent]) -> f64 {
     let due = sent.iter().map(|request| schedule.due(request));
     let (due, at) = (

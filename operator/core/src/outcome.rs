@@ -14,7 +14,8 @@ use crate::wire::record::{Outcome, Point};
 /// Longest quotation of a log in a message.
 const QUOTE: usize = 200;
 
-/// The document at the end of a probe's log, and how its trial at `point` ended. `subject` is the pod of a load.
+/// The document at the end of a probe's log, and how its trial at `point` ended. `subject` is the
+/// pod of a load.
 pub fn read(
     point: Point,
     log: &str,
@@ -43,7 +44,8 @@ fn read_load(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcome
 fn read_cold_start(log: &str) -> Option<(Evidence, Outcome)> {
     let read: Option<ColdStartDocument> = last_document(log);
     let document = read.filter(|document| document.schema == COLD_START_SCHEMA)?;
-    // Samples of the wrong class are a measurement too: what they say is that the class did not hold.
+    // Samples of the wrong class are a measurement too: what they say is that the class did not
+    // hold.
     let counted = document.samples.iter().any(|sample| !sample.discarded);
     let outcome = match &document.failure {
         Some(failure) => in_its_words(failure),

@@ -27,9 +27,9 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
 
 /// What a trial at this point measures, that of which a run decides most first.
 ///
-/// The subject's CPU and not its rate, because the load generator has most of the CPUs that they share: a rate moves by
-/// a fraction of what the subject costs, and scatters more. A log line and not the first answer, which
-/// waits for the cluster to publish an address.
+/// The subject's CPU and not its rate, because the load generator has most of the CPUs that they
+/// share: a rate moves by a fraction of what the subject costs, and scatters more. A log line and
+/// not the first answer, which waits for the cluster to publish an address.
 pub const fn measured_at(point: Point) -> &'static [Metric] {
     match point {
         Point::Throughput { .. } => &[

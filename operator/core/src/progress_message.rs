@@ -1,5 +1,5 @@
-//! What a run says of the trial that it is at, in `status.progress.message`. Whoever follows a run reads there whether
-//! something is measured just now.
+//! What a run says of the trial that it is at, in `status.progress.message`. Whoever follows a run
+//! reads there whether something is measured just now.
 
 use crate::wire::record::TrialId;
 

@@ -1,7 +1,7 @@
 //! Amounts of CPU and memory as Kubernetes writes them: text in, a number out.
 
-/// The Kubernetes quantity that `text` is in thousandths of its unit, as far as the CRD lets one through; `None` where it
-/// is none.
+/// The Kubernetes quantity that `text` is in thousandths of its unit, as far as the CRD lets one
+/// through; `None` where it is none.
 pub fn thousandths(text: &str) -> Option<u128> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')

@@ -1,7 +1,9 @@
-//! What a `BenchmarkSchedule` does, as a `CronJob` does it. Pure: schedule and runs in, a step and a status out.
+//! What a `BenchmarkSchedule` does, as a `CronJob` does it. Pure: schedule and runs in, a step and
+//! a status out.
 //!
-//! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what its runs tell),
-//! [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it says of itself).
+//! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what its runs
+//! tell), [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it says
+//! of itself).
 
 mod check;
 mod cron;

@@ -24,10 +24,11 @@ pub const MAX_CHUNK_BYTES: usize = 512 * 1024;
 pub const MAX_ENTRY_BYTES: usize = 256 * 1024;
 /// Longest document of a probe, in bytes; the rest of a longer log is not read.
 pub const MAX_DOCUMENT_BYTES: u32 = 2 * 1024 * 1024;
-/// An entry that unpacks to more than a document and what the operator adds to it is not one of ours.
+/// An entry that unpacks to more than a document and what the operator adds to it is not one of
+/// ours.
 const MAX_UNPACKED_BYTES: u64 = MAX_DOCUMENT_BYTES as u64 + 256 * 1024;
-/// Nor is one of more values than this. In memory a value takes ten times its text and more, so that a short entry
-/// could fill the operator's.
+/// Nor is one of more values than this. In memory a value takes ten times its text and more, so
+/// that a short entry could fill the operator's.
 const MAX_VALUES: usize = 200_000;
 /// Key of the checksums.
 pub const SUMS_KEY: &str = "SHA256SUMS";

@@ -1,5 +1,5 @@
-//! The baseline's twin: the baseline measured a second time as if it were another variant. Both are the baseline, and
-//! what differs between the two is what the node does to single pods.
+//! The baseline's twin: the baseline measured a second time as if it were another variant. Both are
+//! the baseline, and what differs between the two is what the node does to single pods.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;

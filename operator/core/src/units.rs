@@ -68,7 +68,8 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share of 1 as a number of percent, with as many digits as tell it from all and none: `99.980`, `0.012`.
+/// A share of 1 as a number of percent, with as many digits as tell it from all and none: `99.980`,
+/// `0.012`.
 pub fn exact_percent(share: f64) -> String {
     let percent = share * 100.0;
     let rest = round_significant(percent.min(100.0 - percent).abs(), 2);

@@ -1,6 +1,6 @@
 //! A run as written -> a run as meant. The rules of the CRD that a plan rests on are checked again,
-//! because a CRD may be older than the operator; the administrator's limits are checked here for the
-//! first time.
+//! because a CRD may be older than the operator; the administrator's limits are checked here for
+//! the first time.
 
 mod cold_start;
 mod density;

@@ -1,8 +1,8 @@
-//! What the kubelet says of a container that waits, whoever created its pod, and whether waiting longer
-//! is of any use. Pure.
+//! What the kubelet says of a container that waits, whoever created its pod, and whether waiting
+//! longer is of any use. Pure.
 
-/// What containerd or the kubelet says where an answer took too long: it is tried again, and a busy node
-/// gets there.
+/// What containerd or the kubelet says where an answer took too long: it is tried again, and a busy
+/// node gets there.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
 /// What is wrong with a container that will never run.
@@ -14,7 +14,8 @@ pub enum Hopeless {
     Container,
 }
 
-/// Why a container that waits for this `reason` never runs, with what to check; `None` while it may.
+/// Why a container that waits for this `reason` never runs, with what to check; `None` while it
+/// may.
 pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     match reason {
         "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {

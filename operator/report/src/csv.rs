@@ -1,5 +1,6 @@
-//! Tables for spreadsheets: `summary.csv` has one row per variant, workload and sweep point, `comparisons.csv` one per
-//! ratio to the baseline. Units are in the headers; a number that could not be measured is an empty field.
+//! Tables for spreadsheets: `summary.csv` has one row per variant, workload and sweep point,
+//! `comparisons.csv` one per ratio to the baseline. Units are in the headers; a number that could
+//! not be measured is an empty field.
 
 use strum::IntoEnumIterator as _;
 use wasmbench_core::wire::evidence::Kind;

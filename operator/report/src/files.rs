@@ -37,9 +37,9 @@ pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<Strin
     report_files_of(&summarize(run, records))
 }
 
-/// The files of the report, by name, from a summary. Together they stay below
-/// [`MAX_REPORT_BYTES`]: where there is no room, `report.html` draws less, and `report.md` leaves out
-/// rows of its table of all trials. Both say so.
+/// The files of the report, by name, from a summary. Together they stay below [`MAX_REPORT_BYTES`]:
+/// where there is no room, `report.html` draws less, and `report.md` leaves out rows of its table
+/// of all trials. Both say so.
 pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
     let mut files = BTreeMap::from([
         (SUMMARY_JSON.to_owned(), json::pretty(summary)?),

@@ -37,7 +37,8 @@ fn is_compared(summary: &Summary, variant: &str, workload: &str) -> bool {
     primary.any(|one| one.variant == variant && one.workload == workload)
 }
 
-/// What speaks against its points, or else why it has none, or else that it has nothing to be compared with.
+/// What speaks against its points, or else why it has none, or else that it has nothing to be
+/// compared with.
 fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
     let invalid = |variant: &str| {
         let mut cells = summary.all_cells();

@@ -6,8 +6,8 @@ use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Measured as _;
 use wasmbench_results::summary::Summary;
 
-/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request; secondary: 5.05x its memory;
-/// equivalent in warm p50 latency; undecided: throughput`.
+/// The sentences, in the order of the spec: `embedded on hello: 1.91x native's CPU per request;
+/// secondary: 5.05x its memory; equivalent in warm p50 latency; undecided: throughput`.
 pub fn sentences(summary: &Summary) -> Vec<String> {
     let mut all = vec![];
     for workload in &summary.compared.workloads {

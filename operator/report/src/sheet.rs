@@ -1,5 +1,5 @@
-//! Tables as lists of columns: each says in one place what it is called and what of a row it shows. The writers for
-//! terminals, Markdown, HTML and CSV know nothing of what they write.
+//! Tables as lists of columns: each says in one place what it is called and what of a row it shows.
+//! The writers for terminals, Markdown, HTML and CSV know nothing of what they write.
 
 use wasmbench_core::units::NOTHING;
 

@@ -32,8 +32,8 @@ const MESSAGE_LIMIT: usize = 1000;
 /// all of it with every change.
 const STATUS_BYTES: usize = 95_000;
 
-/// Bytes for the names of record `ConfigMaps`: 250 short ones. Their labels find all of them, and numbers
-/// are what people read a status for.
+/// Bytes for the names of record `ConfigMaps`: 250 short ones. Their labels find all of them, and
+/// numbers are what people read a status for.
 const RECORD_NAMES_BYTES: usize = 16_000;
 
 /// What a finished run found, as far as its status tells.

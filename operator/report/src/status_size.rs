@@ -1,5 +1,5 @@
-//! Keeps a status small: it travels with every change of its run, to everyone who watches. What is left
-//! out is counted, and the report has it.
+//! Keeps a status small: it travels with every change of its run, to everyone who watches. What is
+//! left out is counted, and the report has it.
 
 use serde::Serialize;
 use strum::IntoEnumIterator as _;
@@ -18,8 +18,8 @@ pub fn json_bytes(value: &impl Serialize) -> usize {
 }
 
 /// `rows`, as far as they fit into `bytes` of JSON. What people miss least goes first: points that
-/// are neither a peak, a knee nor an end of the sweep; ratios of CPU time and memory; then, from the
-/// last row on, all numbers but ratios; and in the end whole rows.
+/// are neither a peak, a knee nor an end of the sweep; ratios of CPU time and memory; then, from
+/// the last row on, all numbers but ratios; and in the end whole rows.
 pub fn fitted(
     mut rows: Vec<SummaryRow>,
     baseline: &str,

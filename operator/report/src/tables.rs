@@ -106,7 +106,8 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         .table()
 }
 
-/// What the run was to decide, and what one with this scatter finds, in sentences; `None` where nothing is compared.
+/// What the run was to decide, and what one with this scatter finds, in sentences; `None` where
+/// nothing is compared.
 pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
     let [primary, secondary] =
         [true, false].map(|primary| power::found_words(summary, workload, primary));

@@ -15,7 +15,8 @@ use self::legend::legend;
 use crate::table::{ascii, lines};
 use crate::{coldstart, density, open_loop};
 
-/// The run: a line on how it stands, the tables of each workload, how to read them, and what speaks against the numbers.
+/// The run: a line on how it stands, the tables of each workload, how to read them, and what speaks
+/// against the numbers.
 pub fn status_text(run: &BenchmarkRun) -> String {
     let status = run.status.clone().unwrap_or_default();
     let baseline = status.baseline.as_deref().unwrap_or_default();

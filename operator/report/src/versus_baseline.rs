@@ -1,5 +1,5 @@
-//! What a cell is as a multiple of the baseline's, in words: the same for all sweeps and tables. Of the baseline's
-//! twin it is the noise floor.
+//! What a cell is as a multiple of the baseline's, in words: the same for all sweeps and tables. Of
+//! the baseline's twin it is the noise floor.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::units;

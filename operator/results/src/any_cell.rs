@@ -1,5 +1,6 @@
-//! What the cells of all sweeps have in common: who was measured where, how the trials ended, what speaks against
-//! it, and one number per block and measure. Whatever compares, counts or lists cells does so once, for all of them.
+//! What the cells of all sweeps have in common: who was measured where, how the trials ended, what
+//! speaks against it, and one number per block and measure. Whatever compares, counts or lists
+//! cells does so once, for all of them.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,8 @@ pub trait AnyCell {
     /// Why it is invalid: shown, and no part of comparisons and verdicts.
     fn invalid_because(&self) -> &[Reason];
 
-    /// The measures of the cell, each with the number of every valid block. What too few requests carry, or what is
-    /// the cluster's and not the variant's, is not among them.
+    /// The measures of the cell, each with the number of every valid block. What too few requests
+    /// carry, or what is the cluster's and not the variant's, is not among them.
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)>;
 
     /// Whether the node was noisy in more of what was measured than a comparison bears.
@@ -38,12 +39,14 @@ pub trait AnyCell {
         false
     }
 
-    /// Whether what was measured still moved within the windows, by more than a comparison with this smallest effect bears.
+    /// Whether what was measured still moved within the windows, by more than a comparison with
+    /// this smallest effect bears.
     fn is_unsteady(&self, _minimum_effect: f64) -> bool {
         false
     }
 
-    /// Whether some of its trials gave no measurement and others did: those that are missing may be the slow ones.
+    /// Whether some of its trials gave no measurement and others did: those that are missing may be
+    /// the slow ones.
     fn is_partly_measured(&self) -> bool {
         let counts = self.counts();
         counts.valid > 0 && counts.failed + counts.skipped > 0

@@ -1,5 +1,5 @@
-//! How many requests a second the load generator would reach if answers cost nothing: what the probe
-//! measured with a responder beside it, in; the generator's own ceiling, out. Pure.
+//! How many requests a second the load generator would reach if answers cost nothing: what the
+//! probe measured with a responder beside it, in; the generator's own ceiling, out. Pure.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ pub type Ceilings<'a> = BTreeMap<(&'a str, u32), f64>;
 
 /// The generator's own ceiling, in requests per second; none where nothing was counted.
 ///
-/// Responder and generator share CPUs. Where those are all busy, the responder's part could have been
-/// the generator's, and the rate of both is raised by it; a subject that is as cheap as the responder
-/// would otherwise always seem to be at the ceiling. Where CPUs were idle something else holds the
-/// generator back, and the rate is its ceiling as it stands.
+/// Responder and generator share CPUs. Where those are all busy, the responder's part could have
+/// been the generator's, and the rate of both is raised by it; a subject that is as cheap as the
+/// responder would otherwise always seem to be at the ceiling. Where CPUs were idle something else
+/// holds the generator back, and the rate is its ceiling as it stands.
 pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
     let own = measured.generator_cpu_nanoseconds as f64;
     let both = own + measured.responder_cpu_nanoseconds as f64;

@@ -16,9 +16,9 @@ use crate::steady;
 use crate::trial::{Trial, carries, valid};
 use wasmbench_core::points::measured_at;
 
-/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the invalid ones of a point
-/// that has no other: the median with its interval. A block has one trial. Percentiles are never averaged: a spread of
-/// p99 is the distribution of the trials' own p99.
+/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
+/// invalid ones of a point that has no other: the median with its interval. A block has one trial.
+/// Percentiles are never averaged: a spread of p99 is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct CellSummary {
@@ -62,23 +62,24 @@ pub struct CellSummary {
     pub p90_microseconds: Option<Spread>,
     /// 99th percentile of latency, in microseconds.
     pub p99_microseconds: Option<Spread>,
-    /// 99.9th percentile over the requests of all valid trials together, from their merged histograms, in
-    /// microseconds; absent where they are too few, of invalid points, and of the open-loop sweep, which has its own.
+    /// 99.9th percentile over the requests of all valid trials together, from their merged
+    /// histograms, in microseconds; absent where they are too few, of invalid points, and of the
+    /// open-loop sweep, which has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// CPU time of the subject's pod per request, in microseconds.
     pub cpu_microseconds_per_request: Option<Spread>,
     /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
     pub memory_bytes: Option<Spread>,
-    /// Latencies from the schedule; only of the open-loop sweep, where the latencies above are service
-    /// times.
+    /// Latencies from the schedule; only of the open-loop sweep, where the latencies above are
+    /// service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopSummary>,
     /// Requests per second that the load generator would reach here if answers cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling_rps: Option<f64>,
-    /// The largest share (0 to 1) of the CPUs that it may use that the load generator used in a valid
-    /// trial.
+    /// The largest share (0 to 1) of the CPUs that it may use that the load generator used in a
+    /// valid trial.
     pub generator_cpu_share_max: Option<f64>,
     /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load
     /// generator used in a valid trial.
@@ -91,8 +92,8 @@ pub struct CellSummary {
     /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_busy: Option<f64>,
-    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no trial
-    /// tells.
+    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no
+    /// trial tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
     /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
@@ -102,8 +103,8 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
-    /// Whether every valid trial has the requests that the percentile with one request in `one_in` beyond it
-    /// needs; without a valid trial none is carried.
+    /// Whether every valid trial has the requests that the percentile with one request in `one_in`
+    /// beyond it needs; without a valid trial none is carried.
     pub fn carries(&self, one_in: u64) -> bool {
         self.fewest_requests
             .is_some_and(|requests| carries(requests, one_in))

@@ -94,8 +94,9 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
     }
 }
 
-/// More failed requests than the workload allows make a trial invalid, and it allows none by default: requests that
-/// fail cost less or more than the ones that succeed, and nobody knows which ones are missing from the latency.
+/// More failed requests than the workload allows make a trial invalid, and it allows none by
+/// default: requests that fail cost less or more than the ones that succeed, and nobody knows which
+/// ones are missing from the latency.
 fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }

@@ -10,8 +10,8 @@ const WIDEST_BUCKET: f64 = 0.5;
 /// Clock sources of the kernel that count its timer's ticks, 1 to 10 ms each.
 const TICKING: [&str; 2] = ["jiffies", "refined-jiffies"];
 
-/// Whether the latencies of a load were told apart too badly for a median; `latency` is absent where the
-/// median comes from the time of each request and no histogram has a part in it.
+/// Whether the latencies of a load were told apart too badly for a median; `latency` is absent
+/// where the median comes from the time of each request and no histogram has a part in it.
 pub fn is_too_coarse(latency: Option<&Histogram>, environment: &Environment) -> bool {
     let wide = latency.is_some_and(|latency| {
         let median = latency.percentile(0.5).zip(latency.width_at(0.5));

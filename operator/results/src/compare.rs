@@ -1,5 +1,6 @@
-//! Variants as multiples of the baseline, for all sweeps alike. Ratios are taken within blocks, because both trials
-//! of a block saw the node in the same state, and then summarised over blocks and judged as one family.
+//! Variants as multiples of the baseline, for all sweeps alike. Ratios are taken within blocks,
+//! because both trials of a block saw the node in the same state, and then summarised over blocks
+//! and judged as one family.
 
 use std::collections::BTreeMap;
 
@@ -25,15 +26,15 @@ pub struct Comparisons {
     pub noise_floors: Vec<NoiseFloor>,
 }
 
-/// All ratios of a run with their verdicts, by workload, variant and measure. Points that are not ranked on both
-/// sides are not compared.
+/// All ratios of a run with their verdicts, by workload, variant and measure. Points that are not
+/// ranked on both sides are not compared.
 ///
-/// Throughput is compared at the *baseline's* knee, the same number of connections for every variant:
-/// comparing each at its own peak would compare different loads and would let the noisiest variant
-/// choose its luckiest point. The baseline's own peak is such a luckiest point too, when the curve is
-/// flat: there the others would seem slower. CPU per request and memory are compared at the knee as
-/// well, or in the warm-latency sweep when there is no throughput. Latency from the schedule is compared
-/// at equal percentages of each variant's own peak.
+/// Throughput is compared at the *baseline's* knee, the same number of connections for every
+/// variant: comparing each at its own peak would compare different loads and would let the noisiest
+/// variant choose its luckiest point. The baseline's own peak is such a luckiest point too, when
+/// the curve is flat: there the others would seem slower. CPU per request and memory are compared
+/// at the knee as well, or in the warm-latency sweep when there is no throughput. Latency from the
+/// schedule is compared at equal percentages of each variant's own peak.
 pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Comparisons {
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
         .into_iter()
@@ -56,7 +57,8 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
     }
 }
 
-/// The twin is the baseline: a difference is a false one in so many runs of a thousand, however many numbers are looked at.
+/// The twin is the baseline: a difference is a false one in so many runs of a thousand, however
+/// many numbers are looked at.
 const TWIN_LEVEL: f64 = 0.01;
 
 /// What the twins show.
@@ -81,7 +83,8 @@ fn judged<'a>(
         (0..found.len()).partition(|index| is_primary(&found[*index]));
     let mut all: BTreeMap<usize, Comparison> = BTreeMap::new();
     for (members, primary) in [(primary, true), (secondary, false)] {
-        // What is equivalent is never reported as a difference, and must not lend its small p-value to what is.
+        // What is equivalent is never reported as a difference, and must not lend its small p-value
+        // to what is.
         let p_value = |one: &Ratio<'_>| {
             if one.is_equivalent(thresholds) {
                 1.0

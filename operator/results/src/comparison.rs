@@ -16,7 +16,8 @@ use crate::statistics::Interval;
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
-    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each end.
+    /// The ratio: the mean of the blocks' ratios on the log scale, trimmed by an eighth at each
+    /// end.
     pub ratio: f64,
     /// Lower end of its 95 % interval; absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +83,8 @@ pub struct Difference {
     /// The least that it may be, where it is judged and found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The smallest one that a run with this scatter finds in 80 of 100 cases; absent with one block.
+    /// The smallest one that a run with this scatter finds in 80 of 100 cases; absent with one
+    /// block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }
@@ -123,7 +125,8 @@ pub struct Comparison {
     pub workload: String,
     /// What is compared.
     pub metric: Metric,
-    /// The sweep and its point at which it is compared: in the throughput sweep the baseline's knee.
+    /// The sweep and its point at which it is compared: in the throughput sweep the baseline's
+    /// knee.
     #[serde(flatten)]
     pub point: Point,
     /// Whether the run was to decide it.
@@ -137,11 +140,11 @@ pub struct Comparison {
     pub difference: Option<Difference>,
     /// The chance of a ratio at least this far from 1, or a difference from 0, between equals.
     pub p_value: f64,
-    /// The same, adjusted for the number of the run's primary comparisons, or of the others (Benjamini and Hochberg); 1 of what
-    /// is equivalent, which is tested first.
+    /// The same, adjusted for the number of the run's primary comparisons, or of the others
+    /// (Benjamini and Hochberg); 1 of what is equivalent, which is tested first.
     pub adjusted_p_value: f64,
-    /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It tells of the node, and
-    /// decides nothing.
+    /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It
+    /// tells of the node, and decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// What it comes to.
@@ -149,12 +152,13 @@ pub struct Comparison {
     /// Why it is not to be trusted, although it stands. Empty when nothing speaks against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<Reason>,
-    /// Of a difference, the least that it may be, as a factor above 1: the near end of the interval that is corrected for
-    /// having been found among the run's primary comparisons, or the others (Benjamini and Yekutieli).
+    /// Of a difference, the least that it may be, as a factor above 1: the near end of the interval
+    /// that is corrected for having been found among the run's primary comparisons, or the others
+    /// (Benjamini and Yekutieli).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor above 1; absent with one
-    /// block.
+    /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor
+    /// above 1; absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }

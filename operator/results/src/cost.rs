@@ -1,5 +1,6 @@
-//! What a node's price makes of a run: a million requests and an idle instance of each variant. Summary and price in,
-//! costs out; the ratios are those of the run, since a price moves no ratio. Pure.
+//! What a node's price makes of a run: a million requests and an idle instance of each variant.
+//! Summary and price in, costs out; the ratios are those of the run, since a price moves no ratio.
+//! Pure.
 
 use serde::Serialize;
 use wasmbench_core::rounding::round_number;
@@ -184,8 +185,9 @@ fn why(cell: &dyn AnyCell) -> String {
     }
 }
 
-/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, where it has one, else at its
-/// own; without a throughput sweep the warm one, or that of the highest rate of a schedule.
+/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, where it
+/// has one, else at its own; without a throughput sweep the warm one, or that of the highest rate
+/// of a schedule.
 fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a CellSummary> {
     let of = |of: &str| {
         let cells = summary.cells.iter();

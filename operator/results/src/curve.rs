@@ -24,8 +24,8 @@ pub fn peak<'a>(
     })
 }
 
-/// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the peak's
-/// median rate: the subject is busy, and more connections would mostly queue.
+/// The ranked throughput point with the fewest connections that reaches [`KNEE_SHARE`] of the
+/// peak's median rate: the subject is busy, and more connections would mostly queue.
 pub fn knee<'a>(
     cells: &'a [CellSummary],
     variant: &str,

@@ -35,7 +35,8 @@ pub enum Reason {
     TooFewSamples,
     /// A CPU limit stopped the subject.
     Throttled,
-    /// Something else than subject and load generator used the node's CPUs, or tasks waited for memory.
+    /// Something else than subject and load generator used the node's CPUs, or tasks waited for
+    /// memory.
     NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,

@@ -151,8 +151,9 @@ fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// Percentiles that may rest on too few requests: each with the share of requests beyond it, as one in so many, and
-/// that of the percentile below it. Medians and rates are what is compared, so that too few for them break trust.
+/// Percentiles that may rest on too few requests: each with the share of requests beyond it, as one
+/// in so many, and that of the percentile below it. Medians and rates are what is compared, so that
+/// too few for them break trust.
 const PERCENTILES: [(&str, u64, Option<u64>); 3] = [
     ("p50", 2, None),
     ("p90", 10, Some(2)),

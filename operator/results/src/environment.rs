@@ -129,8 +129,8 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Whether trials of `variant` before and after the change do not compare: an image and an engine
-    /// are facts of one variant, all else that of the node or the instrument.
+    /// Whether trials of `variant` before and after the change do not compare: an image and an
+    /// engine are facts of one variant, all else that of the node or the instrument.
     pub fn concerns(&self, variant: &str) -> bool {
         let of_one = [IMAGE_OF, ENGINE_OF];
         let of_one = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));

@@ -1,6 +1,7 @@
-//! The gate: what a run's author expects of its ratios, decided from the ends of their intervals and
-//! never from the estimate, which is as likely above the truth as below. The intervals are those that hold for all
-//! of the run's expectations together: a gate of thirty bounds would else fail by chance in most runs.
+//! The gate: what a run's author expects of its ratios, decided from the ends of their intervals
+//! and never from the estimate, which is as likely above the truth as below. The intervals are
+//! those that hold for all of the run's expectations together: a gate of thirty bounds would else
+//! fail by chance in most runs.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -85,8 +86,8 @@ impl From<&Comparison> for Found {
     }
 }
 
-/// `point` is what the expectation is about, where that is one of several; `among` is how many expectations the run
-/// has.
+/// `point` is what the expectation is about, where that is one of several; `among` is how many
+/// expectations the run has.
 fn decision(
     (point, among): (Option<Point>, usize),
     expectation: &RatioExpectation,
@@ -151,7 +152,8 @@ fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
     }
 }
 
-/// The least and the most that is expected. A bound that is no number decides nothing; validate refuses it.
+/// The least and the most that is expected. A bound that is no number decides nothing; validate
+/// refuses it.
 fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
     let limit = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
     (limit(&expectation.at_least), limit(&expectation.at_most))

@@ -56,8 +56,9 @@ pub fn failures(
     )
 }
 
-/// Variants that failed in some trials of a workload and were measured in others: `shim is flaky: 3 of 10 trials failed
-/// (CrashLoop)`. That is a finding, and looks like a failure of the harness unless it is said.
+/// Variants that failed in some trials of a workload and were measured in others: `shim is flaky: 3
+/// of 10 trials failed (CrashLoop)`. That is a finding, and looks like a failure of the harness
+/// unless it is said.
 pub fn flaky_variants(summary: &Summary) -> Vec<String> {
     let told = |variant: &Named| {
         let (failed, tried) = flaky_trials(summary, &variant.name);

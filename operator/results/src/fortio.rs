@@ -74,7 +74,8 @@ struct BucketData {
     count: i64,
 }
 
-/// What the runs of fortio of a window come to, and the rate of each, in successful requests per second.
+/// What the runs of fortio of a window come to, and the rate of each, in successful requests per
+/// second.
 pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
     let all = window.runs().map(|json| parse(json, expected_status));
     let all = all.collect::<Result<Vec<Load>, Error>>()?;

@@ -49,8 +49,9 @@ impl Histogram {
         Ok(Self { buckets })
     }
 
-    /// The requests of several histograms over the same edges. The outermost buckets of each may be narrower, because fortio
-    /// cuts them at the smallest and the largest value: what overlaps is one bucket.
+    /// The requests of several histograms over the same edges. The outermost buckets of each may be
+    /// narrower, because fortio cuts them at the smallest and the largest value: what overlaps is
+    /// one bucket.
     pub fn joined(all: &[Self]) -> Self {
         let mut every: Vec<Bucket> = all.iter().flat_map(|one| one.buckets.clone()).collect();
         every.sort_by(|a, b| a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)));
@@ -131,9 +132,10 @@ impl Merged<'_> {
         self.0.iter().map(|histogram| histogram.count()).sum()
     }
 
-    /// The latency below which `share` (0 to 1) of all requests stayed, in microseconds. Each histogram's
-    /// requests are taken as spread evenly over their bucket, as [`Histogram::percentile`] does, so that
-    /// buckets of other histograms divide them. `None` without requests.
+    /// The latency below which `share` (0 to 1) of all requests stayed, in microseconds. Each
+    /// histogram's requests are taken as spread evenly over their bucket, as
+    /// [`Histogram::percentile`] does, so that buckets of other histograms divide them. `None`
+    /// without requests.
     pub fn percentile(&self, share: f64) -> Option<f64> {
         let occupied = || {
             let buckets = self.0.iter().flat_map(|histogram| &histogram.buckets);

@@ -1,8 +1,10 @@
-//! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline and the number itself, with
-//! where and with what they were measured; and since when they are others.
+//! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline
+//! and the number itself, with where and with what they were measured; and since when they are
+//! others.
 //!
-//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in), `detect` ([`lasting_change`],
-//! changes), [`Scatter`] (how far runs differ where nothing changed), [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in),
+//! `detect` ([`lasting_change`], changes), [`Scatter`] (how far runs differ where nothing changed),
+//! [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
 
 mod detect;
 mod document;
@@ -34,7 +36,8 @@ use crate::summary::Summary;
 const DIGEST_DIGITS: usize = 12;
 
 impl History {
-    /// Adds a run that ended then, and looks what has changed with it. Answers with the changes that it shows.
+    /// Adds a run that ended then, and looks what has changed with it. Answers with the changes
+    /// that it shows.
     pub fn add(
         &mut self,
         summary: &Summary,

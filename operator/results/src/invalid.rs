@@ -1,5 +1,5 @@
-//! Points that are invalid: measured, shown with the reason, and no part of peaks, knees, comparisons
-//! and verdicts.
+//! Points that are invalid: measured, shown with the reason, and no part of peaks, knees,
+//! comparisons and verdicts.
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;

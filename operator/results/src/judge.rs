@@ -87,14 +87,17 @@ impl Verdict {
 pub struct Thresholds {
     /// The smallest difference that matters to the user.
     pub minimum_effect: f64,
-    /// Whether an estimate below the minimum effect decides nothing: a gate must not close for what does not matter.
+    /// Whether an estimate below the minimum effect decides nothing: a gate must not close for what
+    /// does not matter.
     pub is_gate: bool,
 }
 
-/// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the minimum effect. A
-/// difference needs a p-value that stands among the run's other comparisons (`adjusted_p`). It may be smaller than the minimum effect, and
-/// its near end says by how much it is larger than nothing: to ask in addition that the estimate reaches the minimum
-/// effect would miss half of the differences that are exactly as large, and report the others as larger than they are.
+/// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the
+/// minimum effect. A difference needs a p-value that stands among the run's other comparisons
+/// (`adjusted_p`). It may be smaller than the minimum effect, and its near end says by how much it
+/// is larger than nothing: to ask in addition that the estimate reaches the minimum effect would
+/// miss half of the differences that are exactly as large, and report the others as larger than
+/// they are.
 pub fn judge(
     metric: Metric,
     interval: &Interval,

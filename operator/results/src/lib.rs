@@ -1,10 +1,13 @@
 //! What records come to: records in, a summary out. Pure: plain data in, plain data out.
 //!
-//! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window measured), [`trial`]
-//! (the numbers of one record), [`observation`] (what a summary needs of it), [`collect`] (records to a
-//! [`summary::Summary`], by way of [`recorded`] and [`cells`], [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells have
-//! in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its [`statistics`], [`judge`], [`precision`], [`expectations`],
-//! [`environment`], [`period`], [`power`], [`doubts`] and [`trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a node's price makes of it).
+//! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window
+//! measured), [`trial`] (the numbers of one record), [`observation`] (what a summary needs of it),
+//! [`collect`] (records to a [`summary::Summary`], by way of [`recorded`] and [`cells`],
+//! [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells
+//! have in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
+//! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
+//! [`power`], [`doubts`] and [`trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a
+//! node's price makes of it).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.

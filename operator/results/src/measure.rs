@@ -1,5 +1,5 @@
-//! What is measured: the sweeps that load a subject, and the measures that are compared, each with all that there
-//! is to know of it. What is shown and what is judged reads it here.
+//! What is measured: the sweeps that load a subject, and the measures that are compared, each with
+//! all that there is to know of it. What is shown and what is judged reads it here.
 
 use serde::{Deserialize, Serialize};
 pub use wasmbench_api::run::Metric;
@@ -62,8 +62,8 @@ pub enum Judged {
     Ratio,
     /// The difference: the ratio depends on what is the cluster's in both.
     Difference,
-    /// The ratio, and what differs by less than the smallest difference is equivalent all the same: a page or two more are
-    /// a tenth of a small pod's memory.
+    /// The ratio, and what differs by less than the smallest difference is equivalent all the same:
+    /// a page or two more are a tenth of a small pod's memory.
     RatioOrDifference,
 }
 
@@ -117,8 +117,8 @@ impl Words {
         more: "later",
     };
 
-    /// That there is more of it, or less, and `by` how much where that is known: `at least 44 % slower`, `starts at least
-    /// 150 ms later`.
+    /// That there is more of it, or less, and `by` how much where that is known: `at least 44 %
+    /// slower`, `starts at least 150 ms later`.
     pub fn said(self, is_more: bool, by: Option<&str>) -> String {
         let word = if is_more { self.more } else { self.less };
         let parts = [self.verb, by.unwrap_or_default(), word];
@@ -197,8 +197,8 @@ pub trait Measured: Sized + Copy {
         self.measure().noun
     }
 
-    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number of connections
-    /// goes without saying: throughput is compared at one.
+    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number
+    /// of connections goes without saying: throughput is compared at one.
     fn at(self, point: Point) -> String {
         let noun = self.noun();
         match point {

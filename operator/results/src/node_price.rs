@@ -21,8 +21,8 @@ pub struct NodePrice {
 }
 
 impl NodePrice {
-    /// What a million requests cost that take so many microseconds of CPU time each, if the whole price is paid for
-    /// CPU time.
+    /// What a million requests cost that take so many microseconds of CPU time each, if the whole
+    /// price is paid for CPU time.
     pub fn of_million_requests(&self, cpu_microseconds_per_request: f64) -> f64 {
         // A million microseconds are a second.
         let seconds = cpu_microseconds_per_request;

@@ -130,7 +130,8 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
         return Read::of(None, LACKING);
     };
     if document.is_duet {
-        // Its numbers are those of a service on half a node, and no trial of another kind compares with it.
+        // Its numbers are those of a service on half a node, and no trial of another kind compares
+        // with it.
         return Read {
             numbers: None,
             unusable: Some(failed("Duet", DUET)),

@@ -1,5 +1,5 @@
-//! What a pod and the runtime's shim beside it used over one timed window, beyond the numbers by which
-//! variants are compared.
+//! What a pod and the runtime's shim beside it used over one timed window, beyond the numbers by
+//! which variants are compared.
 
 use wasmbench_core::wire::document::{Meter, TimedWindow};
 

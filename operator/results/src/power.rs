@@ -13,8 +13,8 @@ use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for_equals, smallest_found};
 use crate::summary::Summary;
 
-/// How equal trials scatter on a usual node. Those of a quiet machine scatter half as much, and those of a small
-/// virtual one twice as much.
+/// How equal trials scatter on a usual node. Those of a quiet machine scatter half as much, and
+/// those of a small virtual one twice as much.
 pub const USUAL_SCATTER: f64 = 0.04;
 
 /// What a run is expected to find.
@@ -24,9 +24,11 @@ pub struct Expected {
     pub comparisons: usize,
     /// Blocks that it has in any case.
     pub blocks: u32,
-    /// The smallest difference that 80 of 100 such runs find, as a factor above 1; absent with one block.
+    /// The smallest difference that 80 of 100 such runs find, as a factor above 1; absent with one
+    /// block.
     pub smallest: Option<f64>,
-    /// The blocks with which 80 of 100 such runs call equals equivalent; absent above [`MOST_BLOCKS`].
+    /// The blocks with which 80 of 100 such runs call equals equivalent; absent above
+    /// [`MOST_BLOCKS`].
     pub equals: Option<u32>,
 }
 
@@ -35,7 +37,8 @@ pub fn of_ratios(scatter: f64) -> f64 {
     scatter * f64::sqrt(2.0)
 }
 
-/// What a run of this spec finds where equal trials scatter by `scatter`; `None` where it compares nothing.
+/// What a run of this spec finds where equal trials scatter by `scatter`; `None` where it compares
+/// nothing.
 pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
     let comparisons = primary::planned(spec);
     let blocks = spec.fewest_blocks();
@@ -82,8 +85,8 @@ impl Expected {
     }
 }
 
-/// The smallest differences that a run with the scatter of this one finds under a workload, by measure: as a factor above
-/// 1, the largest of its variants. `primary` tells of which comparisons.
+/// The smallest differences that a run with the scatter of this one finds under a workload, by
+/// measure: as a factor above 1, the largest of its variants. `primary` tells of which comparisons.
 pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metric, f64> {
     let mut worst = BTreeMap::new();
     for one in &summary.comparisons {
@@ -98,8 +101,8 @@ pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metri
     worst
 }
 
-/// The same in words, `throughput 4.5 %, time to listening 18 ms`; empty where nothing was compared. Of what is judged by its
-/// difference, that difference.
+/// The same in words, `throughput 4.5 %, time to listening 18 ms`; empty where nothing was
+/// compared. Of what is judged by its difference, that difference.
 pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
     let words = |(metric, factor): (Metric, f64)| {
         let of_metric = |one: &&Comparison| {
@@ -117,7 +120,8 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
     found.map(words).collect::<Vec<String>>().join(", ")
 }
 
-/// What a run with the scatter of this one finds, by workload, in a sentence; `None` where nothing was compared.
+/// What a run with the scatter of this one finds, by workload, in a sentence; `None` where nothing
+/// was compared.
 pub fn said(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
     let words = workloads.filter_map(|one| {

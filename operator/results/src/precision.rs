@@ -1,9 +1,10 @@
 //! Is the run precise enough, or is another block needed? Decided from the widths of the intervals
-//! and from nothing else: looking at verdicts again and again, and stopping at the first welcome one,
-//! finds differences between equals.
+//! and from nothing else: looking at verdicts again and again, and stopping at the first welcome
+//! one, finds differences between equals.
 //!
-//! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together, and
-//! one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases instead of
+//! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together,
+//! and one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases
+//! instead of
 //! 5. Hence [`STEADY`]. `report/tests/all/precision_simulation.rs` has the proof.
 
 mod width;
@@ -22,8 +23,8 @@ use wasmbench_core::wire::record::{Outcome, TrialId};
 use crate::comparison::Comparison;
 use crate::observation::Observation;
 
-/// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the truth in
-/// 91.5 of 100 runs in the worst case (a single ratio, 7 % noise); with four in 93.4.
+/// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the
+/// truth in 91.5 of 100 runs in the worst case (a single ratio, 7 % noise); with four in 93.4.
 pub const STEADY: u32 = 4;
 /// The width of an interval of fewer blocks is luck.
 const FIRST_LOOK: u32 = FEWEST_PRECISE_BLOCKS + 1 - STEADY;
@@ -34,8 +35,8 @@ const DIGITS: usize = 3;
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
-    /// How far an interval may reach from its ratio, as in the spec. That of a difference may reach half of the smallest one
-    /// that matters.
+    /// How far an interval may reach from its ratio, as in the spec. That of a difference may reach
+    /// half of the smallest one that matters.
     pub target: String,
     /// Blocks that the run has so far.
     pub blocks: u32,
@@ -61,8 +62,8 @@ pub enum Ending {
     NothingToCompare,
 }
 
-/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods scatters by up to
-/// about 15 % between blocks, and would spend the whole budget.
+/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods
+/// scatters by up to about 15 % between blocks, and would spend the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
     let primary = compared.iter().filter(|one| one.primary);
     primary.map(Width::of).collect()
@@ -76,8 +77,8 @@ pub fn blocks(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observat
         .clamp(spec.fewest_blocks(), spec.most_blocks())
 }
 
-/// How precise the run is after the blocks of `spec`; `None` when it need not be. `widths` tells the
-/// widths of the ratios for a spec with fewer blocks.
+/// How precise the run is after the blocks of `spec`; `None` when it need not be. `widths` tells
+/// the widths of the ratios for a spec with fewer blocks.
 pub fn reached(
     spec: &BenchmarkRunSpec,
     baseline: &str,
@@ -107,7 +108,8 @@ pub fn reached(
     Some(found)
 }
 
-/// Decides after `blocks` blocks of at most `most`. `looks` holds the widths with all blocks so far, then those of one block less, and so on.
+/// Decides after `blocks` blocks of at most `most`. `looks` holds the widths with all blocks so
+/// far, then those of one block less, and so on.
 pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Precision {
     // validate refuses what is no share.
     let share = share_of(target).unwrap_or_default();

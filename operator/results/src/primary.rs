@@ -1,6 +1,7 @@
-//! What a run decides: one measure of each sweep and workload, unless its author chose others. Verdicts are
-//! corrected for how many of them there are, and a run that decided everything that it measures would find little: a
-//! true 10 % at 3 % noise shows in 96 of 100 runs alone, and in 16 among 60 comparisons.
+//! What a run decides: one measure of each sweep and workload, unless its author chose others.
+//! Verdicts are corrected for how many of them there are, and a run that decided everything that it
+//! measures would find little: a true 10 % at 3 % noise shows in 96 of 100 runs alone, and in 16
+//! among 60 comparisons.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +55,8 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     variants * spec.workloads.len() * of_pair
 }
 
-/// How much a point tells among those of its sweep that stand: the highest rate, the fewest pods at once. `None` where
-/// a measure is compared at one point of the sweep.
+/// How much a point tells among those of its sweep that stand: the highest rate, the fewest pods at
+/// once. `None` where a measure is compared at one point of the sweep.
 const fn tells(point: Point) -> Option<i64> {
     match point {
         Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
@@ -64,7 +65,8 @@ const fn tells(point: Point) -> Option<i64> {
     }
 }
 
-/// The point of `metric` that tells most of those that the spec asks for; `None` of what is compared at one point.
+/// The point of `metric` that tells most of those that the spec asks for; `None` of what is
+/// compared at one point.
 pub fn most_telling(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
     let points = points_of(spec).into_iter();
     let told = points.filter(|point| measured_at(*point).contains(&metric));

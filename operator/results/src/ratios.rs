@@ -1,5 +1,5 @@
-//! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks, at which points, and what
-//! speaks against each.
+//! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks,
+//! at which points, and what speaks against each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::primary::Place;
 use crate::statistics::ratio::paired_differences;
 use crate::statistics::{Interval, mean, paired_ratios};
 
-/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks is
-/// a quarter wider than that of 5, that of 3 twice as wide.
+/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks
+/// is a quarter wider than that of 5, that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 
 /// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
@@ -32,8 +32,9 @@ pub fn smallest_start(spec: &BenchmarkRunSpec) -> f64 {
     f64::from(smallest.start_milliseconds) * 1e3
 }
 
-/// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of the share that
-/// succeeds it is a tenth of what may fail: whoever bears one request in a hundred looks at one in a thousand.
+/// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of
+/// the share that succeeds it is a tenth of what may fail: whoever bears one request in a hundred
+/// looks at one in a thousand.
 fn smallest_difference(
     spec: &BenchmarkRunSpec,
     workload: &Workload,
@@ -52,8 +53,9 @@ fn smallest_difference(
     }
 }
 
-/// The smallest change of a number that matters, as a logarithm, where it was `before`: of what is judged by its
-/// difference that difference, and of what may be small in either way the larger of both.
+/// The smallest change of a number that matters, as a logarithm, where it was `before`: of what is
+/// judged by its difference that difference, and of what may be small in either way the larger of
+/// both.
 pub fn smallest_change(
     spec: &BenchmarkRunSpec,
     workload: &str,
@@ -169,8 +171,9 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
     found
 }
 
-/// The baseline's number of each block: with the twin's it is the geometric mean of both, which scatters less. A twin
-/// is a second trial of the same thing, and what it tells about the node it tells best in the ratios.
+/// The baseline's number of each block: with the twin's it is the geometric mean of both, which
+/// scatters less. A twin is a second trial of the same thing, and what it tells about the node it
+/// tells best in the ratios.
 pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> BTreeMap<u32, f64> {
     let of_block = |(block, own): (&u32, &f64)| {
         let twin = twin.and_then(|twin| twin.get(block));

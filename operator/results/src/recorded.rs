@@ -55,8 +55,8 @@ impl<'a> Recorded<'a> {
         found.collect()
     }
 
-    /// How the trials ended, and those whose numbers are shown: the valid ones of the `measured`, or all of these where none
-    /// is.
+    /// How the trials ended, and those whose numbers are shown: the valid ones of the `measured`,
+    /// or all of these where none is.
     pub fn shown<'t, T>(
         &self,
         measured: &BTreeMap<u32, &'t T>,

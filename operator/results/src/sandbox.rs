@@ -12,8 +12,8 @@ use crate::pod_use::SandboxUse;
 use crate::statistics::Range;
 use crate::trial::valid;
 
-/// The pods of a variant, over the valid trials of all its points that are not invalid: the median trial with
-/// the smallest and the largest. What was not seen is absent.
+/// The pods of a variant, over the valid trials of all its points that are not invalid: the median
+/// trial with the smallest and the largest. What was not seen is absent.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxSummary {

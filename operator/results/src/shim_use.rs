@@ -11,8 +11,8 @@ use crate::pod_use::ShimUse;
 use crate::statistics::Range;
 use crate::trial::valid;
 
-/// The shims of a variant, over the valid trials of all its points that are not invalid: the median trial with
-/// the smallest and the largest.
+/// The shims of a variant, over the valid trials of all its points that are not invalid: the median
+/// trial with the smallest and the largest.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ShimSummary {

@@ -1,5 +1,6 @@
-//! Whether a load was steady within its windows, and where its scatter comes from. A window is several runs of fortio, one
-//! after the other: their rates tell whether a subject still gets faster, and how much of the scatter is between pods.
+//! Whether a load was steady within its windows, and where its scatter comes from. A window is
+//! several runs of fortio, one after the other: their rates tell whether a subject still gets
+//! faster, and how much of the scatter is between pods.
 
 use crate::statistics::{Interval, mean};
 use crate::trial::{Trial, valid};
@@ -7,8 +8,8 @@ use crate::trial::{Trial, valid};
 /// Fewest trials whose trend is looked at.
 const FEWEST: usize = 3;
 
-/// How much faster the second half of the windows is than the first, as a logarithm, over the valid trials; `None` where
-/// fewer than three tell.
+/// How much faster the second half of the windows is than the first, as a logarithm, over the valid
+/// trials; `None` where fewer than three tell.
 pub fn trend(trials: &[Trial]) -> Option<Interval> {
     let ratios: Vec<f64> = valid(trials)
         .filter_map(|trial| halves(&trial.metrics.rates))
@@ -16,8 +17,8 @@ pub fn trend(trials: &[Trial]) -> Option<Interval> {
     (ratios.len() >= FEWEST).then(|| Interval::of(&ratios))?
 }
 
-/// Whether the trend is certainly larger than half of the smallest effect: the mean of a window is then off by a quarter of
-/// it at least, and another variant's need not be.
+/// Whether the trend is certainly larger than half of the smallest effect: the mean of a window is
+/// then off by a quarter of it at least, and another variant's need not be.
 pub fn moves(trend: &Interval, minimum_effect: f64) -> bool {
     let nearest = |half_width: f64| trend.estimate.abs() - half_width;
     let nearest = trend.half_width.map(nearest);
@@ -36,12 +37,13 @@ fn halves(rates: &[f64]) -> Option<f64> {
 pub struct Scatter {
     /// From pod to pod, which longer windows do not reduce.
     pub between_pods: f64,
-    /// Of a whole window, from one to the next of the same pod, which more pods reduce and longer windows do as well.
+    /// Of a whole window, from one to the next of the same pod, which more pods reduce and longer
+    /// windows do as well.
     pub within_pods: f64,
 }
 
-/// Where the scatter of trials comes from: of the means of windows, and of the parts within each; `None` where windows have
-/// one part.
+/// Where the scatter of trials comes from: of the means of windows, and of the parts within each;
+/// `None` where windows have one part.
 pub fn scatter(trials: &[Trial]) -> Option<Scatter> {
     let logs = |trial: &Trial| -> Option<Vec<f64>> {
         let rates = &trial.metrics.rates;

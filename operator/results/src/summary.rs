@@ -1,5 +1,6 @@
 //! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
-//! numbers carry five significant digits, times four; a number that could not be measured is absent.
+//! numbers carry five significant digits, times four; a number that could not be measured is
+//! absent.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -103,7 +104,8 @@ impl Summary {
         self.cells_of_kinds().map(CellOf::any)
     }
 
-    /// A measure of a cell as a multiple of the baseline's; none for the baseline, and where it is not compared.
+    /// A measure of a cell as a multiple of the baseline's; none for the baseline, and where it is
+    /// not compared.
     pub fn comparison(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|found| {
             found.metric == metric

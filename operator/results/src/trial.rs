@@ -70,12 +70,13 @@ pub struct Metrics {
     pub requests: u64,
     /// All other requests, those of an open loop's peak included.
     pub errors: u64,
-    /// The failed requests of the window by status; empty where nobody tells, and where they were read from a summary,
-    /// which has them by point.
+    /// The failed requests of the window by status; empty where nobody tells, and where they were
+    /// read from a summary, which has them by point.
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Successful requests per second.
     pub rps: Option<f64>,
-    /// The same in each part of the window, one after the other; empty where they were read from a summary.
+    /// The same in each part of the window, one after the other; empty where they were read from a
+    /// summary.
     pub rates: Vec<f64>,
     /// Median latency of the successful requests, in microseconds.
     pub p50: Option<f64>,
@@ -83,8 +84,8 @@ pub struct Metrics {
     pub p90: Option<f64>,
     /// 99th percentile of their latency, in microseconds.
     pub p99: Option<f64>,
-    /// Latencies of the successful requests; empty where they were read from a summary, and in an open loop,
-    /// whose service times are exact.
+    /// Latencies of the successful requests; empty where they were read from a summary, and in an
+    /// open loop, whose service times are exact.
     pub latency: Histogram,
     /// Whether latencies were told apart so badly that the median is a guess.
     pub clock_too_coarse: bool,
@@ -96,8 +97,8 @@ pub struct Metrics {
     pub memory_source: Option<MemorySource>,
     /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
     pub generator_cpu_share: Option<f64>,
-    /// CPU time of the load generator as a share (0 to 1) of what it and the subject used together; absent where each has
-    /// CPUs of its own.
+    /// CPU time of the load generator as a share (0 to 1) of what it and the subject used together;
+    /// absent where each has CPUs of its own.
     pub generator_work_share: Option<f64>,
     /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
     /// to 1) of all CPUs of the node.

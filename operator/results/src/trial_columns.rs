@@ -34,8 +34,8 @@ struct Columns {
     /// One entry per trial of an open-loop point.
     #[serde(default, skip_serializing_if = "open_loop::without_trials")]
     open_loop: Vec<Option<OpenLoopTrial>>,
-    /// Blocks whose trial was measured once more, because the node was noisy. The records have what was
-    /// thrown away.
+    /// Blocks whose trial was measured once more, because the node was noisy. The records have what
+    /// was thrown away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repeated: Vec<u32>,
 }

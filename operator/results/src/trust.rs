@@ -41,7 +41,8 @@ pub enum Trust {
     },
 }
 
-/// What the condition `Trustworthy` says of a summary: how many comparisons were decided, one line per reason, then the notes.
+/// What the condition `Trustworthy` says of a summary: how many comparisons were decided, one line
+/// per reason, then the notes.
 pub fn trust(summary: &Summary) -> Trust {
     let lines = |breaks_trust: bool, kind: &'static str| {
         let doubts = summary
@@ -86,7 +87,8 @@ pub fn trust(summary: &Summary) -> Trust {
     }
 }
 
-/// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2 notes`.
+/// How many problems break trust and how many notes limit single numbers: `No blocking problem; 2
+/// notes`.
 pub fn headline(summary: &Summary) -> String {
     let all = summary.doubts.len();
     let blocking = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
@@ -124,8 +126,9 @@ pub fn tally(summary: &Summary) -> Option<String> {
     (planned > 0).then(|| format!("Of {planned} primary comparisons {}.", parts.join(", ")))
 }
 
-/// Doubts about what the run decides break the trust in it, and the others are notes: what is left out of comparisons does
-/// not speak against those that stand. A run that compares nothing is doubted as a whole.
+/// Doubts about what the run decides break the trust in it, and the others are notes: what is left
+/// out of comparisons does not speak against those that stand. A run that compares nothing is
+/// doubted as a whole.
 pub fn weigh(doubts: &mut [Doubt], compared: &[Comparison]) {
     let primary: Vec<&Comparison> = compared.iter().filter(|one| one.primary).collect();
     if primary.is_empty() {

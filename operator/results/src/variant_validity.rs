@@ -1,5 +1,5 @@
-//! What speaks against a variant whatever was measured of it, and so against its cold starts and its
-//! density too.
+//! What speaks against a variant whatever was measured of it, and so against its cold starts and
+//! its density too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,8 +71,8 @@ impl VariantValidity<'_> {
         found.map(|(reason, _)| reason)
     }
 
-    /// All that speaks against `cell`: those of its `own` reasons that hold, and what the run knows against its variant,
-    /// as far as anything was measured.
+    /// All that speaks against `cell`: those of its `own` reasons that hold, and what the run knows
+    /// against its variant, as far as anything was measured.
     pub fn all_against(
         self,
         cell: &dyn AnyCell,

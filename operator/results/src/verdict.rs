@@ -40,15 +40,16 @@ pub fn verdict(summary: &Summary) -> String {
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
 }
 
-/// Whether the doubts are about the whole run or all that the line reports. Else each comparison that is not to be trusted
-/// says so.
+/// Whether the doubts are about the whole run or all that the line reports. Else each comparison
+/// that is not to be trusted says so.
 fn is_untrusted_as_a_whole(summary: &Summary, reported: &[&Comparison]) -> bool {
     let mut reported = reported.iter();
     summary.trustworthy == Some(false)
         && (is_doubted(summary) || reported.all(|one| !one.untrusted.is_empty()))
 }
 
-/// Variants that were measured and stand in no primary comparison, because something speaks against what was.
+/// Variants that were measured and stand in no primary comparison, because something speaks against
+/// what was.
 fn left_out(summary: &Summary) -> Vec<String> {
     let compared = |name: &str| {
         let mut primary = summary.comparisons.iter().filter(|one| one.primary);
@@ -91,8 +92,8 @@ fn is_settled(one: &Comparison) -> bool {
     one.verdict.is_decided() && one.untrusted.is_empty()
 }
 
-/// The metric that the line is about: a speed if any was decided, the one of which the largest part was, and of those
-/// the most telling one. `None` without any comparison.
+/// The metric that the line is about: a speed if any was decided, the one of which the largest part
+/// was, and of those the most telling one. `None` without any comparison.
 fn headline(compared: &[&Comparison]) -> Option<Metric> {
     let decided = |metric: Metric| {
         let of_metric = compared.iter().filter(|c| c.metric == metric);
@@ -108,7 +109,8 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
     most.map(|(metric, _)| metric)
 }
 
-/// The primary comparisons of the headline metric: what was decided comes first, and then the order of the spec.
+/// The primary comparisons of the headline metric: what was decided comes first, and then the order
+/// of the spec.
 fn reported(summary: &Summary) -> Vec<&Comparison> {
     let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
     let Some(metric) = headline(&primary) else {
@@ -121,7 +123,8 @@ fn reported(summary: &Summary) -> Vec<&Comparison> {
     found
 }
 
-/// One statement for each. The first one names metric, baseline and spread; the others follow as bare numbers.
+/// One statement for each. The first one names metric, baseline and spread; the others follow as
+/// bare numbers.
 fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
     let statement = |(index, one): (usize, &&Comparison)| {
         let said = if index == 0 {

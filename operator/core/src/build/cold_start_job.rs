@@ -67,8 +67,8 @@ pub fn cold_start_job(
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
 }
 
-/// containerd's socket, where the administrator allows it. Whoever speaks to it is root on the node;
-/// that the mount is read-only keeps the socket itself from being replaced.
+/// containerd's socket, where the administrator allows it. Whoever speaks to it is root on the
+/// node; that the mount is read-only keeps the socket itself from being replaced.
 fn containerd(config: &OperatorConfig) -> Option<(Volume, VolumeMount)> {
     let name = "containerd";
     let volume = Volume {

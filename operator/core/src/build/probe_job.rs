@@ -23,12 +23,13 @@ use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOU
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
 /// The probe's command for loads.
 const LOAD_COMMAND: &str = "load";
-/// The probe's command for cold starts; the admission policies give a token to this one and the next only.
+/// The probe's command for cold starts; the admission policies give a token to this one and the
+/// next only.
 pub const COLD_START_COMMAND: &str = "cold-start";
 /// The probe's command for density, which has such a token as well.
 pub const DENSITY_COMMAND: &str = "density";
-/// The user of probes, and of nothing else: the kernel opens environment, memory and files of a process to others of
-/// the same user, and a probe sees all processes of its node.
+/// The user of probes, and of nothing else: the kernel opens environment, memory and files of a
+/// process to others of the same user, and a probe sees all processes of its node.
 const USER: i64 = 58_213;
 /// A Job whose operator never comes back removes itself after this time.
 const TTL_SECONDS: i32 = 24 * 3600;

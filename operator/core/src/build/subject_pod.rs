@@ -38,7 +38,8 @@ pub fn subject_pod(
     }
 }
 
-/// Whether `variant` shares the node's network: it may ask for that itself, and the run may ask for it for all.
+/// Whether `variant` shares the node's network: it may ask for that itself, and the run may ask for
+/// it for all.
 pub fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
     placement.network == Network::Host || variant.subject.host_network
 }

@@ -6,8 +6,8 @@ use super::*;
 
 const MILLISECOND: f64 = 1e6;
 
-/// A subject that answers each request in `service` but not before `stalled_until`, asked by a generator
-/// that is `late` for every request of which `is_late` holds.
+/// A subject that answers each request in `service` but not before `stalled_until`, asked by a
+/// generator that is `late` for every request of which `is_late` holds.
 fn sent(
     schedule: &Schedule,
     service: f64,
@@ -177,8 +177,8 @@ proptest! {
         prop_assert!(asked - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
     }
 
-    /// Whatever happens: from the schedule a request never takes less than its service, and subject and
-    /// generator together explain when the answer came.
+    /// Whatever happens: from the schedule a request never takes less than its service, and subject
+    /// and generator together explain when the answer came.
     #[test]
     fn the_parts_add_up(
         connections in 1u32..8,

@@ -14,12 +14,13 @@ use crate::wire::record::TrialId;
 /// going would wake the operator in the middle of every sample.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
-/// Samples of the harness' floor that count in a trial that has a part in it, after a discarded one.
+/// Samples of the harness' floor that count in a trial that has a part in it, after a discarded
+/// one.
 pub const FLOOR_SAMPLES: u32 = 2;
 
-/// Whether `trial` has a part in the harness' floor: the baseline's, under the run's first workload. One
-/// trial per block and number of pods at once is enough, because the floor has neither variant nor
-/// workload.
+/// Whether `trial` has a part in the harness' floor: the baseline's, under the run's first
+/// workload. One trial per block and number of pods at once is enough, because the floor has
+/// neither variant nor workload.
 pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
     let first = run.spec.workloads.first();
     trial.cell.variant == run.baseline

@@ -1,9 +1,10 @@
 //! How long a run will take. A guess for people, from the spec alone: loads with their warm-up, the
 //! ceiling of the load generator in the first block, and pods that start and go.
 //!
-//! Not in it, because only the measurement tells: windows that are measured once more because the node
-//! was noisy or the histogram too coarse, warm-ups that go on until the rate rests, samples of cold
-//! starts that are taken again, pulls of images, services slower than these constants, a queue.
+//! Not in it, because only the measurement tells: windows that are measured once more because the
+//! node was noisy or the histogram too coarse, warm-ups that go on until the rate rests, samples of
+//! cold starts that are taken again, pulls of images, services slower than these constants, a
+//! queue.
 
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;

@@ -1,7 +1,8 @@
 //! Why a trial has no measurement, in the operator's words. The probe has words of its own
 //! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
 
-/// What the API server says where a namespace's quota leaves no room now. It has no reason of its own for that.
+/// What the API server says where a namespace's quota leaves no room now. It has no reason of its
+/// own for that.
 pub const OVER_QUOTA: &str = "exceeded quota";
 
 /// Why a trial has no measurement.

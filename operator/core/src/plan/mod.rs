@@ -311,8 +311,8 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     if !seen.report {
         steps.push(Step::Summarise);
     }
-    // A run is done when nothing of it is left but its results, and what somebody else keeps: a finished
-    // run is never looked after again.
+    // A run is done when nothing of it is left but its results, and what somebody else keeps: a
+    // finished run is never looked after again.
     let gone = seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(pod, now));
     let done = steps.is_empty() && gone;
     let (stage, wake) = match (done, steps.is_empty()) {

@@ -133,8 +133,8 @@ fn before<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<&'a RunSeen> {
         .collect()
 }
 
-/// When it is the turn of a waiting run, the least first: how many runs of its namespace measure or come before
-/// it, when the namespace was served last, and its age.
+/// When it is the turn of a waiting run, the least first: how many runs of its namespace measure or
+/// come before it, when the namespace was served last, and its age.
 fn turn<'a>(seen: &Observed, run: &'a RunSeen) -> (usize, Option<Timestamp>, Timestamp, &'a str) {
     let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
     let same = seen.runs.iter();

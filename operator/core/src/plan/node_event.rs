@@ -40,8 +40,8 @@ pub fn wants_event(failure: &Failure) -> bool {
     failure.reason == <&str>::from(MAY_LACK_A_SANDBOX)
 }
 
-/// `failure`, told by what the kubelet said (`event`). Where that names a cause, no pod of the variant
-/// can start.
+/// `failure`, told by what the kubelet said (`event`). Where that names a cause, no pod of the
+/// variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
     let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
         let message = format!("{}; the node said: {event}", failure.message);

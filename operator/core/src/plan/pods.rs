@@ -133,8 +133,8 @@ pub(super) fn probe_running(
             )
         }
         Some(Verdict::At(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
-        // No alarm for the deadline, which could go off inside a long timed window: a pod that never
-        // starts ends with its Job's deadline at the latest.
+        // No alarm for the deadline, which could go off inside a long timed window: a pod that
+        // never starts ends with its Job's deadline at the latest.
         None if now < deadline => measuring,
         None => {
             let message = format!(

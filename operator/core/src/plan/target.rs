@@ -1,6 +1,6 @@
-//! Whether load may go to a pod: only where it is what was asked for. The API server lets nobody but the
-//! operator create such pods; what mutates them on their way, or holds where that rule is switched off,
-//! must not steer the load.
+//! Whether load may go to a pod: only where it is what was asked for. The API server lets nobody
+//! but the operator create such pods; what mutates them on their way, or holds where that rule is
+//! switched off, must not steer the load.
 
 use crate::build::subject_pod::on_host;
 use crate::observed::{Observed, PodSeen};

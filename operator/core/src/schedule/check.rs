@@ -1,4 +1,5 @@
-//! A schedule as written -> its times. Its template is checked as the run will be: not at three in the night.
+//! A schedule as written -> its times. Its template is checked as the run will be: not at three in
+//! the night.
 
 use jiff::Timestamp;
 use wasmbench_api::BenchmarkSchedule;

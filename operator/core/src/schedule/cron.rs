@@ -67,7 +67,8 @@ impl Cron {
         zoned.strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
-    /// The last time after `since`, and not after `now`. However long ago that is, few times are looked at.
+    /// The last time after `since`, and not after `now`. However long ago that is, few times are
+    /// looked at.
     pub fn latest(&self, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let mut look = FIRST_LOOK;
         let first = loop {
@@ -97,8 +98,8 @@ fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
     })
 }
 
-/// The five fields of an expression, without what a `CronJob` takes and the parser does not: names of
-/// expressions, small letters and `?`.
+/// The five fields of an expression, without what a `CronJob` takes and the parser does not: names
+/// of expressions, small letters and `?`.
 fn fields_of(expression: &str) -> Option<String> {
     let named = NAMED.iter().find(|(name, _)| *name == expression.trim());
     let text = named.map_or(expression, |(_, fields)| *fields);

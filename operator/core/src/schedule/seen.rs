@@ -32,7 +32,8 @@ pub enum Ended {
     Failed,
 }
 
-/// What a run tells the schedule with this uid; `None` when it belongs to somebody else, whatever its labels say.
+/// What a run tells the schedule with this uid; `None` when it belongs to somebody else, whatever
+/// its labels say.
 pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
     let mut owners = run.owner_references().iter();
     if !owners.any(|owner| owner.uid == schedule_uid) {

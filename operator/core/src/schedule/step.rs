@@ -19,7 +19,8 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The last time of the schedule for which a run was started, also of one that the status does not know yet.
+    /// The last time of the schedule for which a run was started, also of one that the status does
+    /// not know yet.
     pub fn last_started(&self) -> Option<Timestamp> {
         let runs = self.runs.iter().map(|run| run.due);
         runs.chain(self.last).max()
@@ -50,7 +51,8 @@ pub enum LeftOut {
     AlreadyActive,
 }
 
-/// The next step of a schedule. Of the times that have passed since a run was last started only the last one counts.
+/// The next step of a schedule. Of the times that have passed since a run was last started only the
+/// last one counts.
 pub fn step(spec: &BenchmarkScheduleSpec, cron: &Cron, seen: Seen<'_>, now: Timestamp) -> Step {
     let mut step = Step {
         expired: expired(spec, seen.runs),

@@ -51,7 +51,8 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
     }
 }
 
-/// What every sample pulls must have a registry to be pulled from. Whether that answers, only a pull tells.
+/// What every sample pulls must have a registry to be pulled from. Whether that answers, only a
+/// pull tells.
 fn pullable(
     spec: &BenchmarkRunSpec,
     sweep: &ColdStart,

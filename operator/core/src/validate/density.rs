@@ -16,7 +16,8 @@ pub(super) fn check(
     sweep: &Density,
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
-    // A preset on the node's network has no such cell (variants::not_applicable); here no variant has.
+    // A preset on the node's network has no such cell (variants::not_applicable); here no variant
+    // has.
     if network_of(spec) == Network::Host {
         return Err(invalid(
             "spec.sweeps.density",

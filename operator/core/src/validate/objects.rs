@@ -1,5 +1,5 @@
-//! What the API server or the kubelet would refuse in a pod of the run, told at once with its field,
-//! before any trial fails of it.
+//! What the API server or the kubelet would refuse in a pod of the run, told at once with its
+//! field, before any trial fails of it.
 
 use std::collections::BTreeMap;
 

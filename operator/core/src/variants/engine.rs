@@ -7,12 +7,12 @@ use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
 pub const PATH: &str = "/engine";
-/// Compiled work takes at most so many times as long as the same work in native code, checks of time
-/// limits included. An interpreter that runs several of its own instructions for one of the
+/// Compiled work takes at most so many times as long as the same work in native code, checks of
+/// time limits included. An interpreter that runs several of its own instructions for one of the
 /// processor's is above.
 pub const SLOWEST_COMPILED: f64 = 5.0;
-/// The same where most of the work may be done before V8's second compiler has taken over: its first one
-/// does not optimise. Its interpreter is far above.
+/// The same where most of the work may be done before V8's second compiler has taken over: its
+/// first one does not optimise. Its interpreter is far above.
 const SLOWEST_OF_V8: f64 = 15.0;
 /// The member with that ratio.
 pub const COMPUTE_RATIO: &str = "computeRatio";
@@ -92,8 +92,8 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
-        // The guest sees which runtime runs it only where that tells, as our shims do; that the pod's
-        // RuntimeClass was used is in its record.
+        // The guest sees which runtime runs it only where that tells, as our shims do; that the
+        // pod's RuntimeClass was used is in its record.
         Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp | Preset::WasmedgeShim) => {
             vec![("guest", "wasm32-wasi"), built]
         }
@@ -142,8 +142,9 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// Whether the runtime of the variant's pods may compile an image at its first start and keep that: then starts
-/// of the same image differ. Nothing is known of what a RuntimeClass stands for under a container of the user's own.
+/// Whether the runtime of the variant's pods may compile an image at its first start and keep that:
+/// then starts of the same image differ. Nothing is known of what a RuntimeClass stands for under a
+/// container of the user's own.
 pub fn may_keep_compiled_images(variant: &Variant) -> bool {
     let own = variant.container.as_ref();
     let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
@@ -158,8 +159,8 @@ fn is_compiled_by_shim(variant: &Variant) -> bool {
     )
 }
 
-/// An interpreter may say that it compiles, and a compiler that it interprets; the time that it needs
-/// tells.
+/// An interpreter may say that it compiles, and a compiler that it interprets; the time that it
+/// needs tells.
 fn contradicted_by_speed(interprets: bool, slowest: f64, says: &EngineFacts) -> Option<String> {
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {

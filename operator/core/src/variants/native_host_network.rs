@@ -1,5 +1,5 @@
-//! `native-host-network`: the native gateway on the node's network. What it saves against `native` is
-//! the price of a pod's own network.
+//! `native-host-network`: the native gateway on the node's network. What it saves against `native`
+//! is the price of a pod's own network.
 
 use crate::config::OperatorConfig;
 use crate::variants::{SubjectSpec, gateway};

@@ -1,5 +1,5 @@
-//! `wasmedge-cli`: the gateway with each answer passed through a Wasm module by a `wasmedge` of its own, with
-//! code that was compiled when the image was built, or with the interpreter.
+//! `wasmedge-cli`: the gateway with each answer passed through a Wasm module by a `wasmedge` of its
+//! own, with code that was compiled when the image was built, or with the interpreter.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 

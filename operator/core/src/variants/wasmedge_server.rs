@@ -1,5 +1,5 @@
-//! `wasmedge-server`: the module of `wasmedge-shim` as the guest of a process of `wasmedge`, in an ordinary pod. What it differs from
-//! the shim by is the way from containerd to the runtime.
+//! `wasmedge-server`: the module of `wasmedge-shim` as the guest of a process of `wasmedge`, in an
+//! ordinary pod. What it differs from the shim by is the way from containerd to the runtime.
 
 use wasmbench_api::run::{Engine, EnvVar};
 

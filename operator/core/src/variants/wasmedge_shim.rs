@@ -1,6 +1,6 @@
-//! `wasmedge-shim`: the gateway itself, compiled from the same source to a WASI 0.1 module with WasmEdge's
-//! sockets, in a pod that containerd hands to the WasmEdge shim. Which code runs is a matter of the image: a
-//! module alone is interpreted, one with WasmEdge's code in it runs that.
+//! `wasmedge-shim`: the gateway itself, compiled from the same source to a WASI 0.1 module with
+//! WasmEdge's sockets, in a pod that containerd hands to the WasmEdge shim. Which code runs is a
+//! matter of the image: a module alone is interpreted, one with WasmEdge's code in it runs that.
 
 use wasmbench_api::run::{Compile, Engine};
 

@@ -1,5 +1,6 @@
-//! `wasmer-cli`: the gateway with each answer passed through a Wasm module by a process of its own, of Wasmer's library
-//! and a command line of ours, with code that was compiled when the image was built, or by that process.
+//! `wasmer-cli`: the gateway with each answer passed through a Wasm module by a process of its own,
+//! of Wasmer's library and a command line of ours, with code that was compiled when the image was
+//! built, or by that process.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 

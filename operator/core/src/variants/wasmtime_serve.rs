@@ -1,5 +1,5 @@
-//! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server of wasmtime's own
-//! command line, in an ordinary pod.
+//! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server of
+//! wasmtime's own command line, in an ordinary pod.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 

@@ -1,5 +1,5 @@
-//! `wasmtime-shim-http`: the workloads as a `wasi:http` component. The wasmtime shim reads requests and
-//! sends answers itself, and makes an instance for each request.
+//! `wasmtime-shim-http`: the workloads as a `wasi:http` component. The wasmtime shim reads requests
+//! and sends answers itself, and makes an instance for each request.
 
 use wasmbench_api::run::Workload;
 

@@ -15,12 +15,13 @@ pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
 /// Seconds that the pods of a sample have to be gone once they are deleted.
 pub const REMOVAL_SECONDS: u32 = 30;
 
-/// Seconds that a probe waits until nobody needs an image any more that it is to remove, and for the removal. The
-/// kubelet removes what is left of a pod that ended within a minute.
+/// Seconds that a probe waits until nobody needs an image any more that it is to remove, and for
+/// the removal. The kubelet removes what is left of a pod that ended within a minute.
 pub const IMAGE_REMOVAL_SECONDS: u32 = 75;
 
-/// Seconds that a probe waits for the kubelet's events about the pods of a sample, from which it tells their class.
-/// The kubelet sends them when it has time: on a busy node seconds after the pod is gone.
+/// Seconds that a probe waits for the kubelet's events about the pods of a sample, from which it
+/// tells their class. The kubelet sends them when it has time: on a busy node seconds after the pod
+/// is gone.
 pub const EVENT_SECONDS: u32 = 5;
 
 /// Samples that a trial may take for so many that count, without the discarded one: those of the
@@ -86,7 +87,8 @@ pub struct ColdStartDocument {
     /// takes by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floor: Vec<ColdSample>,
-    /// Why there are no more samples of the floor, where some are missing. The trial counts without.
+    /// Why there are no more samples of the floor, where some are missing. The trial counts
+    /// without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_failure: Option<ProbeFailure>,
     /// The answer of the last pod.
@@ -103,8 +105,8 @@ pub struct ColdSample {
     /// Whether the sample is shown but does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discarded: bool,
-    /// Whether a pod found something else on the node than the class says: the sample is shown, does
-    /// not count, and was taken again.
+    /// Whether a pod found something else on the node than the class says: the sample is shown,
+    /// does not count, and was taken again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrong_class: bool,
     /// Whether the runtime kept a compiled form of the image before the pods were created; absent
@@ -123,7 +125,8 @@ pub struct ColdSample {
     /// How far the wall clock ran away from the monotonic one during the sample, in nanoseconds.
     /// Much more than the timer's noise means that someone set the clock.
     pub clock_shift_nanoseconds: i64,
-    /// The node's CPU time while the pods came up; absent where it cannot be read, and when they did not.
+    /// The node's CPU time while the pods came up; absent where it cannot be read, and when they
+    /// did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeSpan>,
     /// The timelines, one per pod.
@@ -193,7 +196,8 @@ pub struct ColdPod {
     /// there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
-    /// What the kubelet said of the pull of the image; absent when it was there, or nothing was said.
+    /// What the kubelet said of the pull of the image; absent when it was there, or nothing was
+    /// said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<ImagePull>,
     /// When each step was reached.
@@ -297,8 +301,8 @@ impl ColdSample {
         !self.discarded && !self.wrong_class
     }
 
-    /// Whether a pod found something else on the node than `class`. With nothing to compile, an image
-    /// that is there is all that can be cached.
+    /// Whether a pod found something else on the node than `class`. With nothing to compile, an
+    /// image that is there is all that can be cached.
     pub fn violates(&self, class: ColdStartClass) -> bool {
         let is_plain = self.compiled_before == Some(CompileCache::NothingToCompile);
         let class = match class {

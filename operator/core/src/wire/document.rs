@@ -50,8 +50,8 @@ pub struct LoadDocument {
     pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
-    /// Whether the baseline was loaded at the same moment. Only records of older versions say so; what
-    /// they hold of the baseline is not read.
+    /// Whether the baseline was loaded at the same moment. Only records of older versions say so;
+    /// what they hold of the baseline is not read.
     #[serde(
         default,
         rename = "duet",
@@ -192,8 +192,8 @@ pub struct TimedWindow {
     pub open_loop: Option<OpenLoopWindow>,
     /// What fortio printed, untouched.
     pub fortio: serde_json::Value,
-    /// Of a window of several runs of fortio, one after the other, what counts of the further ones. All other fields are of
-    /// the whole window.
+    /// Of a window of several runs of fortio, one after the other, what counts of the further ones.
+    /// All other fields are of the whole window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<serde_json::Value>,
     /// The subject's resources over the window; absent where they cannot be read.
@@ -252,8 +252,8 @@ pub struct DiscardedWindow {
 pub struct NodeCpu {
     /// Not idle, in nanoseconds.
     pub busy_nanoseconds: u64,
-    /// The part of it that went to interrupts (hard and soft: packets) and that the kernel charges to no task and so to
-    /// no pod; absent where it charges whomever they interrupt.
+    /// The part of it that went to interrupts (hard and soft: packets) and that the kernel charges
+    /// to no task and so to no pod; absent where it charges whomever they interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupts_nanoseconds: Option<u64>,
     /// Wanted by the node and given to other virtual machines, in nanoseconds.
@@ -262,7 +262,8 @@ pub struct NodeCpu {
     /// nanoseconds; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_nanoseconds: Option<u64>,
-    /// The same for memory, in nanoseconds: at least one task waited until some was freed or read back.
+    /// The same for memory, in nanoseconds: at least one task waited until some was freed or read
+    /// back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_nanoseconds: Option<u64>,
 }
@@ -290,7 +291,8 @@ pub struct Meter {
     /// The working set when the window began, in bytes: the memory was steady where both are close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_start_bytes: Option<u64>,
-    /// What of the working set is in use, in bytes: without pages that the kernel charged ahead of need.
+    /// What of the working set is in use, in bytes: without pages that the kernel charged ahead of
+    /// need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_held_bytes: Option<u64>,
     /// Largest memory since the pod began, in bytes.
@@ -394,8 +396,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// What was read after the measurement, with what has changed since `before` it. A fact that only one
-    /// of the two has is no change: it may not have been readable.
+    /// What was read after the measurement, with what has changed since `before` it. A fact that
+    /// only one of the two has is no change: it may not have been readable.
     #[must_use]
     pub fn since(self, before: &Self) -> Self {
         let changed = before.facts.iter().filter(|(name, value)| {

@@ -1,12 +1,12 @@
-//! What a document of a load says of the instrument itself: which CPUs it worked on, how far the load
-//! generator goes when the service costs nothing, and what the subject says of its engine.
+//! What a document of a load says of the instrument itself: which CPUs it worked on, how far the
+//! load generator goes when the service costs nothing, and what the subject says of its engine.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which CPUs the subject and the load generator may run on, as lists in the kernel's form (`0-3,8`).
-/// A list that could not be read is absent.
+/// Which CPUs the subject and the load generator may run on, as lists in the kernel's form
+/// (`0-3,8`). A list that could not be read is absent.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
 pub struct CpuLists {

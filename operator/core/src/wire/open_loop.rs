@@ -12,17 +12,18 @@ pub struct OpenLoopWindow {
     pub connections: u32,
     /// Requests per second on the schedule.
     pub requested_rps: f64,
-    /// Length of the schedule divided by the time until its last request was sent: 1 when the load kept
-    /// the rate.
+    /// Length of the schedule divided by the time until its last request was sent: 1 when the load
+    /// kept the rate.
     pub achieved_share: f64,
     /// Requests behind the numbers below: all but the first of each connection, which opens it.
     pub requests: u64,
-    /// Share (0 to 1) of them that could not be sent when they were due, because the answer before them
-    /// on their connection was still under way.
+    /// Share (0 to 1) of them that could not be sent when they were due, because the answer before
+    /// them on their connection was still under way.
     pub waited_share: f64,
     /// From the sending of a request to its answer.
     pub service: Quantiles,
-    /// From the moment at which a request was due to its answer, for a generator that is never late.
+    /// From the moment at which a request was due to its answer, for a generator that is never
+    /// late.
     pub from_schedule: Quantiles,
     /// What the generator was late by on top of that.
     pub generator_delay: Quantiles,
@@ -53,8 +54,8 @@ pub struct Peak {
     pub memory_wait_share: Option<f64>,
 }
 
-/// Exact percentiles, in microseconds: the smallest time that this many percent of the requests did not
-/// exceed.
+/// Exact percentiles, in microseconds: the smallest time that this many percent of the requests did
+/// not exceed.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Quantiles {
@@ -64,7 +65,8 @@ pub struct Quantiles {
     pub p90_microseconds: f64,
     /// 99th percentile.
     pub p99_microseconds: f64,
-    /// 99.9th percentile; absent with fewer than 10,000 requests, of which single ones would decide it.
+    /// 99.9th percentile; absent with fewer than 10,000 requests, of which single ones would decide
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// The longest.

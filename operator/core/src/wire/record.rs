@@ -79,8 +79,8 @@ impl Point {
 }
 
 impl fmt::Display for Point {
-    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70` or `density`: fits a label value and a part of
-    /// an object's name.
+    /// `cold-c1`, `warm`, `throughput-c100`, `open-p70` or `density`: fits a label value and a part
+    /// of an object's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ColdStart { concurrency } => write!(f, "cold-c{concurrency}"),
@@ -284,8 +284,8 @@ impl Record {
     }
 }
 
-/// A record as it is read. The outcome is put together by hand: to find its parts among the other fields, serde
-/// would keep a copy of all of these, which takes ten times their text and more.
+/// A record as it is read. The outcome is put together by hand: to find its parts among the other
+/// fields, serde would keep a copy of all of these, which takes ten times their text and more.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredRecord {

@@ -58,8 +58,8 @@ pub struct LoadRequest {
 pub const DEFAULT_REQUESTS: u32 = 1000;
 /// In a shorter window nobody can tell how noisy the node was.
 pub const LEAST_SECONDS: u32 = 1;
-/// The shortest warm-up of a window of requests, in milliseconds: the first tenths of a second are often the slowest, and the
-/// histogram's buckets are chosen by its latencies.
+/// The shortest warm-up of a window of requests, in milliseconds: the first tenths of a second are
+/// often the slowest, and the histogram's buckets are chosen by its latencies.
 pub const LEAST_WARMUP_MILLISECONDS: u32 = 500;
 /// The longest window for which no number of requests was asked for.
 pub const MOST_SECONDS: u32 = 10;
@@ -71,8 +71,8 @@ pub enum Load {
     /// A number of requests: the warm-latency sweep.
     #[serde(rename_all = "camelCase")]
     Requests {
-        /// Timed requests, or as many more as are answered in [`LEAST_SECONDS`]. `None`: [`DEFAULT_REQUESTS`], in
-        /// [`MOST_SECONDS`] at most.
+        /// Timed requests, or as many more as are answered in [`LEAST_SECONDS`]. `None`:
+        /// [`DEFAULT_REQUESTS`], in [`MOST_SECONDS`] at most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u32>,
         /// Discarded requests before them; unless 0, for [`LEAST_WARMUP_MILLISECONDS`] at least.
@@ -111,7 +111,8 @@ pub enum MeterLevel {
     Cgroup,
 }
 
-/// What becomes of a trial during which the node was noisy; the administrator chooses it in the chart.
+/// What becomes of a trial during which the node was noisy; the administrator chooses it in the
+/// chart.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoiseRule {
     /// It is measured once more, and the quieter of both windows counts.

@@ -30,7 +30,8 @@ const HARMLESS: [&str; 13] = [
     "ttlSecondsAfterFinished",
 ];
 
-/// All differences from the earlier runs, the gravest first. What several have in common is said once.
+/// All differences from the earlier runs, the gravest first. What several have in common is said
+/// once.
 pub fn of_all(before: &[Side<'_>], after: Side<'_>) -> Vec<Difference> {
     let mut all: Vec<Difference> = vec![];
     for run in before {
@@ -251,7 +252,8 @@ fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
     })
 }
 
-/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is what is compared.
+/// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is
+/// what is compared.
 fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let names = after.spec.variants.iter().map(|variant| &variant.name);
     names

@@ -11,9 +11,10 @@ use crate::table::ascii;
 /// Variants on workloads that a line names.
 const MAX_NAMED: usize = 3;
 
-/// Points of `later` of which the `earlier` run has a number and the later one has none. One that has
-/// some numbers left is not among them: a service that got faster leaves windows too short to read CPU
-/// and memory, and that is no loss. Neither is the baseline's twin, which is no competitor.
+/// Points of `later` of which the `earlier` run has a number and the later one has none. One that
+/// has some numbers left is not among them: a service that got faster leaves windows too short to
+/// read CPU and memory, and that is no loss. Neither is the baseline's twin, which is no
+/// competitor.
 pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost> {
     let has = |samples: &[Sample], place: &Place| samples.iter().any(|one| one.place == *place);
     let competitors = places(later)
@@ -29,8 +30,8 @@ pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost
 }
 
 impl Across {
-    /// The lost points in words: `no valid number any more: embedded on hello (warm, throughput-c10)`; `None`
-    /// without any.
+    /// The lost points in words: `no valid number any more: embedded on hello (warm,
+    /// throughput-c10)`; `None` without any.
     pub fn lost_words(&self) -> Option<String> {
         let mut groups: Vec<(String, Vec<&str>)> = vec![];
         for lost in &self.lost {

@@ -1,14 +1,15 @@
-//! Runs compared: what each cell of a run is as a multiple of the same cell of an earlier run, or of several.
-//! What shifts a whole run is in no interval that one run can give. So two runs are judged by their ratios to
-//! the baseline, in which such a shift cancels, and absolute numbers only among five earlier runs or more, or where the
-//! history of their schedule tells how far runs scatter ([`scatter`]).
-//! Blocks of different runs are not paired: intervals are those of
+//! Runs compared: what each cell of a run is as a multiple of the same cell of an earlier run, or
+//! of several. What shifts a whole run is in no interval that one run can give. So two runs are
+//! judged by their ratios to the baseline, in which such a shift cancels, and absolute numbers only
+//! among five earlier runs or more, or where the history of their schedule tells how far runs
+//! scatter ([`scatter`]). Blocks of different runs are not paired: intervals are those of
 //! [`Interval::unpaired`](wasmbench_results::statistics::Interval::unpaired),
 //! [`Interval::of_two_runs`](wasmbench_results::statistics::Interval::of_two_runs) and
 //! [`Interval::among`](wasmbench_results::statistics::Interval::among).
 //!
-//! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what is it that differs),
-//! [`ratios`] (the numbers), [`lost_points`] (what has none any more), [`words`] (what people see).
+//! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what
+//! is it that differs), [`ratios`] (the numbers), [`lost_points`] (what has none any more),
+//! [`words`] (what people see).
 
 mod difference;
 mod differences;
@@ -83,12 +84,13 @@ pub struct Difference {
 pub enum Unjudged {
     /// More connections than at the knee of the earlier run's baseline: they mostly queue.
     BeyondKnee,
-    /// It is the baseline's own, or has none to be a multiple of, and too few earlier runs say how far runs
-    /// scatter.
+    /// It is the baseline's own, or has none to be a multiple of, and too few earlier runs say how
+    /// far runs scatter.
     TooFewRuns,
     /// Not the same baseline ran in all runs.
     BaselineChanged,
-    /// Other numbers of the schedule's history tell how far runs scatter, and this one is not among them.
+    /// Other numbers of the schedule's history tell how far runs scatter, and this one is not among
+    /// them.
     NotFollowed,
     /// One of the runs does not trust it, or the baseline's number that it is a multiple of.
     Untrusted,
@@ -112,7 +114,8 @@ pub struct CellRatio {
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// The point, as in names of records: `warm`, `throughput-c50`, `open-p90`, `cold-c1`, `density`.
+    /// The point, as in names of records: `warm`, `throughput-c50`, `open-p90`, `cold-c1`,
+    /// `density`.
     pub point: String,
     /// What is compared.
     pub metric: Metric,
@@ -120,19 +123,22 @@ pub struct CellRatio {
     pub before: f64,
     /// The trimmed mean of the later run.
     pub after: f64,
-    /// The same as multiples of the baseline; absent for the baseline itself, and where it has no number.
+    /// The same as multiples of the baseline; absent for the baseline itself, and where it has no
+    /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<VersusBaseline>,
-    /// Whether `ratio` and what follows is the change of the ratio to the baseline, and not that of the number.
+    /// Whether `ratio` and what follows is the change of the ratio to the baseline, and not that of
+    /// the number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_baseline: bool,
-    /// How many other runs of the same thing tell how far runs scatter; absent where the interval knows that of trials alone.
+    /// How many other runs of the same thing tell how far runs scatter; absent where the interval
+    /// knows that of trials alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
     /// After as a multiple of before.
     pub ratio: f64,
-    /// Lower end of its 95 % interval; absent when a side has a single trial. Where nothing is judged it knows
-    /// the scatter of trials alone.
+    /// Lower end of its 95 % interval; absent when a side has a single trial. Where nothing is
+    /// judged it knows the scatter of trials alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
@@ -157,7 +163,8 @@ pub struct CellRatio {
     pub trials_after: u32,
 }
 
-/// A point of the earlier run of which the later one, which was to measure it too, has no valid number.
+/// A point of the earlier run of which the later one, which was to measure it too, has no valid
+/// number.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Lost {
@@ -189,8 +196,8 @@ pub struct Across {
     pub minimum_effect: f64,
     /// What is not the same in all, the gravest first.
     pub differences: Vec<Difference>,
-    /// Every cell that the later run and an earlier one have, by workload, variant and point in the order of the later run's
-    /// spec. Empty when the runs may not be compared.
+    /// Every cell that the later run and an earlier one have, by workload, variant and point in the
+    /// order of the later run's spec. Empty when the runs may not be compared.
     pub ratios: Vec<CellRatio>,
     /// Cells and metrics of one run that the other does not have, or not validly.
     pub only_in_one: u32,
@@ -226,8 +233,9 @@ impl Across {
     }
 }
 
-/// `after` as a multiple of what the runs `before` had, the last of them first; `schedule` is that of the later run. When something forbids it, the
-/// differences are listed and nothing is compared, unless it is to be `forced`.
+/// `after` as a multiple of what the runs `before` had, the last of them first; `schedule` is that
+/// of the later run. When something forbids it, the differences are listed and nothing is compared,
+/// unless it is to be `forced`.
 pub fn across(
     before: &[Side<'_>],
     after: Side<'_>,

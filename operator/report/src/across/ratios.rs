@@ -1,8 +1,9 @@
 //! The numbers: trials of the same cell of two or more runs in, judged ratios out.
 //!
-//! What is judged between two runs is the ratio to the baseline within each: what shifts a whole run
-//! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without one, are
-//! judged among several earlier runs ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which know how far runs scatter.
+//! What is judged between two runs is the ratio to the baseline within each: what shifts a whole
+//! run shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs
+//! without one, are judged among several earlier runs
+//! ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which know how far runs scatter.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +43,8 @@ pub struct Sample {
     /// The number of each trial, by block.
     by_block: BTreeMap<u32, f64>,
     values: Vec<f64>,
-    /// The same as multiples of the baseline's in the same blocks; empty for the baseline itself, and where
-    /// it has no such number.
+    /// The same as multiples of the baseline's in the same blocks; empty for the baseline itself,
+    /// and where it has no such number.
     of_baseline: Vec<f64>,
     /// How far runs of its schedule scatter, where it has one.
     pub scatter: Option<Scatter>,
@@ -113,9 +114,9 @@ struct Judged {
     runs: Option<u32>,
 }
 
-/// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells only
-/// one side has. `before` holds the samples of each earlier run, the last run first; `baseline_changed`
-/// says that not the same baseline ran in all runs; `spec` is the later run's.
+/// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells
+/// only one side has. `before` holds the samples of each earlier run, the last run first;
+/// `baseline_changed` says that not the same baseline ran in all runs; `spec` is the later run's.
 pub fn ratios(
     before: &[Vec<Sample>],
     after: &[Sample],
@@ -198,8 +199,8 @@ fn to_judge(
     })
 }
 
-/// Compared with the last run alone: by how far runs of the schedule scatter, where its history knows that, and else
-/// through the baseline. With how many runs tell it.
+/// Compared with the last run alone: by how far runs of the schedule scatter, where its history
+/// knows that, and else through the baseline. With how many runs tell it.
 fn with_last(
     last: &Sample,
     later: &Sample,
@@ -266,9 +267,10 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
     }
 }
 
-/// Every measure of every ranked cell, in the order of the summary. Invalid points are not compared. The baseline's twin
-/// counts as the baseline, as it does within a run. The knees are those of the `earlier` run.
-/// Too few blocks are no reason against a number here: they widen the interval between runs.
+/// Every measure of every ranked cell, in the order of the summary. Invalid points are not
+/// compared. The baseline's twin counts as the baseline, as it does within a run. The knees are
+/// those of the `earlier` run. Too few blocks are no reason against a number here: they widen the
+/// interval between runs.
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
@@ -313,9 +315,9 @@ pub fn places(summary: &Summary) -> Vec<Place> {
     summary.all_cells().map(Place::of).collect()
 }
 
-/// Whether a point has more connections than the knee of the earlier run's baseline: there the queue
-/// grows and the rate hardly does, and within a run nothing is judged there either. Without a valid
-/// point of the baseline the variant's own knee counts.
+/// Whether a point has more connections than the knee of the earlier run's baseline: there the
+/// queue grows and the rate hardly does, and within a run nothing is judged there either. Without a
+/// valid point of the baseline the variant's own knee counts.
 fn is_beyond_knee(cell: &dyn AnyCell, earlier: &Summary) -> bool {
     let Point::Throughput { connections } = cell.point() else {
         return false;

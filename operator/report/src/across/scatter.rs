@@ -6,8 +6,8 @@ use wasmbench_results::history::{Scatter, stratum_of};
 use crate::across::ratios::Sample;
 use crate::across::{Schedule, Side};
 
-/// Tells the samples of the later of the two runs `compared` how far other runs of its schedule scatter. They learn nothing
-/// from a history that knows of none.
+/// Tells the samples of the later of the two runs `compared` how far other runs of its schedule
+/// scatter. They learn nothing from a history that knows of none.
 pub fn learn(later: &mut [Sample], schedule: Schedule<'_>, compared: &[Side<'_>; 2]) {
     let [_, after] = compared;
     let stratum = stratum_of(after.summary, after.spec);

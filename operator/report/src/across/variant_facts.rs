@@ -1,4 +1,5 @@
-//! What ran as a variant, as it was seen: image, engine, `RuntimeClass`. It is what two runs are compared for.
+//! What ran as a variant, as it was seen: image, engine, `RuntimeClass`. It is what two runs are
+//! compared for.
 
 use std::collections::BTreeSet;
 

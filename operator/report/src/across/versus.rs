@@ -1,5 +1,5 @@
-//! A run and the one that it names in `spec.baselineRunName`: may it be compared, and what is said of
-//! it in the status and in the report.
+//! A run and the one that it names in `spec.baselineRunName`: may it be compared, and what is said
+//! of it in the status and in the report.
 
 use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
@@ -100,7 +100,8 @@ impl Versus {
         }
     }
 
-    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that have no room are left out, and it says so.
+    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that have no room are left out, and it says
+    /// so.
     pub fn text(&self) -> String {
         let text = match &self.found {
             Ok(found) => found.text(),

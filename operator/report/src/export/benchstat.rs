@@ -1,5 +1,6 @@
-//! Go's benchmark format, for benchstat: a line per block of each valid point. What speaks against numbers stands before
-//! them as configuration, so that benchstat shows it, and compares trusted numbers with trusted ones only.
+//! Go's benchmark format, for benchstat: a line per block of each valid point. What speaks against
+//! numbers stands before them as configuration, so that benchstat shows it, and compares trusted
+//! numbers with trusted ones only.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -41,8 +42,8 @@ pub fn benchstat(summary: &Summary) -> String {
     text
 }
 
-/// Which run it is stands in a line that benchstat passes over: numbers of different runs are to be compared. What must
-/// be the same in both is configuration, which is compared first.
+/// Which run it is stands in a line that benchstat passes over: numbers of different runs are to be
+/// compared. What must be the same in both is configuration, which is compared first.
 fn head(summary: &Summary) -> String {
     let (run, environment) = (&summary.run, &summary.environment);
     let versions: Vec<&str> = environment
@@ -93,8 +94,8 @@ fn lines(point: &ValidPoint<'_>) -> String {
     text
 }
 
-/// `Hello/variant=embedded/connections=50`. What comes last never ends in a dash and a number, which would be read
-/// as a number of processors.
+/// `Hello/variant=embedded/connections=50`. What comes last never ends in a dash and a number,
+/// which would be read as a number of processors.
 fn name(cell: &dyn AnyCell) -> String {
     let at = match cell.point() {
         Point::WarmLatency => "sweep=warmLatency".to_owned(),
@@ -114,7 +115,8 @@ fn capitalised(name: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// A name in which nothing ends a field or begins a part: other bytes than those of usual names as `%20`.
+/// A name in which nothing ends a field or begins a part: other bytes than those of usual names as
+/// `%20`.
 fn encoded(name: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {

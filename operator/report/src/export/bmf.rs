@@ -1,5 +1,6 @@
-//! Bencher Metric Format: a point of the run is a benchmark, and its measures have a median with its interval. The format
-//! has no place for a doubt, and whoever tracks numbers raises alarms by them: what is not trusted is left out.
+//! Bencher Metric Format: a point of the run is a benchmark, and its measures have a median with
+//! its interval. The format has no place for a doubt, and whoever tracks numbers raises alarms by
+//! them: what is not trusted is left out.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +33,8 @@ struct Number {
 /// By slug of the measure.
 type Measures = BTreeMap<String, Number>;
 
-/// The document: `variant/workload/point` to measures, and of these a ratio to the baseline where there is one. Units are
-/// in the names of the measures.
+/// The document: `variant/workload/point` to measures, and of these a ratio to the baseline where
+/// there is one. Units are in the names of the measures.
 pub fn bmf(summary: &Summary) -> Result<String, Error> {
     let points = valid(summary);
     let trusted = points.iter().filter(|point| point.untrusted.is_empty());

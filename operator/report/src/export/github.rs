@@ -1,5 +1,6 @@
-//! A short Markdown text for a job summary or a comment on a pull request: the decision, whether to trust it, the primary
-//! comparisons and what changed since an earlier run. What comes from outside is escaped, and calls nobody.
+//! A short Markdown text for a job summary or a comment on a pull request: the decision, whether to
+//! trust it, the primary comparisons and what changed since an earlier run. What comes from outside
+//! is escaped, and calls nobody.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! JUnit XML, which continuous integration shows as tests: whether the numbers are trustworthy, each expectation, and each
-//! primary comparison. That a variant is slower is a finding and fails nothing; what must not be is an expectation.
+//! JUnit XML, which continuous integration shows as tests: whether the numbers are trustworthy,
+//! each expectation, and each primary comparison. That a variant is slower is a finding and fails
+//! nothing; what must not be is an expectation.
 
 use std::fmt::Write as _;
 

@@ -19,7 +19,8 @@ pub struct ValidPoint<'a> {
     pub untrusted: BTreeSet<Reason>,
 }
 
-/// The valid points of a run, in the order of its summary. The baseline's twin is an instrument and none of them.
+/// The valid points of a run, in the order of its summary. The baseline's twin is an instrument and
+/// none of them.
 pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
     let effect = summary.compared.minimum_effect;
     let effect = effect.map_or(0.0, libm::log1p);

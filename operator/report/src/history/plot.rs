@@ -1,4 +1,5 @@
-//! The history as a page: one plot per series, every run a point with its interval, every change a line.
+//! The history as a page: one plot per series, every run a point with its interval, every change a
+//! line.
 
 use std::fmt::Write as _;
 

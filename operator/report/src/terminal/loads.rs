@@ -15,8 +15,8 @@ use crate::tables::{ratios_of_loads, with_mark};
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
 
-/// Requests of a warm trial, as far as the status knows: those that were asked for, or as many as its rate gives in the
-/// shortest and the longest window.
+/// Requests of a warm trial, as far as the status knows: those that were asked for, or as many as
+/// its rate gives in the shortest and the longest window.
 fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let in_seconds = |seconds| requests_in(seconds, point);
     let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
@@ -91,8 +91,8 @@ fn peak(row: &SummaryRow) -> Option<PointSummary> {
     points.find(|point| Some(point.connections) == at).cloned()
 }
 
-/// Resources are those of the loaded subject, and of the warm one only without a load: where no load is valid, the
-/// warm one must not stand in for it.
+/// Resources are those of the loaded subject, and of the warm one only without a load: where no
+/// load is valid, the warm one must not stand in for it.
 fn resources(row: &SummaryRow) -> Option<PointSummary> {
     if row.throughput.is_some() {
         peak(row)

@@ -24,8 +24,8 @@ pub fn verdict(verdict: &str, metric: Metric, untrusted: Option<&str>) -> String
     }
 }
 
-/// A verdict in words; one that is unknown, of another version, by its name: `NotResolvable` as `not
-/// resolvable`.
+/// A verdict in words; one that is unknown, of another version, by its name: `NotResolvable` as
+/// `not resolvable`.
 fn words(verdict: &str, metric: Metric) -> String {
     if let Ok(verdict) = verdict.parse::<Verdict>() {
         return verdict.words(metric);

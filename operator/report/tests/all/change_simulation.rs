@@ -1,12 +1,14 @@
-//! How often does a schedule raise an alarm, falsely and rightly? Histories with a known truth, seeded so that they always say
-//! the same. A history is looked at after each of its runs: `changes` replays it so, and
-//! `what_was_found_stays_found_whatever_comes_later` (in its own tests) shows that the looks agree.
+//! How often does a schedule raise an alarm, falsely and rightly? Histories with a known truth,
+//! seeded so that they always say the same. A history is looked at after each of its runs:
+//! `changes` replays it so, and `what_was_found_stays_found_whatever_comes_later` (in its own
+//! tests) shows that the looks agree.
 
 use wasmbench_results::statistics::change::{Change, Observed, changes};
 
 use crate::synthetic::{Chance, Noise, tell};
 
-/// How runs scatter around their truth, of which all but the outliers have a standard deviation of 2 %.
+/// How runs scatter around their truth, of which all but the outliers have a standard deviation of
+/// 2 %.
 #[derive(Clone, Copy, Debug)]
 enum Scatter {
     Normal,
@@ -34,7 +36,8 @@ impl Scatter {
     }
 }
 
-/// A history of so many runs, numbered from 0, whose truth is a logarithm for each run and whose stratum is a name.
+/// A history of so many runs, numbered from 0, whose truth is a logarithm for each run and whose
+/// stratum is a name.
 fn history(
     scatter: Scatter,
     runs: u32,
@@ -53,7 +56,8 @@ fn history(
     (0..runs).map(observed).collect()
 }
 
-/// Alarms per 100 runs of schedules with so many series each, in which nothing changes but what strata explain.
+/// Alarms per 100 runs of schedules with so many series each, in which nothing changes but what
+/// strata explain.
 fn alarms(
     scatter: Scatter,
     schedules: u32,
@@ -101,7 +105,8 @@ fn at_most_one_false_alarm_of_six_series_together_with_outliers() {
     assert_few_alarms(Scatter::Outliers, 200, 6);
 }
 
-/// Two nodes take turns, one a tenth slower; from the 60th run on the baseline is another, and twice as fast.
+/// Two nodes take turns, one a tenth slower; from the 60th run on the baseline is another, and
+/// twice as fast.
 fn explained(run: u32) -> (f64, &'static str) {
     match (run.is_multiple_of(2), run < 60) {
         (true, true) => (0.0, "one node"),
@@ -242,7 +247,8 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
     }
 }
 
-/// Of those that are found, which are the larger ones: when they are found, and 15 runs after the change.
+/// Of those that are found, which are the larger ones: when they are found, and 15 runs after the
+/// change.
 #[test]
 fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
     for (planted, after) in [

@@ -34,7 +34,8 @@ fn fortio(name: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A climb in which the first instance answered everything, over windows of two seconds on two quiet CPUs.
+/// A climb in which the first instance answered everything, over windows of two seconds on two
+/// quiet CPUs.
 fn climb(variant: &str, block: u32, position: u32) -> Record {
     let per = if variant == "heavy" { 24 } else { 10 } * MIB + u64::from(block) * 10_000;
     let step = |instances: u64| {

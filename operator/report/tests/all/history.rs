@@ -1,4 +1,5 @@
-//! The history of a schedule: what it keeps, when it says that something has changed, and what becomes of it when it is long.
+//! The history of a schedule: what it keeps, when it says that something has changed, and what
+//! becomes of it when it is long.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;

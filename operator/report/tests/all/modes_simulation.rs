@@ -57,8 +57,8 @@ fn two_groups_a_quarter_apart_are_told_in_most_runs() {
     }
 }
 
-/// Noise on the variant's side alone, which no pairing cancels. What is estimated is the typical ratio, that of
-/// geometric means.
+/// Noise on the variant's side alone, which no pairing cancels. What is estimated is the typical
+/// ratio, that of geometric means.
 #[test]
 fn an_interval_over_two_groups_holds_the_typical_ratio() {
     for blocks in [10, 20] {

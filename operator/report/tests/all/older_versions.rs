@@ -1,5 +1,5 @@
-//! What older versions stored still reads: runs with `pairing: Duet`, and records of trials in which the
-//! baseline was loaded at the same moment.
+//! What older versions stored still reads: runs with `pairing: Duet`, and records of trials in
+//! which the baseline was loaded at the same moment.
 
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
@@ -165,7 +165,8 @@ fn records_of_windows_in_one_run_give_the_numbers_of_then() {
     let text = include_str!("../fixtures/records/window-in-one-run.json");
     let (run, records) = stored(text);
     let summary = summarize(&run, &records);
-    // Requests per second, median latency, CPU time per request and memory, as its summary.json had them.
+    // Requests per second, median latency, CPU time per request and memory, as its summary.json had
+    // them.
     for (variant, expected) in [
         ("http-old", (23_915.0, 414.8, 39.23, 5_693_440)),
         ("http-new", (33_058.0, 274.7, 27.01, 4_706_304)),
@@ -182,8 +183,8 @@ fn records_of_windows_in_one_run_give_the_numbers_of_then() {
     }
 }
 
-/// With the fields alone that the first version of each sweep knew: no class or floor of a cold start, no noise of a peak,
-/// no CPUs of a climb.
+/// With the fields alone that the first version of each sweep knew: no class or floor of a cold
+/// start, no noise of a peak, no CPUs of a climb.
 #[test]
 fn records_of_the_first_version_of_each_sweep_give_their_numbers() {
     let text = include_str!("../fixtures/records/first-of-each-sweep.json");

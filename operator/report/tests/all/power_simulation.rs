@@ -1,4 +1,5 @@
-//! How much do runs find? Thousands of synthetic runs with a planted difference, seeded so that they always say the same.
+//! How much do runs find? Thousands of synthetic runs with a planted difference, seeded so that
+//! they always say the same.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
@@ -58,7 +59,8 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
     }
 }
 
-/// Share of runs in which one difference of 10 % at 3 % noise is found among so many comparisons of equals.
+/// Share of runs in which one difference of 10 % at 3 % noise is found among so many comparisons of
+/// equals.
 fn found_among(comparisons: usize, blocks: u32) -> f64 {
     let mut chance = Chance::new(41);
     let mut ratios = |truth: f64| chance.ratios(Noise::Normal(0.03), blocks, truth);
@@ -214,9 +216,9 @@ fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
     }
 }
 
-/// How many of 20 variants, whose true ratio is `truth`, a run of the default 10 blocks at 3 % noise
-/// calls different. All are compared with the same trials of the baseline, and judged as in a run:
-/// what is equivalent lends no p-value.
+/// How many of 20 variants, whose true ratio is `truth`, a run of the default 10 blocks at 3 %
+/// noise calls different. All are compared with the same trials of the baseline, and judged as in a
+/// run: what is equivalent lends no p-value.
 fn many_variants(truth: f64, chance: &mut Chance) -> usize {
     let thresholds = Thresholds {
         minimum_effect: 1.05_f64.ln(),
@@ -297,8 +299,8 @@ fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     assert!(alone >= 0.85 && alone > all, "{alone} and {all}");
 }
 
-/// What docs/methodology/statistics.md promises of two variants at 3 % noise: the least share of runs that find the primary
-/// measure of one of them so much larger, with 5, 10 and 20 blocks.
+/// What docs/methodology/statistics.md promises of two variants at 3 % noise: the least share of
+/// runs that find the primary measure of one of them so much larger, with 5, 10 and 20 blocks.
 const POWER: [(f64, [f64; 3]); 3] = [
     (1.03, [0.05, 0.15, 0.40]),
     (1.05, [0.20, 0.55, 0.90]),

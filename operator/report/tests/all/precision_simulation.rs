@@ -1,6 +1,6 @@
 //! Is it honest to go on until the intervals are narrow? Runs with a known truth that end when
-//! `precision` says so. The figures of docs/methodology/statistics.md come from here and from longer
-//! runs of the same.
+//! `precision` says so. The figures of docs/methodology/statistics.md come from here and from
+//! longer runs of the same.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
@@ -39,8 +39,8 @@ fn comparison(ratios: &[f64]) -> Comparison {
     primary("one", Metric::WarmP50, ratios)
 }
 
-/// Share of runs whose interval holds the truth, a ratio of 1.1. A single ratio is the worst case: of
-/// several, the widest decides, and the others are not at their narrowest just then.
+/// Share of runs whose interval holds the truth, a ratio of 1.1. A single ratio is the worst case:
+/// of several, the widest decides, and the others are not at their narrowest just then.
 fn coverage(noise: Noise, runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(11);
@@ -142,8 +142,8 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
     assert!(advised > RUNS / 2 && share >= 0.78, "{share} of {advised}");
 }
 
-/// The numbers of a run of three variants at one point, as ratios to the first: the second is slower by a
-/// factor, the third is its equal. What the points of a whole run come to is in
+/// The numbers of a run of three variants at one point, as ratios to the first: the second is
+/// slower by a factor, the third is its equal. What the points of a whole run come to is in
 /// `statistics_simulation.rs`; here a run is looked at after every block.
 struct Pairs {
     compared: Vec<(&'static str, Metric, Vec<f64>)>,
@@ -219,8 +219,8 @@ impl Pairs {
 /// A question about what a run found.
 type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
 
-/// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of what
-/// they found.
+/// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of
+/// what they found.
 fn shares<const N: usize>(
     (noise, slower): (Noise, f64),
     runs: u32,
@@ -288,7 +288,8 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     }
 }
 
-/// Blocks on average that whole runs of equals, with summaries and all, need until they are precise.
+/// Blocks on average that whole runs of equals, with summaries and all, need until they are
+/// precise.
 fn blocks_of_whole_runs(noise: f64) -> f64 {
     let run = SyntheticRun {
         blocks: MOST,

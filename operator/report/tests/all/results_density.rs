@@ -23,8 +23,8 @@ use crate::results_support::{facts, measured, run_with};
 const MIB: u64 = 1 << 20;
 const LADDER: [u32; 4] = [1, 2, 5, 10];
 
-/// Bytes that an instance takes for itself: `heavy` twice what `light` does, within a percent from block
-/// to block.
+/// Bytes that an instance takes for itself: `heavy` twice what `light` does, within a percent from
+/// block to block.
 fn own(trial: &TrialId) -> u64 {
     let own = if trial.cell.variant == "heavy" {
         24

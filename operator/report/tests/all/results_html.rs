@@ -74,7 +74,8 @@ fn report_html_of_a_mixed_run() {
     insta::assert_snapshot!(report_html(&mixed_summary(), ROOM));
 }
 
-/// To look at it: `WRITE_HTML=/tmp/report.html cargo test -p wasmbench-core --test all results_html::`.
+/// To look at it: `WRITE_HTML=/tmp/report.html cargo test -p wasmbench-core --test all
+/// results_html::`.
 #[test]
 fn the_page_can_be_looked_at() {
     if let Ok(path) = std::env::var("WRITE_HTML") {

@@ -167,7 +167,8 @@ fn a_run_without_precision_says_nothing_of_it() {
     assert_eq!(summary.precision, None);
 }
 
-/// What is decided after 8 blocks of starts of a second, known to within so many milliseconds: less than 1 %.
+/// What is decided after 8 blocks of starts of a second, known to within so many milliseconds: less
+/// than 1 %.
 fn starts_within(milliseconds: f64) -> Precision {
     let ratios = [1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999, 1.0];
     let interval = Interval::of(&ratios).unwrap();

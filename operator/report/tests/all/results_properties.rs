@@ -173,8 +173,8 @@ fn a_report_survives_records_that_were_stored_and_read() {
     );
 }
 
-/// The largest legal run: 256 cells with those of the twin, almost 5000 trials, longest names, every
-/// trial with a doubt.
+/// The largest legal run: 256 cells with those of the twin, almost 5000 trials, longest names,
+/// every trial with a doubt.
 #[test]
 fn the_report_of_the_largest_legal_run_fits_a_config_map() {
     let name = |kind: &str, i: usize| format!("{kind}{i:0>39}");

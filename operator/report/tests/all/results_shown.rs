@@ -1,4 +1,5 @@
-//! What people see of points and numbers that do not count, in the terminal, in tables and in plots.
+//! What people see of points and numbers that do not count, in the terminal, in tables and in
+//! plots.
 
 use serde_json::json;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus};

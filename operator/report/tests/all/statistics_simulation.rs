@@ -1,6 +1,6 @@
 //! Do the statistics keep what they promise? Thousands of synthetic runs with a known truth, seeded
-//! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from here
-//! and from longer runs of the same.
+//! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from
+//! here and from longer runs of the same.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
@@ -52,8 +52,8 @@ fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
-/// Share of intervals of equals that hold 1 where one trial in ten of one side alone is 35 % slower:
-/// what is asked is whether they tell the ratio of typical pods.
+/// Share of intervals of equals that hold 1 where one trial in ten of one side alone is 35 %
+/// slower: what is asked is whether they tell the ratio of typical pods.
 fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(blocks));
     let mut trial = |hits: f64| {
@@ -83,8 +83,8 @@ fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
     }
 }
 
-/// Share of intervals of a median over trials that hold the truth. Outliers lie on one side here: what
-/// is asked is whether the median tells what the trials would be without them.
+/// Share of intervals of a median over trials that hold the truth. Outliers lie on one side here:
+/// what is asked is whether the median tells what the trials would be without them.
 fn median_coverage(noise: Noise, trials: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(trials));
     let holds = |_: &u32| {

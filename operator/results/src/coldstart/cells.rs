@@ -22,8 +22,8 @@ use crate::variant_validity::VariantValidity;
 /// Trials of a cell, by block.
 type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 
-/// The cell of a point of cold starts; `None` for a point of another sweep. Variants that gave wrong answers have no
-/// valid trials.
+/// The cell of a point of cold starts; `None` for a point of another sweep. Variants that gave
+/// wrong answers have no valid trials.
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,

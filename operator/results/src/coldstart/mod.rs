@@ -1,8 +1,9 @@
-//! Cold starts: records in, numbers out. Apart from the results of loads, because the unit is another one:
-//! a pod's start, not a request.
+//! Cold starts: records in, numbers out. Apart from the results of loads, because the unit is
+//! another one: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not), [`floor`] (what the harness takes), [`words`] (the sweep).
+//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not),
+//! [`floor`] (what the harness takes), [`words`] (the sweep).
 
 mod cells;
 mod floor;
@@ -31,8 +32,8 @@ pub use trial::{ColdTrial, of_document};
 pub use validity::{doubts, mark};
 pub use words::sweep;
 
-/// One variant under one workload with one number of pods at once. Times are microseconds; the numbers are those
-/// of the valid trials, or of the invalid ones where there is no other.
+/// One variant under one workload with one number of pods at once. Times are microseconds; the
+/// numbers are those of the valid trials, or of the invalid ones where there is no other.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartCell {
@@ -48,22 +49,23 @@ pub struct ColdStartCell {
     /// against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// Measured trials that have fewer samples than were asked for, because others were of the wrong class.
+    /// Measured trials that have fewer samples than were asked for, because others were of the
+    /// wrong class.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_class_trials: u32,
-    /// Samples of all measured trials in which a pod found something else on the node than the class
-    /// says. They count in no number.
+    /// Samples of all measured trials in which a pod found something else on the node than the
+    /// class says. They count in no number.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_class_samples: u32,
     /// Samples behind the numbers without evidence of what their pods found on the node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified_samples: u32,
-    /// Samples behind the numbers, by whether the runtime kept a compiled form of their image before; those of
-    /// which nobody could tell are left out.
+    /// Samples behind the numbers, by whether the runtime kept a compiled form of their image
+    /// before; those of which nobody could tell are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub compiled_before: BTreeMap<CompileCache, u32>,
-    /// Samples behind the numbers of a variant whose runtime may keep a compiled form of its image, of which
-    /// nobody could tell whether it did.
+    /// Samples behind the numbers of a variant whose runtime may keep a compiled form of its image,
+    /// of which nobody could tell whether it did.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compile_cache_unknown: u32,
     /// Samples behind the numbers in which the node was not the run's alone.
@@ -132,8 +134,8 @@ impl AnyCell for ColdStartCell {
         &self.invalid_because
     }
 
-    /// Here it is samples that are counted, and with a few of them a single one is no sign of a neighbour: starts differ
-    /// by themselves.
+    /// Here it is samples that are counted, and with a few of them a single one is no sign of a
+    /// neighbour: starts differ by themselves.
     fn is_noisy(&self) -> bool {
         self.noisy_samples > 1 && are_too_many(self.noisy_samples, self.judged_samples)
     }

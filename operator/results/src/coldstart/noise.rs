@@ -1,14 +1,14 @@
-//! Whether the node was the run's alone while pods started. A start uses the node's CPUs itself, kubelet and
-//! containerd included, so that a sample is compared with what starts of its point usually take: a system
-//! that is always busy is no noise, a neighbour that comes and goes is.
+//! Whether the node was the run's alone while pods started. A start uses the node's CPUs itself,
+//! kubelet and containerd included, so that a sample is compared with what starts of its point
+//! usually take: a system that is always busy is no noise, a neighbour that comes and goes is.
 
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, NodeSpan};
 
 use crate::statistics::median;
 
-/// CPU time, of all CPUs together, below which a tick of the kernel's counters (10 ms) would be more than
-/// half of the smallest limit.
+/// CPU time, of all CPUs together, below which a tick of the kernel's counters (10 ms) would be
+/// more than half of the smallest limit.
 const COARSE_NANOSECONDS: f64 = 400_000_000.0;
 
 /// The node while the pods of one sample came up, in nanoseconds.

@@ -12,11 +12,12 @@ use crate::variant_validity::VariantValidity;
 const OF: &str = "cold starts of ";
 /// What a moment may be wrong by without a question: the probe asks every 0.6 ms.
 const FINE_MICROSECONDS: f64 = 1000.0;
-/// A clock may be wrong by half of the smallest difference that matters, to which `precision` has starts known as well.
+/// A clock may be wrong by half of the smallest difference that matters, to which `precision` has
+/// starts known as well.
 const SHARE_OF_DIFFERENCE: f64 = 0.5;
 
-/// Adds to each point the reasons why it is no part of comparisons. `smallest` is the smallest difference of starts that
-/// matters, in microseconds.
+/// Adds to each point the reasons why it is no part of comparisons. `smallest` is the smallest
+/// difference of starts that matters, in microseconds.
 pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, smallest: f64) {
     for cell in cells {
         let own = [

@@ -10,13 +10,14 @@ use crate::measure::{Judged, Measured as _, Metric, Unit};
 const FEW: f64 = 0.5;
 
 impl Comparison {
-    /// What is compared, and where a measure is compared at several points, at which: `p99 from the schedule at 90 %
-    /// of the peak`.
+    /// What is compared, and where a measure is compared at several points, at which: `p99 from the
+    /// schedule at 90 % of the peak`.
     pub fn what(&self) -> String {
         self.metric.at(self.point)
     }
 
-    /// What is compared, of which variant and where: `throughput of embedded on hello at 50 connections`.
+    /// What is compared, of which variant and where: `throughput of embedded on hello at 50
+    /// connections`.
     pub fn subject(&self) -> String {
         let Self {
             variant, workload, ..
@@ -46,7 +47,8 @@ impl Comparison {
         }
     }
 
-    /// The ratio in words, with interval and verdict; before it the difference, where this is what is judged.
+    /// The ratio in words, with interval and verdict; before it the difference, where this is what
+    /// is judged.
     pub fn words(&self) -> String {
         let verdict = self.verdict.words(self.metric) + self.mark();
         let ratio = self.estimate.words(&verdict);
@@ -92,7 +94,8 @@ impl Comparison {
         }
     }
 
-    /// What was found, as shortly as possible: `44 % more CPU`, `starts 154 ms later`, `memory: equivalent`.
+    /// What was found, as shortly as possible: `44 % more CPU`, `starts 154 ms later`, `memory:
+    /// equivalent`.
     pub fn short_words(&self) -> String {
         if !self.verdict.is_difference() {
             let verdict = self.verdict.words(self.metric);
@@ -106,8 +109,8 @@ impl Comparison {
         self.verdict.words_by(self.metric, Some(&found))
     }
 
-    /// Of a rate below half of the baseline's how many times fewer that is, `18.5x fewer requests/s`: few people see what
-    /// 0.054x is. `None` of everything else.
+    /// Of a rate below half of the baseline's how many times fewer that is, `18.5x fewer
+    /// requests/s`: few people see what 0.054x is. `None` of everything else.
     pub fn fewer_words(&self) -> Option<String> {
         let Estimate { ratio, .. } = self.estimate;
         let measure = self.metric.measure();

@@ -14,7 +14,8 @@ use crate::recorded::Recorded;
 use crate::statistics::Spread;
 use crate::variant_validity::VariantValidity;
 
-/// The cell of density; `None` for a point of another sweep. Variants that gave wrong answers have no valid trials.
+/// The cell of density; `None` for a point of another sweep. Variants that gave wrong answers have
+/// no valid trials.
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,

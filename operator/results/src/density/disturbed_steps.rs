@@ -1,5 +1,5 @@
-//! Steps that do not count as they are: failed requests, and where something else than the variant was
-//! measured too, a noisy node or a CPU limit.
+//! Steps that do not count as they are: failed requests, and where something else than the variant
+//! was measured too, a noisy node or a CPU limit.
 
 use wasmbench_core::noise::Noise;
 use wasmbench_core::units;
@@ -58,8 +58,8 @@ fn errors(steps: &[&Reached]) -> String {
     both.join(", ")
 }
 
-/// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`; empty
-/// without any.
+/// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`;
+/// empty without any.
 pub fn words(cell: &DensityCell, reason: Reason) -> String {
     let steps = cell.spoilt.iter().filter(|step| step.reason == reason);
     let step = |step: &SpoiltStep| {

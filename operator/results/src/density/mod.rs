@@ -1,8 +1,9 @@
-//! Density: records in, numbers out. The unit is one climb of the ladder, and its number is a slope: what one
-//! more instance costs.
+//! Density: records in, numbers out. The unit is one climb of the ladder, and its number is a
+//! slope: what one more instance costs.
 //!
-//! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell), [`validity`] with
-//! [`disturbed_steps`] (which of them count, and why not), [`words`] (the sweep, and where climbs ended).
+//! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
+//! [`validity`] with [`disturbed_steps`] (which of them count, and why not), [`words`] (the sweep,
+//! and where climbs ended).
 
 mod blocks;
 mod cells;
@@ -47,12 +48,12 @@ pub struct DensityCell {
     /// Climbs with a step on a noisy node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_trials: u32,
-    /// Whether nobody knows how noisy the node was at some step, because the load was too short or CPU
-    /// time was not read.
+    /// Whether nobody knows how noisy the node was at some step, because the load was too short or
+    /// CPU time was not read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub noise_not_judged: bool,
-    /// Steps at which requests failed, or something else than the variant was measured too, over all
-    /// measured climbs.
+    /// Steps at which requests failed, or something else than the variant was measured too, over
+    /// all measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoilt: Vec<SpoiltStep>,
     /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
@@ -135,7 +136,8 @@ pub struct SpoiltStep {
     pub reason: Reason,
     /// Blocks in which it was so.
     pub trials: u32,
-    /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests` in all.
+    /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests`
+    /// in all.
     pub message: String,
 }
 

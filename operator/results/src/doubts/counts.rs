@@ -21,8 +21,8 @@ pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Variants of which no trial of a workload was measured: of its loads, its cold starts or its density. They
-/// do not speak against the others' numbers.
+/// Variants of which no trial of a workload was measured: of its loads, its cold starts or its
+/// density. They do not speak against the others' numbers.
 pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut all: BTreeMap<(&str, &str, &str), TrialCounts> = BTreeMap::new();
     for cell in evidence.cells.all() {

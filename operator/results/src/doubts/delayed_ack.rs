@@ -1,5 +1,6 @@
-//! Answers that wait for an acknowledgement: a sender with Nagle's algorithm holds the rest of its answer back until
-//! the receiver, which delays its acknowledgement, has sent one. It looks like a slow service and is none.
+//! Answers that wait for an acknowledgement: a sender with Nagle's algorithm holds the rest of its
+//! answer back until the receiver, which delays its acknowledgement, has sent one. It looks like a
+//! slow service and is none.
 
 use wasmbench_core::units;
 
@@ -7,12 +8,14 @@ use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 
-/// Linux delays an acknowledgement by 40 ms; with the request itself it is a little more. In microseconds.
+/// Linux delays an acknowledgement by 40 ms; with the request itself it is a little more. In
+/// microseconds.
 const DELAY: std::ops::RangeInclusive<f64> = 39_000.0..=46_000.0;
 /// A service that computes for a larger share of that time is slow by itself.
 const BUSY_SHARE: f64 = 0.25;
 
-/// Latencies of single connections that look like it. With more connections a request also waits for others.
+/// Latencies of single connections that look like it. With more connections a request also waits
+/// for others.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let (name, latency) = delayed(cell).filter(|_| cell.connections == 1)?;

@@ -33,7 +33,8 @@ fn is_invalid(cell: &CellSummary) -> bool {
     is_against(Reason::ErrorsInLoad, cell)
 }
 
-/// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an answer)`.
+/// `native on hello at 50 connections (12 of 4000 requests failed: 10 with 503, 2 without an
+/// answer)`.
 fn words(cell: &CellSummary) -> String {
     let trials = cell.trials.iter();
     let all: u64 = trials.map(|t| t.metrics.requests + t.metrics.errors).sum();

@@ -9,8 +9,8 @@ use crate::measure::Sweep;
 use crate::statistics::Spread;
 use crate::trial::valid;
 
-/// From this share on most of what a request costs is not the subject's: a subject that does half again as much work
-/// has a fifth less throughput at most.
+/// From this share on most of what a request costs is not the subject's: a subject that does half
+/// again as much work has a fifth less throughput at most.
 const MOST: f64 = 0.5;
 
 /// A note: the rate is true, and belongs to the pair.

@@ -1,4 +1,5 @@
-//! Comparisons that more blocks would decide, and medians of a single variant that they would narrow.
+//! Comparisons that more blocks would decide, and medians of a single variant that they would
+//! narrow.
 
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::units;
@@ -13,8 +14,9 @@ use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for, blocks_to_decide};
 use crate::steady::{self, Scatter};
 
-/// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note: an inconclusive verdict already says that the data do not
-/// decide, and numbers that claim nothing cannot be believed too much.
+/// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note:
+/// an inconclusive verdict already says that the data do not decide, and numbers that claim nothing
+/// cannot be believed too much.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let compared = evidence.comparisons.iter().filter(|one| one.primary);
@@ -61,7 +63,8 @@ fn source(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// Points of a run of a single variant, which compares nothing, whose median is not known well enough.
+/// Points of a run of a single variant, which compares nothing, whose median is not known well
+/// enough.
 fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
     if evidence.spec.variants.len() > 1 {
         return vec![];
@@ -89,8 +92,9 @@ fn words(needed: Option<u32>) -> String {
     )
 }
 
-/// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks would decide no
-/// more: a difference near the smallest that matters is neither found nor excluded by any number of them.
+/// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks
+/// would decide no more: a difference near the smallest that matters is neither found nor excluded
+/// by any number of them.
 fn place(comparison: &Comparison, effect: f64) -> Option<String> {
     let blocks = comparison.estimate.blocks;
     let (half_width, effect) = if let Some(found) = comparison.judged_difference() {

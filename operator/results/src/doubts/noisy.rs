@@ -45,8 +45,8 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// Points of which nobody knows whether the node was noisy: their windows are too short, or CPU time was
-/// not read.
+/// Points of which nobody knows whether the node was noisy: their windows are too short, or CPU
+/// time was not read.
 pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
     let not_judged = |is_short: bool, what: &str, remedy| {
         let is_meant = |trial: &Trial| {

@@ -10,7 +10,8 @@ use crate::doubts::{Doubt, Evidence, Reason, places};
 /// bottleneck: there a closed-loop client queues its own requests and measures itself.
 pub const LIMIT: f64 = 0.8;
 
-/// Whether the generator was near its end: by its CPU time in any valid trial, or by the median rate.
+/// Whether the generator was near its end: by its CPU time in any valid trial, or by the median
+/// rate.
 pub fn is_saturated(cell: &CellSummary) -> bool {
     cpu_share(cell).is_some() || rate_and_ceiling(cell).is_some()
 }

@@ -1,4 +1,5 @@
-//! Variants whose pods fall into two groups: a typical pod is of either, and what lies between is none.
+//! Variants whose pods fall into two groups: a typical pod is of either, and what lies between is
+//! none.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::points::measured_at;
@@ -9,13 +10,14 @@ use crate::measure::{Measured as _, Metric};
 use crate::ratios::minimum_effect;
 use crate::statistics::modes::two_modes;
 
-/// What the run decides, of variants and of the baseline. A note: an interval over both groups is wide enough, and for
-/// whoever runs the service it is a finding.
+/// What the run decides, of variants and of the baseline. A note: an interval over both groups is
+/// wide enough, and for whoever runs the service it is a finding.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let baseline = evidence.spec.baseline_name();
     let is_decided = |cell: &dyn AnyCell, metric: Metric| {
-        // A run of a single variant compares nothing, and is told of by what it would compare first.
+        // A run of a single variant compares nothing, and is told of by what it would compare
+        // first.
         if evidence.comparisons.is_empty() {
             return measured_at(cell.point()).first() == Some(&metric);
         }

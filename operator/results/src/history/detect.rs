@@ -6,7 +6,8 @@ use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Ends, Setting};
 use crate::statistics::change::{Observed, latest, size_of};
 
-/// Looks at every series that the last run has a number of. Adds what it shows to the changes, and answers with it.
+/// Looks at every series that the last run has a number of. Adds what it shows to the changes, and
+/// answers with it.
 pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let Some(last) = history.runs.last() else {
         return vec![];
@@ -97,7 +98,8 @@ fn strata(history: &History) -> Vec<String> {
     history.settings.iter().map(Setting::stratum).collect()
 }
 
-/// The ratios of a series from line `start` on, of which nothing speaks against; a run is known by its place.
+/// The ratios of a series from line `start` on, of which nothing speaks against; a run is known by
+/// its place.
 fn observed<'a>(
     history: &History,
     strata: &'a [String],

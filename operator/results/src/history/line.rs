@@ -1,5 +1,5 @@
-//! What is kept of a run: a line, in which names are numbers of tables and numbers are lists, so that thousands of runs fit a
-//! `ConfigMap`.
+//! What is kept of a run: a line, in which names are numbers of tables and numbers are lists, so
+//! that thousands of runs fit a `ConfigMap`.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What has to be equal for ratios to be compared: a new kernel, a new baseline or another workload explain a change.
+    /// What has to be equal for ratios to be compared: a new kernel, a new baseline or another
+    /// workload explain a change.
     pub fn stratum(&self) -> String {
         let baseline = self.images.get(&self.baseline).map_or("", String::as_str);
         let Self {
@@ -148,7 +149,8 @@ impl From<Number> for Packed {
     }
 }
 
-/// A number and its 95 % interval; both ends are the number itself where there is none. As JSON: `[number, low, high]`.
+/// A number and its 95 % interval; both ends are the number itself where there is none. As JSON:
+/// `[number, low, high]`.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Ends(pub f64, pub f64, pub f64);
 

@@ -11,8 +11,9 @@ use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
 const TOLD: usize = 3;
 
 impl History {
-    /// Changes for the worse that are larger than what matters (a logarithm), begin at `accepted` or later, and have not
-    /// been followed by another change. What is not measured any more has none.
+    /// Changes for the worse that are larger than what matters (a logarithm), begin at `accepted`
+    /// or later, and have not been followed by another change. What is not measured any more has
+    /// none.
     pub fn regressions(
         &self,
         minimum_effect: f64,

@@ -4,7 +4,8 @@ use crate::history::document::History;
 use crate::history::line::{Ends, Number, Series, Setting};
 use crate::statistics::{BetweenRuns, OfRun};
 
-/// How far runs of a schedule scatter about what they measure; `None` where too few comparable ones are known.
+/// How far runs of a schedule scatter about what they measure; `None` where too few comparable ones
+/// are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
     /// In their ratios to the baseline.
@@ -14,8 +15,9 @@ pub struct Scatter {
 }
 
 impl History {
-    /// Among the trusted numbers of a series that were measured in `stratum`, without the runs of these names: two runs that
-    /// are compared do not tell how far others scatter. Lasting changes are no scatter.
+    /// Among the trusted numbers of a series that were measured in `stratum`, without the runs of
+    /// these names: two runs that are compared do not tell how far others scatter. Lasting changes
+    /// are no scatter.
     pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
         let known = self.series.iter().position(|known| known == series);
         let of = |number: fn(&Number) -> Option<Ends>| {

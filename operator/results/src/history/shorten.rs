@@ -7,8 +7,8 @@ use crate::history::line::{Ends, Line, Number};
 const NEWEST: usize = 100;
 
 impl History {
-    /// Folds the older half, as far as neighbours are alike; where nothing can be folded the oldest line is forgotten, and
-    /// counted. Answers whether there is less than before.
+    /// Folds the older half, as far as neighbours are alike; where nothing can be folded the oldest
+    /// line is forgotten, and counted. Answers whether there is less than before.
     pub(super) fn shorten(&mut self) -> bool {
         let older = self.runs.len().saturating_sub(NEWEST).div_ceil(2);
         let newer = self.runs.split_off(older);

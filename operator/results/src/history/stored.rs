@@ -29,7 +29,8 @@ pub enum Error {
 }
 
 impl History {
-    /// The bytes to store, at most `most` of them. What does not fit is folded, from the oldest run on.
+    /// The bytes to store, at most `most` of them. What does not fit is folded, from the oldest run
+    /// on.
     pub fn pack(&mut self, most: usize) -> Result<Vec<u8>, Error> {
         loop {
             let bytes = store::pack(self)?;

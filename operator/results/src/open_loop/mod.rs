@@ -1,7 +1,8 @@
-//! Loads on a schedule: what one trial measured, and what a point comes to. The points are cells like those of
-//! the other loads; this is what they have more.
+//! Loads on a schedule: what one trial measured, and what a point comes to. The points are cells
+//! like those of the other loads; this is what they have more.
 //!
-//! Reading order: [`trial`] (the numbers of one record), here (all of a point), [`words`] (doubts, sweep).
+//! Reading order: [`trial`] (the numbers of one record), here (all of a point), [`words`] (doubts,
+//! sweep).
 
 pub mod trial;
 mod words;
@@ -16,8 +17,8 @@ use crate::trial::{Trial, TrialState};
 
 pub use words::{achieved, doubt_late, doubt_rate, statement, sweep};
 
-/// A point over its valid trials, or over the invalid ones where there is no other: medians with their
-/// intervals.
+/// A point over its valid trials, or over the invalid ones where there is no other: medians with
+/// their intervals.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopSummary {
@@ -50,8 +51,8 @@ impl OpenLoopSummary {
         self.achieved_share_min < LEAST_ACHIEVED
     }
 
-    /// Whether the generator was late by more than the latency itself: requests that were due evenly then
-    /// came in bursts, and the tail may be of its making.
+    /// Whether the generator was late by more than the latency itself: requests that were due
+    /// evenly then came in bursts, and the tail may be of its making.
     pub fn may_be_the_generators(&self) -> bool {
         self.generator_p99_microseconds.median > self.p99_microseconds.median
     }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use wasmbench_core::rounding::{round_number, round_time};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;
 
-/// What one trial measured from its schedule; its service times are the latencies that every load has.
+/// What one trial measured from its schedule; its service times are the latencies that every load
+/// has.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopTrial {

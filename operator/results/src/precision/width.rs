@@ -33,7 +33,8 @@ pub struct DifferenceWidth {
     pub metric: Metric,
     /// How far it reaches.
     pub reaches: f64,
-    /// How far it may: half of the smallest difference that matters, at which equals are mostly found equivalent.
+    /// How far it may: half of the smallest difference that matters, at which equals are mostly
+    /// found equivalent.
     pub target: f64,
 }
 

@@ -1,10 +1,10 @@
-//! How far runs of the same thing differ, by more than their trials tell: the node booted anew, other memory was free,
-//! another day's neighbours. Only several of them know.
+//! How far runs of the same thing differ, by more than their trials tell: the node booted anew,
+//! other memory was free, another day's neighbours. Only several of them know.
 
 use crate::statistics::square;
 
-/// Fewest runs that tell how far runs scatter. With five the interval for one more is 1.6 times as wide as with
-/// very many; with three it would be 2.5 times.
+/// Fewest runs that tell how far runs scatter. With five the interval for one more is 1.6 times as
+/// wide as with very many; with three it would be 2.5 times.
 pub const FEWEST_RUNS: usize = 5;
 
 /// The number of one run, as a logarithm.
@@ -28,8 +28,8 @@ pub struct BetweenRuns {
 }
 
 impl BetweenRuns {
-    /// Of runs in groups, each of which is about a mean of its own: those before a lasting change and those since. `None`
-    /// unless as much is known as from [`FEWEST_RUNS`] runs of one group.
+    /// Of runs in groups, each of which is about a mean of its own: those before a lasting change
+    /// and those since. `None` unless as much is known as from [`FEWEST_RUNS`] runs of one group.
     pub fn of(groups: &[Vec<OfRun>]) -> Option<Self> {
         let groups = groups.iter().filter(|group| !group.is_empty());
         let (mut squares, mut errors, mut runs, mut means) = (0.0, 0.0, 0, 0);
@@ -54,8 +54,8 @@ impl BetweenRuns {
         })
     }
 
-    /// Variance of the estimate of one such run; more of one that has a larger error than they, for it has fewer blocks
-    /// or a noisier node.
+    /// Variance of the estimate of one such run; more of one that has a larger error than they, for
+    /// it has fewer blocks or a noisier node.
     pub(super) fn variance_of(&self, run: OfRun) -> f64 {
         let more = run
             .error

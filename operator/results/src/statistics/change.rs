@@ -1,9 +1,10 @@
 //! When did it change? The history of one measure in, its change points out.
 //!
-//! After each run the history is divided at every place into runs before and runs after, and each division is tested: by
-//! ranks ([`ranks`]) and by sizes ([`sizes`]). Where the least p-value is low enough there is a change, and the history
-//! begins anew at the first run after it. That is the change-point model of Hawkins, Qiu and Kang (2003), with ranks as in
-//! Hawkins and Deng (2010). Pure and without chance: a history is replayed from its first run, so that what was found after
+//! After each run the history is divided at every place into runs before and runs after, and each
+//! division is tested: by ranks ([`ranks`]) and by sizes ([`sizes`]). Where the least p-value is
+//! low enough there is a change, and the history begins anew at the first run after it. That is the
+//! change-point model of Hawkins, Qiu and Kang (2003), with ranks as in Hawkins and Deng (2010).
+//! Pure and without chance: a history is replayed from its first run, so that what was found after
 //! some run is found again, at the same place, whatever comes later.
 //!
 //! Why not E-divisive, and what is promised: docs/methodology/change-points.md.
@@ -23,12 +24,14 @@ pub use split::{FEWEST_AFTER, FEWEST_BEFORE};
 use entry::{Entry, runs};
 use split::Split;
 
-/// Most runs on either side that are compared: what was long ago says little of now, and costs time at each look.
+/// Most runs on either side that are compared: what was long ago says little of now, and costs time
+/// at each look.
 const WINDOW: usize = 30;
 
-/// A division with a p-value of at most this is a change, where one series is watched. A schedule that stays as it is has 0.6
-/// to 0.8 alarms in 100 runs, under normal noise, heavy tails and outliers (`report/tests/all/change_simulation.rs`): the
-/// p-value is the least of up to 28 divisions, and there are 100 looks.
+/// A division with a p-value of at most this is a change, where one series is watched. A schedule
+/// that stays as it is has 0.6 to 0.8 alarms in 100 runs, under normal noise, heavy tails and
+/// outliers (`report/tests/all/change_simulation.rs`): the p-value is the least of up to 28
+/// divisions, and there are 100 looks.
 const ALARM: f64 = 0.002;
 
 /// A lasting change.
@@ -38,7 +41,8 @@ pub struct Change {
     pub first: u64,
     /// The run with which it was found.
     pub found_with: u64,
-    /// Natural logarithm of the ratio of what was after it to what was before, by all runs up to the next change or [`WINDOW`].
+    /// Natural logarithm of the ratio of what was after it to what was before, by all runs up to
+    /// the next change or [`WINDOW`].
     pub size: f64,
     /// Lower end of the 95 % interval of `size`.
     pub low: f64,
@@ -48,8 +52,9 @@ pub struct Change {
     pub p_value: f64,
 }
 
-/// The changes in `history`, which is in order of time. `series` is how many such histories the schedule has: the false alarms
-/// of all of them together are promised to be few. What no ratio can be is left out.
+/// The changes in `history`, which is in order of time. `series` is how many such histories the
+/// schedule has: the false alarms of all of them together are promised to be few. What no ratio can
+/// be is left out.
 pub fn changes(history: &[Observed<'_>], series: usize) -> Vec<Change> {
     let runs = runs(history);
     let alarms = alarms(&runs, ALARM / series.max(1) as f64);
@@ -62,15 +67,16 @@ pub fn changes(history: &[Observed<'_>], series: usize) -> Vec<Change> {
         .collect()
 }
 
-/// The change that the last run of `history` shows, where it shows one; `history` begins with the first run after the change
-/// before. Asked after each run, it finds what [`changes`] finds.
+/// The change that the last run of `history` shows, where it shows one; `history` begins with the
+/// first run after the change before. Asked after each run, it finds what [`changes`] finds.
 pub fn latest(history: &[Observed<'_>], series: usize) -> Option<Change> {
     let runs = runs(history);
     let alarm = look(&runs, 0, ALARM / series.max(1) as f64)?;
     change(&runs, &alarm, 0, runs.len())
 }
 
-/// The size of a change and its interval, from all runs since the change before; `first` is the first run after it.
+/// The size of a change and its interval, from all runs since the change before; `first` is the
+/// first run after it.
 pub fn size_of(history: &[Observed<'_>], first: u64) -> Option<(f64, (f64, f64))> {
     let runs = runs(history);
     let at = runs.iter().position(|run| run.run >= first)?;
@@ -98,7 +104,8 @@ fn alarms(runs: &[Entry], level: f64) -> Vec<Alarm> {
     alarms
 }
 
-/// The most certain division of what was seen so far; runs before `start` belong to what was before an earlier change.
+/// The most certain division of what was seen so far; runs before `start` belong to what was before
+/// an earlier change.
 fn look(runs: &[Entry], start: usize, level: f64) -> Option<Alarm> {
     let last = runs.len().checked_sub(FEWEST_AFTER)?;
     let first = (start + FEWEST_BEFORE).max(runs.len().saturating_sub(WINDOW));
@@ -119,7 +126,8 @@ fn before(runs: &[Entry], start: usize, at: usize) -> &[Entry] {
 fn change(runs: &[Entry], alarm: &Alarm, start: usize, end: usize) -> Option<Change> {
     let before = before(runs, start, alarm.at);
     let lasting = &runs[alarm.at..end.min(alarm.at + WINDOW)];
-    // The next change may lie among the runs that this one was found with, and leave too few of a common stratum.
+    // The next change may lie among the runs that this one was found with, and leave too few of a
+    // common stratum.
     let split =
         Split::of(before, lasting).or_else(|| Split::of(before, &runs[alarm.at..=alarm.found]))?;
     let (size, (low, high)) = split.size();

@@ -5,10 +5,11 @@ use crate::statistics::unpaired::Sample;
 use crate::statistics::{Interval, LEVEL, ratio::p_value, student};
 
 impl Interval {
-    /// `value`, the numbers of one run, as a multiple of what earlier runs had, a list of numbers each: the
-    /// prediction interval for one more run (a random effect for each run, estimated by the scatter of
-    /// their trimmed means), and how many of them tell it. `None` below
-    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) runs with numbers, and without a number in `value`.
+    /// `value`, the numbers of one run, as a multiple of what earlier runs had, a list of numbers
+    /// each: the prediction interval for one more run (a random effect for each run, estimated by
+    /// the scatter of their trimmed means), and how many of them tell it. `None` below
+    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) runs with numbers, and without a number in
+    /// `value`.
     pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
         let value = Sample::of(value)?.as_run();
         let runs = earlier.iter().filter_map(|run| Sample::of(run));
@@ -20,8 +21,8 @@ impl Interval {
         Some((interval, between.runs))
     }
 
-    /// `value`, the numbers of one run, as a multiple of `base`, those of another one, where other runs of the same
-    /// thing tell how far runs scatter. `None` without a number on one side.
+    /// `value`, the numbers of one run, as a multiple of `base`, those of another one, where other
+    /// runs of the same thing tell how far runs scatter. `None` without a number on one side.
     pub fn of_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
         let (value, base) = (Sample::of(value)?.as_run(), Sample::of(base)?.as_run());
         let variance = between.variance_of(value) + between.variance_of(base);
@@ -43,7 +44,8 @@ impl Interval {
 mod tests {
     use super::*;
 
-    /// Runs of a single trial each. Their logarithms are -0.02, -0.01, 0, 0.01, 0.02, with a variance of 0.00025.
+    /// Runs of a single trial each. Their logarithms are -0.02, -0.01, 0, 0.01, 0.02, with a
+    /// variance of 0.00025.
     fn five_runs() -> [[f64; 1]; 5] {
         [-0.02_f64, -0.01, 0.0, 0.01, 0.02].map(|log| [log.exp()])
     }

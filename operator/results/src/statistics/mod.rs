@@ -1,11 +1,13 @@
 //! The statistics that results are made of. Pure functions over plain numbers, own code on purpose:
 //! they are what this project exists for, and each fits on a page.
 //!
-//! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several points. [`ratio`]: how it compares with the
-//! baseline (paired within blocks). [`unpaired`]: how it compares with what it was in another run, and [`history`] in many; [`between_runs`]: how far those scatter. [`student`]: the distribution behind the ratio's interval.
-//! [`change`]: since when it is different, over many runs of a schedule.
-//! [`false_discovery`]: what many comparisons do to a level. Why these and no others, with the
-//! simulations that decided it: docs/adr/0006-trimmed-log-ratios.md.
+//! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several
+//! points. [`ratio`]: how it compares with the baseline (paired within blocks). [`unpaired`]: how
+//! it compares with what it was in another run, and [`history`] in many; [`between_runs`]: how far
+//! those scatter. [`student`]: the distribution behind the ratio's interval. [`change`]: since when
+//! it is different, over many runs of a schedule. [`false_discovery`]: what many comparisons do to
+//! a level. Why these and no others, with the simulations that decided it:
+//! docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
 //! computed again must be the same to the last byte, wherever that is done.

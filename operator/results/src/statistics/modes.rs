@@ -8,9 +8,10 @@ const FEWEST: usize = 8;
 const LEAST: usize = 3;
 /// See [`LEAST`].
 const ONE_IN: usize = 5;
-/// How many times their own scatter the groups have to be apart: so much with many numbers, and more with few, of which the
-/// best of all divisions looks good by chance. One in a hundred samples of a single group passes, under normal noise, heavy
-/// tails, outliers and drift (`report/tests/all/modes_simulation.rs`).
+/// How many times their own scatter the groups have to be apart: so much with many numbers, and
+/// more with few, of which the best of all divisions looks good by chance. One in a hundred samples
+/// of a single group passes, under normal noise, heavy tails, outliers and drift
+/// (`report/tests/all/modes_simulation.rs`).
 const APART: (f64, f64) = (3.5, 25.0);
 
 /// Two groups of numbers.
@@ -22,8 +23,8 @@ pub struct Modes {
     pub high: (f64, usize),
 }
 
-/// The two groups that `numbers` fall into; `None` where they are one. The division with the least scatter inside groups
-/// counts.
+/// The two groups that `numbers` fall into; `None` where they are one. The division with the least
+/// scatter inside groups counts.
 pub fn two_modes(numbers: &[f64]) -> Option<Modes> {
     let numbers = sorted(numbers.iter().copied());
     let count = numbers.len();

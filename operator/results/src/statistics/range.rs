@@ -1,5 +1,5 @@
-//! What trials of several points have in common: the median trial, and the extremes. There is no interval of
-//! such a median: trials of one point are more alike than those of two.
+//! What trials of several points have in common: the median trial, and the extremes. There is no
+//! interval of such a median: trials of one point are more alike than those of two.
 
 use serde::{Deserialize, Serialize};
 

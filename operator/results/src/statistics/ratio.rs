@@ -1,20 +1,22 @@
 //! A variant as a multiple of the baseline: paired ratios in, estimate, interval and p-value out.
 //!
 //! On the log scale, where half and double are equally far from one, the ratios of the blocks are
-//! averaged without the outermost eighth at each end (none below 8 blocks, one from 8, two from 16),
-//! and the interval is that of Tukey and McLaughlin (1963): Student's t with the winsorised
+//! averaged without the outermost eighth at each end (none below 8 blocks, one from 8, two from
+//! 16), and the interval is that of Tukey and McLaughlin (1963): Student's t with the winsorised
 //! variance. Below 8 blocks this is the ordinary t interval around the geometric mean.
 
 use std::collections::BTreeMap;
 
 use crate::statistics::{LEVEL, sorted, student};
 
-/// One in this many blocks is trimmed at each end. Trimming more costs power where blocks are few (a
-/// fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals threefold.
+/// One in this many blocks is trimmed at each end. Trimming more costs power where blocks are few
+/// (a fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals
+/// threefold.
 pub(super) const ONE_IN: usize = 8;
 
-/// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The estimate lies in the middle,
-/// and the p-value is below [`LEVEL`] exactly when the interval excludes 0: all three come from one t.
+/// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The
+/// estimate lies in the middle, and the p-value is below [`LEVEL`] exactly when the interval
+/// excludes 0: all three come from one t.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The logarithm of the ratio, or the difference.
@@ -33,7 +35,8 @@ impl Interval {
         Self::of_sorted(&sorted(positive.map(|ratio| libm::log(*ratio))))
     }
 
-    /// The interval of `differences`, one per block. Those that are not finite are left out; `None` when none is left.
+    /// The interval of `differences`, one per block. Those that are not finite are left out; `None`
+    /// when none is left.
     pub fn of_differences(differences: &[f64]) -> Option<Self> {
         let finite = differences
             .iter()
@@ -82,8 +85,8 @@ impl Interval {
     }
 }
 
-/// How many blocks an interval needs to reach no farther than `target` on either side, when it reaches
-/// `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
+/// How many blocks an interval needs to reach no farther than `target` on either side, when it
+/// reaches `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
 pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
     let noise = noise_of(half_width, blocks)?;
     (blocks + 1..=most).find(|more| noise * reach(*more, LEVEL) <= target)
@@ -100,20 +103,22 @@ pub fn blocks_for_equals(effect: f64, noise: f64, most: u32) -> Option<u32> {
     (2..=most).find(|blocks| decides(*blocks, noise, effect))
 }
 
-/// The whole interval must lie within `effect`: its half-width, and as far as estimates of equals stray.
+/// The whole interval must lie within `effect`: its half-width, and as far as estimates of equals
+/// stray.
 fn decides(blocks: u32, noise: f64, effect: f64) -> bool {
     noise * (reach(blocks, LEVEL) + reach(blocks, UNDECIDED)) <= effect
 }
 
-/// The half-width with which so many intervals hold their truths together in 95 of 100 runs, of one that holds it
-/// alone (Bonferroni).
+/// The half-width with which so many intervals hold their truths together in 95 of 100 runs, of one
+/// that holds it alone (Bonferroni).
 pub fn simultaneous(half_width: f64, blocks: u32, intervals: usize) -> f64 {
     at_level(half_width, blocks, LEVEL / intervals.max(1) as f64)
 }
 
-/// The half-width of an interval that reached as far at [`LEVEL`], where so many of `all` comparisons are findings
-/// (Benjamini and Yekutieli, 2005): of the intervals of findings 95 of 100 hold their truth, as those at [`LEVEL`] would
-/// not, which were looked at because they lie far out.
+/// The half-width of an interval that reached as far at [`LEVEL`], where so many of `all`
+/// comparisons are findings (Benjamini and Yekutieli, 2005): of the intervals of findings 95 of 100
+/// hold their truth, as those at [`LEVEL`] would not, which were looked at because they lie far
+/// out.
 pub fn of_findings(half_width: f64, blocks: u32, findings: usize, all: usize) -> f64 {
     at_level(
         half_width,
@@ -133,10 +138,11 @@ fn at_level(half_width: f64, blocks: u32, level: f64) -> f64 {
 /// The share of equals that may stay undecided.
 const UNDECIDED: f64 = 0.2;
 
-/// The smallest difference that 80 of 100 runs with so many blocks find, among so many comparisons of which it
-/// is the only one (Bonferroni, which is the worst case of Benjamini and Hochberg). The interval must exclude 0, and must
-/// reach beyond `matters`: below it the verdict is `Equivalent`. `noise` is the scatter of the
-/// blocks' log ratios, and the answer a logarithm; `None` for one block, which finds nothing.
+/// The smallest difference that 80 of 100 runs with so many blocks find, among so many comparisons
+/// of which it is the only one (Bonferroni, which is the worst case of Benjamini and Hochberg). The
+/// interval must exclude 0, and must reach beyond `matters`: below it the verdict is `Equivalent`.
+/// `noise` is the scatter of the blocks' log ratios, and the answer a logarithm; `None` for one
+/// block, which finds nothing.
 pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Option<f64> {
     let level = LEVEL / among.max(1) as f64;
     (blocks > 1).then(|| {
@@ -149,8 +155,8 @@ pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Op
     })
 }
 
-/// The blocks with which a difference of this size is found in 80 of 100 runs where nothing is too small to matter; `None`
-/// above `most`.
+/// The blocks with which a difference of this size is found in 80 of 100 runs where nothing is too
+/// small to matter; `None` above `most`.
 pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Option<u32> {
     let finds = |blocks: &u32| {
         smallest_found(noise, *blocks, among, 0.0).is_some_and(|found| found <= effect)
@@ -158,7 +164,8 @@ pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Optio
     (2..=most).find(finds)
 }
 
-/// A difference is missed where its estimate lies below it by more than one in five do: both tails together hold two.
+/// A difference is missed where its estimate lies below it by more than one in five do: both tails
+/// together hold two.
 const MISSED: f64 = 0.4;
 
 /// How far an interval of this level reaches where the noise of one block is 1.
@@ -170,8 +177,8 @@ fn reach(blocks: u32, level: f64) -> f64 {
     error * student::quantile(level, freedom) / f64::from(blocks).sqrt()
 }
 
-/// The standard error of a trimmed mean in multiples of the plain one's, where noise is normal: of very many blocks 1.03
-/// without a tenth at each end, and 1.04 without an eighth.
+/// The standard error of a trimmed mean in multiples of the plain one's, where noise is normal: of
+/// very many blocks 1.03 without a tenth at each end, and 1.04 without an eighth.
 const TRIMMED: f64 = 1.035;
 
 /// The scatter of the blocks' log ratios behind an interval; a single block knows none.
@@ -180,8 +187,8 @@ pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
 }
 
 /// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
-/// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of 100
-/// cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
+/// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of
+/// 100 cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
 pub(super) fn freedom(kept: usize, trimmed: usize) -> u32 {
     u32::try_from(kept - 1 - trimmed.min(1)).unwrap_or(u32::MAX)
 }
@@ -251,7 +258,8 @@ mod tests {
         assert_eq!(paired_ratios(&value, &base), [0.5]);
     }
 
-    /// Computed apart from this code: the logarithms have the mean 0.086927 and the deviation 0.145327.
+    /// Computed apart from this code: the logarithms have the mean 0.086927 and the deviation
+    /// 0.145327.
     #[test]
     fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
         let found = Interval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
@@ -283,7 +291,8 @@ mod tests {
         let five = simultaneous(0.1, 5, 5);
         assert!((five - 0.1 * 4.604_095 / 2.776_445).abs() < 1e-6, "{five}");
         assert!((simultaneous(0.1, 5, 1) - 0.1).abs() < 1e-12);
-        // A lone finding among many is as rare as the most extreme of them; where all are findings, none was picked.
+        // A lone finding among many is as rare as the most extreme of them; where all are findings,
+        // none was picked.
         assert!((of_findings(0.1, 5, 1, 5) - five).abs() < 1e-12);
         assert!((of_findings(0.1, 5, 5, 5) - 0.1).abs() < 1e-12);
     }

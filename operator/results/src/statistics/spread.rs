@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{LEVEL, sorted};
 
-/// A median over trials with its interval, in the unit of the values: 95 % from six trials on, below
-/// that the smallest and the largest trial, whatever they hold. Beyond that these two are not kept: a
-/// summary has every trial.
+/// A median over trials with its interval, in the unit of the values: 95 % from six trials on,
+/// below that the smallest and the largest trial, whatever they hold. Beyond that these two are not
+/// kept: a summary has every trial.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Spread {
@@ -58,10 +58,10 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 }
 
 /// The interval of the median between two trials counted from either end: how often the median lies
-/// between them is a matter of tossed coins, whatever the values' distribution. No pair of trials has
-/// exactly 95 %, so that the ends lie between those of the next wider and the next narrower pair, as
-/// Hettmansperger and Sheather (1986) have it. Fewer than six trials have no pair as wide: their
-/// outermost hold the median in all but one of 2^(n-1) cases.
+/// between them is a matter of tossed coins, whatever the values' distribution. No pair of trials
+/// has exactly 95 %, so that the ends lie between those of the next wider and the next narrower
+/// pair, as Hettmansperger and Sheather (1986) have it. Fewer than six trials have no pair as wide:
+/// their outermost hold the median in all but one of 2^(n-1) cases.
 fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let n = sorted.len();
     let missed = misses(n);
@@ -86,8 +86,8 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     ))
 }
 
-/// How often the median of `n` values lies outside a pair of them that has 0, 1, 2, ... values beyond it
-/// at each end: when so few of `n` tossed coins, or fewer, show one side.
+/// How often the median of `n` values lies outside a pair of them that has 0, 1, 2, ... values
+/// beyond it at each end: when so few of `n` tossed coins, or fewer, show one side.
 fn misses(n: usize) -> Vec<f64> {
     // As multiples of the likeliest number, so that nothing overflows.
     let mut chances = vec![1.0];
@@ -158,8 +158,8 @@ mod tests {
         assert!(many.iter().all(|share| share.is_finite()));
     }
 
-    /// Computed apart from this code, by the formula of the paper: for 6 values 0.357 of the way from the
-    /// first to the second.
+    /// Computed apart from this code, by the formula of the paper: for 6 values 0.357 of the way
+    /// from the first to the second.
     #[test]
     fn from_six_trials_on_the_ends_lie_between_two_trials() {
         let spread = Spread::of((1..=6).map(f64::from)).unwrap();

@@ -1,6 +1,7 @@
-//! The ratio of two samples that share no blocks, as those of two runs: the interval of Yuen (1974).
-//! Both samples are trimmed on the log scale as [`crate::statistics::ratio`] trims blocks, their squared standard
-//! errors are added, and the degrees of freedom are those of Welch and Satterthwaite.
+//! The ratio of two samples that share no blocks, as those of two runs: the interval of Yuen
+//! (1974). Both samples are trimmed on the log scale as [`crate::statistics::ratio`] trims blocks,
+//! their squared standard errors are added, and the degrees of freedom are those of Welch and
+//! Satterthwaite.
 
 use crate::statistics::between_runs::OfRun;
 use crate::statistics::ratio::{ONE_IN, freedom, p_value, standard_error};
@@ -29,7 +30,8 @@ impl Interval {
 }
 
 impl Interval {
-    /// The trimmed mean of one sample on the log scale, with its interval; `None` without a positive number.
+    /// The trimmed mean of one sample on the log scale, with its interval; `None` without a
+    /// positive number.
     pub fn alone(values: &[f64]) -> Option<Self> {
         let Sample {
             estimate,
@@ -80,8 +82,8 @@ impl Sample {
     }
 }
 
-/// Standard error of the difference and its degrees of freedom, whole ones: rounded down, which makes
-/// the interval wider by less than a hundredth where it matters.
+/// Standard error of the difference and its degrees of freedom, whole ones: rounded down, which
+/// makes the interval wider by less than a hundredth where it matters.
 fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
     let (one_square, other_square) = (square(one.error?), square(other.error?));
     let sum = one_square + other_square;
@@ -115,9 +117,9 @@ mod tests {
         (one - other).abs() <= 1e-9 * one.abs().max(1.0)
     }
 
-    /// Computed apart from this code: the logarithms of 1.3, 0.9, 1.1, 1.0, 1.2 have the mean 0.086927
-    /// and the variance 0.021120, those of 2, 2.1, 1.9 have 0.692311 and 0.002506; 5.27 degrees of
-    /// freedom.
+    /// Computed apart from this code: the logarithms of 1.3, 0.9, 1.1, 1.0, 1.2 have the mean
+    /// 0.086927 and the variance 0.021120, those of 2, 2.1, 1.9 have 0.692311 and 0.002506; 5.27
+    /// degrees of freedom.
     #[test]
     fn below_eight_trials_it_is_the_interval_of_welch() {
         let found = Interval::unpaired(&[2.0, 2.1, 1.9], &[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();

@@ -5,7 +5,8 @@ use wasmbench_core::units;
 use crate::comparison::Comparison;
 use crate::measure::Measured as _;
 
-/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference, beside the baseline's.
+/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference,
+/// beside the baseline's.
 pub fn long(baseline: &str, comparison: &Comparison) -> String {
     let Comparison {
         variant, workload, ..

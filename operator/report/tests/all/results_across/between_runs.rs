@@ -1,5 +1,5 @@
-//! What shifts a whole run is no finding about a variant: by simulated runs with a known truth, and by runs
-//! that differ in one thing.
+//! What shifts a whole run is no finding about a variant: by simulated runs with a known truth, and
+//! by runs that differ in one thing.
 
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
@@ -233,7 +233,8 @@ fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
     assert!(against_one >= 0.10, "{against_one}");
 }
 
-/// In which share of pairs of runs of a schedule the later is called worse, where its history has so many others.
+/// In which share of pairs of runs of a schedule the later is called worse, where its history has
+/// so many others.
 fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 {
     const PAIRS: u32 = 200;
     let input = run();

@@ -78,8 +78,8 @@ fn an_invalid_density_is_not_worse_than_that_of_a_named_run() {
     assert_eq!(worse(&spoilt(heavy, &[2], throttled)), (true, 0));
 }
 
-/// A run of cold starts. Of the 15 pods of `hare` that are started one at a time, so many are answered
-/// at the first attempt.
+/// A run of cold starts. Of the 15 pods of `hare` that are started one at a time, so many are
+/// answered at the first attempt.
 fn thawed(name: &str, at_first_attempt: usize) -> (RunInput, Vec<Record>) {
     let input = RunInput {
         name: name.into(),
@@ -97,7 +97,8 @@ fn thawed(name: &str, at_first_attempt: usize) -> (RunInput, Vec<Record>) {
 
 type HareFound = (Vec<Metric>, usize, u32);
 
-/// What is compared of `hare`'s cold starts one at a time, all ratios, and what only one of the runs has.
+/// What is compared of `hare`'s cold starts one at a time, all ratios, and what only one of the
+/// runs has.
 fn of_hare(before: &(RunInput, Vec<Record>), after: &(RunInput, Vec<Record>)) -> HareFound {
     let found = compared((&before.0, &before.1), (&after.0, &after.1), false);
     let ratios = found.ratios.iter();

@@ -35,8 +35,8 @@ pub fn compared(
     )
 }
 
-/// The records of a run in which everything of `embedded` takes `factor` times as long, from another
-/// image.
+/// The records of a run in which everything of `embedded` takes `factor` times as long, from
+/// another image.
 pub fn changed(run: &RunInput, factor: f64) -> Vec<Record> {
     let mut records = all_measured(run);
     replace(

@@ -8,8 +8,8 @@ use wasmbench_results::doubt::Reason;
 use super::support::{doubts_of, summary_of};
 use crate::results_support::cold_starts::records;
 
-/// What is noted when the node was read in all samples but those of the first `blind` trials, over spans
-/// of so many milliseconds on two CPUs.
+/// What is noted when the node was read in all samples but those of the first `blind` trials, over
+/// spans of so many milliseconds on two CPUs.
 fn noted(blind: usize, milliseconds: u64) -> Vec<(bool, String)> {
     let mut all = records();
     let documents = all.iter_mut().filter_map(Record::cold_start_mut);

@@ -234,7 +234,8 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
 }
 
-/// What it comes to where this difference is the smallest that matters, and every pod starts so much later.
+/// What it comes to where this difference is the smallest that matters, and every pod starts so
+/// much later.
 fn with_smallest(milliseconds: u32, later: u64) -> Summary {
     let mut input = input();
     let smallest = serde_json::json!({ "startMilliseconds": milliseconds });

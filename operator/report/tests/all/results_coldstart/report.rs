@@ -131,7 +131,8 @@ proptest! {
     }
 }
 
-/// To look at it: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-core --test all results_coldstart::`.
+/// To look at it: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-core --test all
+/// results_coldstart::`.
 #[test]
 fn every_block_is_a_point_in_plots_and_discarded_samples_are_crossed() {
     let html = &report_files(&input(), &records()).unwrap()["report.html"];

@@ -196,8 +196,8 @@ fn a_node_that_changed_within_a_trial_keeps_its_points_uncompared() {
     );
 }
 
-/// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the first
-/// `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
+/// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the
+/// first `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
 fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
     with_judged(15, samples, busy, stolen)
 }

@@ -83,7 +83,8 @@ pub fn nothing() -> Summary {
     summarize(&run(), &[])
 }
 
-/// A run in which a trial of one variant at one point failed: the others may have been the quick ones.
+/// A run in which a trial of one variant at one point failed: the others may have been the quick
+/// ones.
 pub fn with_a_lost_trial() -> Summary {
     let run = run();
     let mut records = all_measured(&run);

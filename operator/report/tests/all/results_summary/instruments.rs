@@ -50,7 +50,8 @@ fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
     );
 }
 
-/// A run in which a responder that does nothing let the generator reach so many requests per second.
+/// A run in which a responder that does nothing let the generator reach so many requests per
+/// second.
 fn with_ceiling(rps: f64) -> Summary {
     with_window(|record| {
         let document = record.load_mut().unwrap();
@@ -215,7 +216,8 @@ fn a_variant_with_two_images_is_doubted() {
     assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
 }
 
-/// A run in which single requests to the embedded gateway take 42 ms, and this share of it is CPU time.
+/// A run in which single requests to the embedded gateway take 42 ms, and this share of it is CPU
+/// time.
 fn with_waits(busy: f64) -> Summary {
     let warm = |summary: &Summary| {
         let mut cells = summary.cells.iter();

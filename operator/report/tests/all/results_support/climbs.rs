@@ -7,8 +7,8 @@ use wasmbench_results::RunInput;
 
 use super::{measured, record, trials};
 
-/// A record for every trial of a run that has no other sweep: all steps were reached, and `memory` says
-/// what so many instances of a trial take together.
+/// A record for every trial of a run that has no other sweep: all steps were reached, and `memory`
+/// says what so many instances of a trial take together.
 pub fn climbs(run: &RunInput, memory: impl Fn(&TrialId, u32) -> DensityMemory) -> Vec<Record> {
     let density = run.spec.sweeps.density.as_ref().expect("a ladder");
     let ladder = density.ladder();

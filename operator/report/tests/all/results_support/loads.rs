@@ -54,8 +54,8 @@ pub fn measured(trial: TrialId, position: u32) -> Record {
     record
 }
 
-/// What a load on a schedule takes on a machine that is `factor` times as slow: three times as long from
-/// the schedule as in service.
+/// What a load on a schedule takes on a machine that is `factor` times as slow: three times as long
+/// from the schedule as in service.
 fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
     let Point::OpenLoop { percent_of_peak } = point else {
         return None;

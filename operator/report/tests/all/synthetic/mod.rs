@@ -277,7 +277,8 @@ pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool
     count as f64 / f64::from(runs)
 }
 
-/// A primary comparison of latencies on `hello` with these ratios, one of each block, that nothing was said of yet.
+/// A primary comparison of latencies on `hello` with these ratios, one of each block, that nothing
+/// was said of yet.
 pub fn primary(variant: &str, metric: Metric, ratios: &[f64]) -> Comparison {
     let found = Interval::of(ratios).expect("ratios");
     Comparison {

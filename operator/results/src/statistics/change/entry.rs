@@ -41,7 +41,8 @@ pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
         .collect()
 }
 
-/// Whether two numbers can have the logarithm of their ratio there, or its error: `f64` ends at e to the 710th.
+/// Whether two numbers can have the logarithm of their ratio there, or its error: `f64` ends at e
+/// to the 710th.
 fn is_possible(logarithm: f64) -> bool {
     logarithm.abs() <= 1500.0
 }

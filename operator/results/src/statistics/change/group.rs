@@ -26,7 +26,8 @@ impl Group {
         self.before.len() * self.after.len()
     }
 
-    /// How much this stratum tells, as a number of runs: that of both sides where they are compared with very many.
+    /// How much this stratum tells, as a number of runs: that of both sides where they are compared
+    /// with very many.
     pub(super) fn weight(&self) -> f64 {
         self.pairs() as f64 / (self.before.len() + self.after.len()) as f64
     }

@@ -1,6 +1,6 @@
-//! How large a change is: the median of all differences between a run after it and a run before (Hodges and Lehmann, 1963),
-//! and the interval that belongs to the test by ranks: all sizes that this test, applied to what is left without them, does
-//! not refuse at 5 %.
+//! How large a change is: the median of all differences between a run after it and a run before
+//! (Hodges and Lehmann, 1963), and the interval that belongs to the test by ranks: all sizes that
+//! this test, applied to what is left without them, does not refuse at 5 %.
 
 use crate::statistics::LEVEL;
 use crate::statistics::change::group::Group;
@@ -9,7 +9,8 @@ use crate::statistics::change::ranks;
 /// The share of a normal distribution within is 95 %.
 const WITHIN: f64 = 1.96;
 
-/// The size of the change, and the ends of its interval, as logarithms. Of very few pairs the ends are the outermost.
+/// The size of the change, and the ends of its interval, as logarithms. Of very few pairs the ends
+/// are the outermost.
 pub(super) fn of(groups: &[Group]) -> (f64, (f64, f64)) {
     let differences = differences(groups);
     let count = differences.len();
@@ -58,8 +59,8 @@ fn own_error(groups: &[Group]) -> f64 {
 mod tests {
     use super::*;
 
-    /// With 5 and 3 runs only the outermost orders are rarer than 2.5 %: the interval reaches from the least difference to the
-    /// largest.
+    /// With 5 and 3 runs only the outermost orders are rarer than 2.5 %: the interval reaches from
+    /// the least difference to the largest.
     fn few(own_variance: f64) -> Group {
         Group {
             before: vec![-0.02, -0.01, 0.0, 0.01, 0.02],
@@ -83,7 +84,8 @@ mod tests {
         close(high, 0.13);
     }
 
-    /// Of 10 and 5 runs, 8 pairs of 50 or fewer occur in 20 of 1000 orders: the printed tables have 8 as the critical value.
+    /// Of 10 and 5 runs, 8 pairs of 50 or fewer occur in 20 of 1000 orders: the printed tables have
+    /// 8 as the critical value.
     #[test]
     fn its_interval_has_the_critical_value_of_the_printed_tables() {
         let group = Group {

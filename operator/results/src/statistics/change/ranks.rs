@@ -1,11 +1,12 @@
-//! The test of Mann and Whitney (1947): in how many pairs of a run before and a run after is the later one larger? Over strata
-//! the pairs are added (van Elteren, 1960). Its chance is exact, for the distribution is counted: whatever the noise of runs
-//! is, as long as it stays the same, false alarms are as frequent.
+//! The test of Mann and Whitney (1947): in how many pairs of a run before and a run after is the
+//! later one larger? Over strata the pairs are added (van Elteren, 1960). Its chance is exact, for
+//! the distribution is counted: whatever the noise of runs is, as long as it stays the same, false
+//! alarms are as frequent.
 
 use crate::statistics::change::group::Group;
 
-/// The two-sided p-value. It is 1 where the number of pairs lies within [`NEAR`] of what is expected: no level in use
-/// is so high, and counting takes time.
+/// The two-sided p-value. It is 1 where the number of pairs lies within [`NEAR`] of what is
+/// expected: no level in use is so high, and counting takes time.
 pub(super) fn p_value(groups: &[Group]) -> f64 {
     let pairs: usize = groups.iter().map(Group::pairs).sum();
     let rising: usize = groups.iter().map(rising).sum();
@@ -48,8 +49,9 @@ pub(super) fn distribution(groups: &[Group]) -> Vec<f64> {
         .unwrap_or_default()
 }
 
-/// That of one stratum: the coefficients of the Gaussian binomial, which is the product of `(1 - q^(larger + i)) / (1 - q^i)`
-/// for every `i` up to `smaller`. It reads the same from both ends; the lower half is free of cancelling.
+/// That of one stratum: the coefficients of the Gaussian binomial, which is the product of `(1 -
+/// q^(larger + i)) / (1 - q^i)` for every `i` up to `smaller`. It reads the same from both ends;
+/// the lower half is free of cancelling.
 fn of_one(before: usize, after: usize) -> Vec<f64> {
     let (smaller, larger) = (before.min(after), before.max(after));
     let pairs = before * after;
@@ -109,7 +111,8 @@ mod tests {
         close(p_value(&[group(&before, &[9.5, 17.0, 18.0])]), 4.0 / 286.0);
     }
 
-    /// 60 over 30 orders, of which 1, 1, 2, 3, 5 and 7 have up to 5 pairs: the partitions of these numbers.
+    /// 60 over 30 orders, of which 1, 1, 2, 3, 5 and 7 have up to 5 pairs: the partitions of these
+    /// numbers.
     #[test]
     fn rare_orders_of_many_runs_are_counted_exactly() {
         let orders = 118_264_581_564_861_424.0;

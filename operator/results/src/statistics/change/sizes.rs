@@ -1,6 +1,6 @@
-//! Student's t-test of the means before and after, with one scatter for both (Hawkins, Qiu and Kang, 2003). It looks at how far
-//! apart they are, which ranks do not. So that no single wild run makes a change, it must find one without the run after it that
-//! speaks most for it, too.
+//! Student's t-test of the means before and after, with one scatter for both (Hawkins, Qiu and
+//! Kang, 2003). It looks at how far apart they are, which ranks do not. So that no single wild run
+//! makes a change, it must find one without the run after it that speaks most for it, too.
 
 use crate::statistics::change::group::Group;
 use crate::statistics::{LEVEL, mean, student};
@@ -8,7 +8,8 @@ use crate::statistics::{LEVEL, mean, student};
 /// A mean that moves by less, as a logarithm, moved by rounding.
 const NOTHING: f64 = 1e-9;
 
-/// The two-sided p-value: the larger of that of all runs and of those without the farthest after the change.
+/// The two-sided p-value: the larger of that of all runs and of those without the farthest after
+/// the change.
 pub(super) fn p_value(groups: &[Group]) -> f64 {
     let all = shift(groups);
     // What is left after taking one out decides nothing here.
@@ -60,7 +61,8 @@ fn scatter(numbers: &[f64], mean: f64) -> f64 {
     squares.sum()
 }
 
-/// The same without the run after the change that lies farthest from what was before it, in the direction of `size`.
+/// The same without the run after the change that lies farthest from what was before it, in the
+/// direction of `size`.
 fn without_farthest(groups: &[Group], size: f64) -> Vec<Group> {
     let runs = groups.iter().enumerate().flat_map(|(of, group)| {
         let before = mean(&group.before);
@@ -90,7 +92,8 @@ mod tests {
 
     const BEFORE: [f64; 5] = [-0.02, -0.01, 0.0, 0.01, 0.02];
 
-    /// Means 0 and 0.1, squares 0.001 and 0.0002, 6 degrees of freedom: t is 0.1 / sqrt(0.0002 * 8 / 15).
+    /// Means 0 and 0.1, squares 0.001 and 0.0002, 6 degrees of freedom: t is 0.1 / sqrt(0.0002 * 8
+    /// / 15).
     #[test]
     fn the_shift_is_that_of_students_test_with_one_scatter() {
         let found = shift(&[group(&BEFORE, &[0.09, 0.1, 0.11])]);
