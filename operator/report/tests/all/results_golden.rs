@@ -9,15 +9,15 @@ use wasmbench_report::terminal::status_text;
 use wasmbench_results::failures::skipped_variants;
 use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
 
-use crate::results_support::{all_measured, failed, fortio, record, replace, run, skipped};
+use crate::results_support::{
+    all_measured, beside_shim, fortio, record, replace, run, shim_cannot_start,
+};
 
 /// A run in which most went well: one point with errors, one workload that a variant cannot do.
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);
-    let mut shim = run.spec.variants[0].clone();
-    shim.name = "shim".into();
-    run.spec.variants.push(shim);
+    beside_shim(&mut run);
     let mut records = all_measured(&run);
     let errors = |t: &TrialId| {
         t.cell.variant == "embedded"
@@ -30,18 +30,7 @@ fn mixed() -> (RunInput, Vec<Record>) {
     });
     let hostile = "no such RuntimeClass 'wasmtime' | <b>install</b> it\nor remove `shim` \u{2192} \
                    [docs](http://example.org)";
-    replace(
-        &mut records,
-        |t| t.cell.variant == "shim",
-        |t, position| {
-            let outcome = if t.block == 1 {
-                failed("RuntimeClassNotFound", hostile)
-            } else {
-                skipped("RuntimeClassNotFound", hostile)
-            };
-            record(t, position, outcome, None)
-        },
-    );
+    shim_cannot_start(&mut records, hostile);
     (run, records)
 }
 

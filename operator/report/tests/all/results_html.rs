@@ -10,7 +10,8 @@ use wasmbench_report::html::report_html;
 use wasmbench_results::{RunInput, Summary, summarize};
 
 use crate::results_support::{
-    self, all_measured, failed, fortio, measured, record, replace, run, run_with, skipped, trials,
+    self, all_measured, beside_shim, failed, fortio, measured, record, replace, run, run_with,
+    shim_cannot_start, trials,
 };
 
 const ROOM: usize = 400_000;
@@ -39,9 +40,7 @@ fn with_class<'a, 'i>(
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);
-    let mut shim = run.spec.variants[0].clone();
-    shim.name = "shim".into();
-    run.spec.variants.push(shim);
+    beside_shim(&mut run);
     let mut records = all_measured(&run);
     let errors = |t: &TrialId| {
         t.cell.variant == "embedded"
@@ -52,15 +51,7 @@ fn mixed() -> (RunInput, Vec<Record>) {
         record(t, position, Outcome::Measured, Some(fortio("errors")))
     });
     let hostile = "no class '<b>wasm</b>' & \u{2192} <script>alert(1)</script>";
-    let is_shim = |t: &TrialId| t.cell.variant == "shim";
-    replace(&mut records, is_shim, |t, position| {
-        let outcome = if t.block == 1 {
-            failed("RuntimeClassNotFound", hostile)
-        } else {
-            skipped("RuntimeClassNotFound", hostile)
-        };
-        record(t, position, outcome, None)
-    });
+    shim_cannot_start(&mut records, hostile);
     (run, records)
 }
 

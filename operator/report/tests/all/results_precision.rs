@@ -76,17 +76,22 @@ fn the_order_of_records_decides_nothing() {
     assert_eq!(one, summarize(&input, &records));
 }
 
-#[test]
-fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
-    let (input, mut records) = precise("0.1%", 8);
+/// After the second block the only competitor is not tried any more.
+fn give_up(records: &mut [Record]) {
     replace(
-        &mut records,
+        records,
         |trial| trial.cell.variant == "embedded" && trial.block > 2,
         |trial, position| {
             let outcome = skipped("SubjectCrashed", "it failed before");
             results_support::record(trial, position, outcome, None)
         },
     );
+}
+
+#[test]
+fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
+    let (input, mut records) = precise("0.1%", 8);
+    give_up(&mut records);
     let summary = summarize(&input, &records);
     assert_eq!(outcome(&summary), Ending::NothingToCompare);
 }
@@ -111,14 +116,7 @@ fn noisy_trials_cost_no_block_by_themselves() {
 fn a_noisy_point_of_a_variant_that_is_given_up_is_not_waited_for() {
     let (input, records) = precise("0.1%", 8);
     let mut records = noisy(records, |trial| trial.block <= 2);
-    replace(
-        &mut records,
-        |trial| trial.cell.variant == "embedded" && trial.block > 2,
-        |trial, position| {
-            let outcome = skipped("SubjectCrashed", "it failed before");
-            results_support::record(trial, position, outcome, None)
-        },
-    );
+    give_up(&mut records);
     assert_eq!(
         outcome(&summarize(&input, &records)),
         Ending::NothingToCompare

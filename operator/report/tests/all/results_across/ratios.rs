@@ -10,7 +10,7 @@ use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 
 use super::support::{changed, climbing, compared, named, of_sweep};
-use crate::results_support::{all_measured, fortio, slower};
+use crate::results_support::{all_measured, fortio, slow};
 
 #[test]
 fn a_run_compared_with_its_like_differs_in_nothing() {
@@ -43,13 +43,9 @@ fn the_twin_counts_as_the_baseline_across_runs() {
     };
     let (before, after) = (with("before"), with("after"));
     let mut records = all_measured(&after);
-    for record in &mut records {
-        let is_twin = record.trial.cell.variant == TWIN;
-        let document = record.load_mut().filter(|_| is_twin);
-        if let Some(window) = document.and_then(|document| document.timed.as_mut()) {
-            window.fortio = slower(window.fortio.clone(), 4.0);
-        }
-    }
+    slow(&mut records, |trial| {
+        (trial.cell.variant == TWIN).then_some(4.0)
+    });
     let found = compared((&before, &all_measured(&before)), (&after, &records), false);
     let mut ratios = found.ratios.iter();
     let of_embedded = |ratio: &&CellRatio| {
@@ -93,14 +89,10 @@ fn a_slower_image_is_named_and_its_numbers_are_slower() {
 /// The records of a run in which the loads of `embedded` at one point take 1.3 times as long.
 fn slower_at(run: &RunInput, point: Point) -> Vec<Record> {
     let mut records = all_measured(run);
-    for record in &mut records {
-        let cell = &record.trial.cell;
-        if cell.variant == "embedded" && cell.point == point {
-            let timed = record.load_mut().and_then(|d| d.timed.as_mut());
-            let Some(timed) = timed else { continue };
-            timed.fortio = slower(timed.fortio.clone(), 1.3);
-        }
-    }
+    slow(&mut records, |trial| {
+        let is_meant = trial.cell.variant == "embedded" && trial.cell.point == point;
+        is_meant.then_some(1.3)
+    });
     records
 }
 

@@ -10,7 +10,7 @@ use wasmbench_results::{Summary, summarize};
 
 use super::support::{mixed, records, with_a_lost_trial, with_blocks};
 use crate::results_support::cold_starts::{input, records as cold_starts};
-use crate::results_support::{all_measured, measured, replace, run, slower};
+use crate::results_support::{all_measured, run, slow};
 
 /// Path of the pinned benchstat; `WASMBENCH_BENCHSTAT` in the environment names another one.
 fn program() -> &'static Path {
@@ -81,17 +81,9 @@ fn the_real_benchstat_compares_runs() {
     run.spec.blocks = 10;
     let before = summarize(&run, &all_measured(&run));
     let mut slowed = all_measured(&run);
-    replace(
-        &mut slowed,
-        |trial| trial.cell.variant == "embedded",
-        |trial, position| {
-            let mut record = measured(trial, position);
-            if let Some(window) = record.load_mut().and_then(|load| load.timed.as_mut()) {
-                window.fortio = slower(window.fortio.clone(), 1.3);
-            }
-            record
-        },
-    );
+    slow(&mut slowed, |trial| {
+        (trial.cell.variant == "embedded").then_some(1.3)
+    });
     let after = summarize(&run, &slowed);
     let only = ["-filter", ".unit:(req/s OR p50-ns)"];
     insta::assert_snapshot!(read(&only, &[("before", &before), ("after", &after)]));

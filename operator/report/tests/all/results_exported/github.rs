@@ -5,7 +5,7 @@ use wasmbench_report::export::github::github;
 use wasmbench_results::summarize;
 
 use super::support::{mixed, nothing, untrusted};
-use crate::results_support::{all_measured, measured, replace, run, slower};
+use crate::results_support::{all_measured, run, slow};
 
 #[test]
 fn github_of_a_mixed_run() {
@@ -28,17 +28,9 @@ fn github_of_a_run_that_is_compared_with_an_earlier_one() {
     let run = run();
     let before = summarize(&run, &all_measured(&run));
     let mut records = all_measured(&run);
-    replace(
-        &mut records,
-        |trial| trial.cell.variant == "embedded",
-        |trial, position| {
-            let mut record = measured(trial, position);
-            if let Some(window) = record.load_mut().and_then(|load| load.timed.as_mut()) {
-                window.fortio = slower(window.fortio.clone(), 1.3);
-            }
-            record
-        },
-    );
+    slow(&mut records, |trial| {
+        (trial.cell.variant == "embedded").then_some(1.3)
+    });
     let after = summarize(&run, &records);
     let versus = Versus::of("before", Ok((&run.spec, &before)), (&run.spec, &after));
     insta::assert_snapshot!(github(&after, Some(&versus)));

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
 use wasmbench_results::{RunInput, Summary, summarize};
 
-use crate::results_support::{all_measured, failed, fortio, record, replace, run, skipped};
+use crate::results_support::{
+    all_measured, beside_shim, failed, fortio, record, replace, run, shim_cannot_start,
+};
 
 /// So many blocks of the usual run, beside a variant that cannot be started.
 pub fn with_blocks(blocks: u32) -> RunInput {
     let mut run = run();
     run.spec.blocks = blocks;
-    let mut shim = run.spec.variants[0].clone();
-    shim.name = "shim".into();
-    run.spec.variants.push(shim);
+    beside_shim(&mut run);
     run
 }
 
@@ -29,18 +29,7 @@ pub fn records(run: &RunInput) -> Vec<Record> {
         record(trial, position, Outcome::Measured, Some(fortio("errors")))
     });
     let why = "no class '<b>wasm</b>' & \u{2192} ask @admins, see #1";
-    replace(
-        &mut records,
-        |trial| trial.cell.variant == "shim",
-        |trial, position| {
-            let outcome = if trial.block == 1 {
-                failed("RuntimeClassNotFound", why)
-            } else {
-                skipped("RuntimeClassNotFound", why)
-            };
-            record(trial, position, outcome, None)
-        },
-    );
+    shim_cannot_start(&mut records, why);
     records
 }
 

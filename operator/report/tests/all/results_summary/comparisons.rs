@@ -12,9 +12,7 @@ use wasmbench_results::measure::Metric;
 use wasmbench_results::{RunInput, Summary, Trust, summarize, trust};
 
 use super::support::{doubt, verdict_on, with_twin, with_window};
-use crate::results_support::{
-    all_measured, fortio, measured, record, replace, run, run_with, slower,
-};
+use crate::results_support::{all_measured, fortio, record, replace, run, run_with, slow, slower};
 
 #[test]
 fn a_clean_run_is_trustworthy_and_says_a_number() {
@@ -204,16 +202,10 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100];
     let mut records = all_measured(&run);
     // 100 connections are better than 50, by less than a tenth.
-    replace(
-        &mut records,
-        |t| t.cell.point == Point::Throughput { connections: 100 },
-        |t, position| {
-            let mut record = measured(t, position);
-            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
-            window.fortio = slower(window.fortio.clone(), 0.95);
-            record
-        },
-    );
+    slow(&mut records, |trial| {
+        let is_last = trial.cell.point == Point::Throughput { connections: 100 };
+        is_last.then_some(0.95)
+    });
     let summary = summarize(&run, &records);
     let rows = status_rows(&summary);
     let throughput = rows[0].throughput.as_ref().unwrap();
@@ -228,17 +220,9 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
 /// A run in which this variant takes so many times as long in each block.
 fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
     let mut records = all_measured(run);
-    replace(
-        &mut records,
-        |t| t.cell.variant == variant,
-        |t, position| {
-            let factor = factors[t.block as usize - 1];
-            let mut record = measured(t, position);
-            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
-            window.fortio = slower(window.fortio.clone(), factor);
-            record
-        },
-    );
+    slow(&mut records, |trial| {
+        (trial.cell.variant == variant).then(|| factors[trial.block as usize - 1])
+    });
     summarize(run, &records)
 }
 

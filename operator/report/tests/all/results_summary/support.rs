@@ -7,7 +7,7 @@ use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::Metric;
 use wasmbench_results::{Summary, summarize};
 
-use crate::results_support::{all_measured, measured, replace, run, slower};
+use crate::results_support::{all_measured, run, slow};
 
 pub fn doubt(summary: &Summary, reason: Reason) -> Doubt {
     let missing = Doubt {
@@ -69,16 +69,9 @@ pub fn with_twin(factor: f64) -> Summary {
     let mut run = run();
     run.spec.noise_floor = Some(true);
     let mut records = all_measured(&run);
-    replace(
-        &mut records,
-        |t| t.cell.variant == "baseline-twin",
-        |t, position| {
-            let mut record = measured(t, position);
-            let window = record.load_mut().unwrap().timed.as_mut().unwrap();
-            window.fortio = slower(window.fortio.clone(), factor);
-            record
-        },
-    );
+    slow(&mut records, |trial| {
+        (trial.cell.variant == "baseline-twin").then_some(factor)
+    });
     summarize(&run, &records)
 }
 

@@ -74,6 +74,41 @@ pub fn all_measured(run: &RunInput) -> Vec<Record> {
         .collect()
 }
 
+/// Stretches the loads of trials, each by its `factor`; those of at least one.
+pub fn slow(records: &mut [Record], factor: impl Fn(&TrialId) -> Option<f64>) {
+    let mut picked = 0;
+    for record in records {
+        let Some(factor) = factor(&record.trial) else {
+            continue;
+        };
+        if let Some(window) = record.load_mut().and_then(|load| load.timed.as_mut()) {
+            window.fortio = slower(window.fortio.clone(), factor);
+            picked += 1;
+        }
+    }
+    assert!(picked > 0, "no load is stretched");
+}
+
+/// Adds a variant to the run.
+pub fn beside_shim(run: &mut RunInput) {
+    let mut shim = run.spec.variants[0].clone();
+    shim.name = "shim".into();
+    run.spec.variants.push(shim);
+}
+
+/// The trials of that variant, which cannot be started.
+pub fn shim_cannot_start(records: &mut [Record], why: &str) {
+    let is_shim = |trial: &TrialId| trial.cell.variant == "shim";
+    replace(records, is_shim, |trial, position| {
+        let outcome = if trial.block == 1 {
+            failed("RuntimeClassNotFound", why)
+        } else {
+            skipped("RuntimeClassNotFound", why)
+        };
+        record(trial, position, outcome, None)
+    });
+}
+
 /// Replaces the records of the trials that `which` picks, of which there are some.
 pub fn replace(
     records: &mut [Record],
