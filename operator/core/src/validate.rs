@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::{
-    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Workload, share_of,
+    BenchmarkRunSpec, FEWEST_PRECISE_BLOCKS, Network, TWIN, Throughput, Workload, share_of,
 };
 
 use crate::config::OperatorConfig;
@@ -181,9 +181,13 @@ fn check_sweeps(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result<(), 
     if let Some(sweep) = &sweeps.open_loop {
         open_loop::check(sweep, config)?;
     }
-    let Some(throughput) = &spec.sweeps.throughput else {
-        return Ok(());
-    };
+    match &sweeps.throughput {
+        Some(sweep) => check_throughput(sweep, config),
+        None => Ok(()),
+    }
+}
+
+fn check_throughput(throughput: &Throughput, config: &OperatorConfig) -> Result<(), Invalid> {
     let limit = config.limits.connections;
     let (field, list) = (
         "spec.sweeps.throughput.connections",

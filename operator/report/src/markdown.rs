@@ -170,30 +170,23 @@ fn results(summary: &Summary) -> String {
         "## Results\n\nEach number is the median over valid trials, with its interval; p99.9 is that of \
                     all their requests together. The smallest and the largest trial are in summary.csv.\n"
             .to_owned();
+    let baseline = escape(&summary.baseline);
     for workload in &summary.compared.workloads {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}: {}\n", escape(&workload.what));
-        let ratios = tables::ratios(summary, &workload.name);
-        if !ratios.is_empty() {
-            let baseline = escape(&summary.baseline);
-            let _ = write!(
-                text,
-                "\nAs multiples of {baseline}, with the 95 % interval over blocks and what follows:\n\n{}",
-                ratios.markdown()
-            );
-        }
+        text.push_str(
+            &tables::ratios(summary, &workload.name).markdown_below(&format!(
+                "As multiples of {baseline}, with the 95 % interval over blocks and what follows"
+            )),
+        );
         if let Some(found) = tables::primary(summary, &workload.name) {
             let _ = write!(text, "\n{found}\n");
         }
-        let floor = tables::noise_floor(summary, &workload.name);
-        if !floor.is_empty() {
-            let baseline = escape(&summary.baseline);
-            let _ = write!(
-                text,
-                "\nNoise floor, {baseline} against its twin, which is the same measured a second time:\n\n{}",
-                floor.markdown()
-            );
-        }
+        text.push_str(
+            &tables::noise_floor(summary, &workload.name).markdown_below(&format!(
+                "Noise floor, {baseline} against its twin, which is the same measured a second time"
+            )),
+        );
         let _ = write!(
             text,
             "\n{}",

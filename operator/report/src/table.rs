@@ -90,6 +90,14 @@ impl Table {
         lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
 
+    /// The table in Markdown below what is said of it; empty without rows.
+    pub fn markdown_below(&self, said: &str) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        format!("\n{said}:\n\n{}", self.markdown())
+    }
+
     /// The table in HTML, which is XML too, with `caption` above it.
     pub fn html(&self, caption: &str) -> String {
         let row = |tag: &str, cells: &[String]| {

@@ -85,6 +85,16 @@ pub trait AnyCell {
     }
 }
 
+/// Those of the cells that take part in comparisons, of one variant under one workload.
+pub fn ranked<'a, C: AnyCell>(
+    cells: &'a [C],
+    variant: &'a str,
+    workload: &'a str,
+) -> impl DoubleEndedIterator<Item = &'a C> {
+    let is_of = move |cell: &&C| cell.variant() == variant && cell.workload() == workload;
+    cells.iter().filter(is_of).filter(|cell| cell.is_ranked())
+}
+
 /// Where something was measured, for people: `embedded on hello, 4 pods at once`.
 pub fn place(variant: &str, workload: &str, point: Point) -> String {
     let at = match point {

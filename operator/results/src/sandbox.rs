@@ -9,8 +9,8 @@ use wasmbench_core::rounding::round_number;
 
 use crate::cell::CellSummary;
 use crate::pod_use::SandboxUse;
+use crate::shim_use::of_variant;
 use crate::statistics::Range;
-use crate::trial::valid;
 
 /// The pods of a variant, over the valid trials of all its points that are not invalid: the median
 /// trial with the smallest and the largest. What was not seen is absent.
@@ -44,12 +44,7 @@ pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxS
     let variants = spec.variants.iter().map(|variant| variant.name.as_str());
     variants
         .map(|variant| {
-            let used: Vec<SandboxUse> = cells
-                .iter()
-                .filter(|cell| cell.variant == variant && cell.ranked)
-                .flat_map(|cell| valid(&cell.trials))
-                .filter_map(|trial| trial.metrics.sandbox)
-                .collect();
+            let used = of_variant(cells, variant, |trial| trial.metrics.sandbox);
             let range = |of: fn(&SandboxUse) -> Option<f64>| {
                 let range = Range::of(used.iter().filter_map(of))?;
                 Some(range.map(round_number))

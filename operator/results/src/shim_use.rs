@@ -9,7 +9,7 @@ use wasmbench_core::rounding::round_number;
 use crate::cell::CellSummary;
 use crate::pod_use::ShimUse;
 use crate::statistics::Range;
-use crate::trial::valid;
+use crate::trial::{Trial, valid};
 
 /// The shims of a variant, over the valid trials of all its points that are not invalid: the median
 /// trial with the smallest and the largest.
@@ -31,12 +31,7 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
     let variants = spec.variants.iter().map(|variant| variant.name.as_str());
     variants
         .filter_map(|variant| {
-            let used: Vec<ShimUse> = cells
-                .iter()
-                .filter(|cell| cell.variant == variant && cell.ranked)
-                .flat_map(|cell| valid(&cell.trials))
-                .filter_map(|trial| trial.metrics.shim)
-                .collect();
+            let used = of_variant(cells, variant, |trial| trial.metrics.shim);
             let range = |of: fn(&ShimUse) -> f64| {
                 let range = Range::of(used.iter().map(of))?;
                 Some(range.map(round_number))
@@ -49,4 +44,13 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
             })
         })
         .collect()
+}
+
+/// What was read in the valid trials of all points of a variant that are not invalid.
+pub fn of_variant<T>(cells: &[CellSummary], variant: &str, of: fn(&Trial) -> Option<T>) -> Vec<T> {
+    let cells = cells
+        .iter()
+        .filter(|cell| cell.variant == variant && cell.ranked);
+    let trials = cells.flat_map(|cell| valid(&cell.trials));
+    trials.filter_map(of).collect()
 }

@@ -5,7 +5,7 @@ mod statement;
 use strum::EnumCount as _;
 use wasmbench_core::units::{self, cut};
 
-use crate::any_cell::AnyCell;
+use crate::any_cell::{AnyCell, ranked};
 use crate::comparison::Comparison;
 use crate::curve::peak;
 use crate::failures::{flaky_variants, skipped_variants};
@@ -144,12 +144,8 @@ fn absolutes(summary: &Summary) -> Vec<String> {
     for workload in &summary.compared.workloads {
         for variant in &summary.compared.variants {
             let (variant, workload) = (variant.name.as_str(), workload.name.as_str());
-            let warm = summary.cells.iter().find(|c| {
-                c.ranked
-                    && c.sweep == Sweep::WarmLatency
-                    && c.variant == variant
-                    && c.workload == workload
-            });
+            let mut loads = ranked(&summary.cells, variant, workload);
+            let warm = loads.find(|cell| cell.sweep == Sweep::WarmLatency);
             let rps = peak(&summary.cells, variant, workload).and_then(|cell| {
                 let rate = units::rate(cell.rps?.median);
                 Some(format!(
@@ -159,12 +155,8 @@ fn absolutes(summary: &Summary) -> Vec<String> {
             });
             let p50 = warm.and_then(|cell| cell.p50_microseconds);
             let p50 = p50.map(|p50| format!("warm p50 {}", units::micros(p50.median)));
-            let open = summary.cells.iter().rfind(|c| {
-                c.ranked
-                    && c.sweep == Sweep::OpenLoop
-                    && c.variant == variant
-                    && c.workload == workload
-            });
+            let mut loads = ranked(&summary.cells, variant, workload);
+            let open = loads.rfind(|cell| cell.sweep == Sweep::OpenLoop);
             let open = open.and_then(open_loop::statement);
             let found = rps.into_iter().chain(p50).chain(open);
             let cold = cold_start(summary, variant, workload);
@@ -183,8 +175,7 @@ fn absolutes(summary: &Summary) -> Vec<String> {
 
 /// How long a pod takes to start, by the log line where there is one, else by its first answer.
 fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
-    let mut cells = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
-    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload)?;
+    let cell = ranked(&summary.cold_starts, variant, workload).next()?;
     let listening = cell.create_to_listening.as_ref();
     let listening = listening.map(|time| (time, Metric::ColdStartListening));
     let answer = cell.create_to_answer.as_ref();
@@ -194,8 +185,7 @@ fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String
 }
 
 fn one_more(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
-    let mut cells = summary.density.iter().filter(|cell| cell.is_ranked());
-    let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload)?;
+    let cell = ranked(&summary.density, variant, workload).next()?;
     let bytes = units::bytes(cell.bytes_per_instance?.median);
     Some(format!("{bytes} per instance"))
 }

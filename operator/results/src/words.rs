@@ -31,6 +31,31 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         name: name.to_owned(),
         what: cut(&what, MAX_WHAT_CHARS),
     };
+    Compared {
+        variants: spec
+            .variants
+            .iter()
+            .filter(|v| v.name != TWIN)
+            .map(|v| named(&v.name, variant_words(v)))
+            .collect(),
+        twin: spec
+            .variants
+            .iter()
+            .any(|v| v.name == TWIN)
+            .then(|| format!("{TWIN}: the baseline measured a second time, as the noise floor")),
+        workloads: spec
+            .workloads
+            .iter()
+            .map(|w| named(&w.name, workload_words(w)))
+            .collect(),
+        sweeps: sweeps(spec),
+        blocks: spec.blocks,
+        minimum_effect: share_of(&spec.minimum_effect),
+    }
+}
+
+/// A sentence for each sweep.
+fn sweeps(spec: &BenchmarkRunSpec) -> Vec<String> {
     let cold = spec.sweeps.cold_start.as_ref();
     let cold = cold.map(|sweep| coldstart::sweep(sweep, network_of(spec)));
     let dense = spec.sweeps.density.as_ref().map(density::sweep);
@@ -57,33 +82,8 @@ pub fn compared(spec: &BenchmarkRunSpec) -> Compared {
         )
     });
     let open = spec.sweeps.open_loop.as_ref().map(open_loop::sweep);
-    Compared {
-        variants: spec
-            .variants
-            .iter()
-            .filter(|v| v.name != TWIN)
-            .map(|v| named(&v.name, variant_words(v)))
-            .collect(),
-        twin: spec
-            .variants
-            .iter()
-            .any(|v| v.name == TWIN)
-            .then(|| format!("{TWIN}: the baseline measured a second time, as the noise floor")),
-        workloads: spec
-            .workloads
-            .iter()
-            .map(|w| named(&w.name, workload_words(w)))
-            .collect(),
-        sweeps: cold
-            .into_iter()
-            .chain(warm)
-            .chain(throughput)
-            .chain(open)
-            .chain(dense)
-            .collect(),
-        blocks: spec.blocks,
-        minimum_effect: share_of(&spec.minimum_effect),
-    }
+    let all = [cold, warm, throughput, open, dense];
+    all.into_iter().flatten().collect()
 }
 
 fn variant_words(variant: &Variant) -> String {

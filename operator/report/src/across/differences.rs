@@ -98,24 +98,26 @@ fn of_what_is_measured(before: &BenchmarkRunSpec, after: &BenchmarkRunSpec) -> V
     let known = |fields: &BTreeMap<String, String>, part: &str| {
         fields.keys().any(|field| field.starts_with(part))
     };
-    let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let differs = |field: &&String| {
+    let differs = |field: &str| {
         let part = part(field);
         part.is_none_or(|part| known(&one, part) && known(&other, part))
     };
-    let found = fields.into_iter().filter(differs).filter_map(|field| {
-        let value = |fields: &BTreeMap<String, String>| {
-            fields
-                .get(field)
-                .cloned()
-                .unwrap_or_else(|| ABSENT.to_owned())
-        };
-        difference(
-            Weight::Forbids,
-            format!("spec.{field}"),
-            &value(&one),
-            &value(&other),
-        )
+    let name = |field: &str| differs(field).then(|| format!("spec.{field}"));
+    of_leaves(Weight::Forbids, &one, &other, name)
+}
+
+/// What differs in the leaves of two specs, as far as these have a `name`.
+fn of_leaves(
+    weight: Weight,
+    one: &BTreeMap<String, String>,
+    other: &BTreeMap<String, String>,
+    name: impl Fn(&str) -> Option<String>,
+) -> Vec<Difference> {
+    let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let found = fields.into_iter().filter_map(|field| {
+        let [before, after] =
+            [one, other].map(|leaves| leaves.get(field).map_or(ABSENT, String::as_str));
+        difference(weight, name(field)?, before, after)
     });
     found.collect()
 }
@@ -270,17 +272,7 @@ fn of_variant(name: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> 
         return vec![];
     };
     let mut found = variant_facts::differences(name, before, after);
-    let (one, other) = (flat(one), flat(other));
-    let fields: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    found.extend(fields.into_iter().filter_map(|field| {
-        let value = |fields: &BTreeMap<String, String>| {
-            fields
-                .get(field)
-                .cloned()
-                .unwrap_or_else(|| ABSENT.to_owned())
-        };
-        let what = format!("spec.variants.{name}.{field}");
-        difference(Weight::Compared, what, &value(&one), &value(&other))
-    }));
+    let what = |field: &str| Some(format!("spec.variants.{name}.{field}"));
+    found.extend(of_leaves(Weight::Compared, &flat(one), &flat(other), what));
     found
 }

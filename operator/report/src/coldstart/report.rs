@@ -55,15 +55,10 @@ pub fn section(summary: &Summary) -> String {
         let name = escape(&workload.name);
         let _ = write!(text, "\n### {name}\n\n{}", times(&cells).markdown());
         text.push_str(&late_answers(&cells));
-        let ratios = ratios(summary, &cells);
-        if !ratios.is_empty() {
-            let baseline = escape(&summary.baseline);
-            let _ = write!(
-                text,
-                "\nAs multiples of {baseline}, each with its 95 % interval and its verdict:\n\n{}",
-                ratios.markdown()
-            );
-        }
+        let baseline = escape(&summary.baseline);
+        text.push_str(&ratios(summary, &cells).markdown_below(&format!(
+            "As multiples of {baseline}, each with its 95 % interval and its verdict"
+        )));
         let _ = write!(text, "\n{STEPS}");
         for (point, cells) in by_point(&cells) {
             let steps = steps(&cells).markdown();

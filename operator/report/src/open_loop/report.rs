@@ -39,16 +39,10 @@ pub fn section(summary: &Summary) -> String {
             escape(&workload.name),
             points(summary, &workload.name).markdown()
         );
-        let ratios = ratios(summary, &workload.name);
-        if !ratios.is_empty() {
-            let baseline = escape(&summary.baseline);
-            let _ = write!(
-                text,
-                "\nFrom the schedule, as multiples of {baseline} at the same percentage of its own \
-                 peak:\n\n{}",
-                ratios.markdown()
-            );
-        }
+        let baseline = escape(&summary.baseline);
+        text.push_str(&ratios(summary, &workload.name).markdown_below(&format!(
+            "From the schedule, as multiples of {baseline} at the same percentage of its own peak"
+        )));
     }
     text
 }
