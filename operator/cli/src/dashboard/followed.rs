@@ -15,13 +15,18 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::recompute::Recomputation;
 
-/// The trial of `run` whose probe is at work.
-pub fn measured_now(run: &BenchmarkRun) -> Option<TrialId> {
+/// The trial of `run` whose measurement has begun and has no record yet.
+pub fn begun(run: &BenchmarkRun) -> Option<TrialId> {
+    progress_message::begun(doing(run)?)
+}
+
+/// What a run that has not ended says that it does.
+fn doing(run: &BenchmarkRun) -> Option<&str> {
     if is_finished(run) {
         return None;
     }
     let progress = run.status.as_ref()?.progress.as_ref()?;
-    progress_message::measured(&progress.message)
+    Some(&progress.message)
 }
 
 /// Records of a run, as far as they were read.
@@ -62,7 +67,7 @@ impl Followed {
     pub async fn of(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
         let now = (completed(run), is_finished(run));
         let is_read = self.read_at == Some(now);
-        if is_read || now.0 == 0 || measured_now(run).is_some() {
+        if is_read || now.0 == 0 || doing(run).is_some_and(progress_message::is_measuring) {
             return self.read.clone();
         }
         match self.read(run).await {

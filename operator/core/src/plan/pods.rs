@@ -93,7 +93,7 @@ pub(super) fn ended_probe(
             probe_pod: pod.name.clone(),
             subject_pod: subject.map(|subject| subject.pod.name.clone()),
         };
-        return Some((Some(step), format!("recording {trial}"), Wake::Now));
+        return Some((Some(step), progress_message::recording(trial), Wake::Now));
     }
     let reason = probe.failed.as_ref()?;
     let failure = if stopped {
@@ -162,7 +162,11 @@ fn printed(pod: &PodSeen, stopped: bool) -> bool {
 }
 
 pub(super) fn fail(trial: &TrialId, failure: Failure, subject: Option<&SubjectSeen>) -> Next {
-    let message = format!("recording {trial} as failed: {}", failure.reason);
+    let message = format!(
+        "{} as failed: {}",
+        progress_message::recording(trial),
+        failure.reason
+    );
     let subject_pod = subject.map(|subject| subject.pod.name.clone());
     (
         Some(Step::RecordFailure {

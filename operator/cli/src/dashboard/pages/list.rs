@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use kube::ResourceExt;
 use maud::{Markup, html};
 use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
+use wasmbench_api::status::Progress;
 use wasmbench_api::{BenchmarkRun, labels};
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::units;
@@ -111,15 +112,17 @@ fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
 }
 
 /// A bar and its words.
-pub fn progress(run: &BenchmarkRun) -> Markup {
+fn progress(run: &BenchmarkRun) -> Markup {
     let Some(progress) = run.status.as_ref().and_then(|s| s.progress.as_ref()) else {
         return html! {};
     };
+    html! { (bar(progress)) " " span.n { (progress.text) } }
+}
+
+/// How far a run is, as a bar.
+pub fn bar(progress: &Progress) -> Markup {
     let (done, all) = (progress.completed_trials, progress.total_trials.max(1));
-    html! {
-        progress value=(done.min(all)) max=(all) aria-label="trials measured" {}
-        " " span.n { (progress.text) }
-    }
+    html! { progress value=(done.min(all)) max=(all) aria-label="trials measured" {} }
 }
 
 /// A condition as a word.

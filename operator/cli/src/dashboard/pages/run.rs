@@ -77,7 +77,11 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
         }
         @if !is_finished(run) {
             p role="status" {
-                (list::progress(run))
+                @if let Some(progress) = progress {
+                    @let (done, all) = (progress.completed_trials, progress.total_trials);
+                    (list::bar(progress)) " " (done) " of " (all) " trials"
+                    @if let Some(most) = progress.most_trials { ", " (most) " at most" }
+                }
                 @if let Some(until) = until {
                     " " span.hint data-until=(until.0) {}
                 }
