@@ -174,7 +174,7 @@ fn assert_headers(answer: &Answer) {
         assert!(!policy.contains(loose), "{policy}");
     }
     for (name, value) in [
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
         ("x-content-type-options", "nosniff"),
         ("cache-control", "no-store"),
     ] {
