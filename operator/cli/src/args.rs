@@ -2,7 +2,8 @@
 
 mod check;
 mod cost;
-mod init;
+mod dashboard;
+pub mod init;
 mod shown;
 
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use crate::VERSION;
 
 pub use check::CheckArgs;
 pub use cost::CostArgs;
+pub use dashboard::DashboardArgs;
 pub use init::InitArgs;
 pub use shown::Shown;
 
@@ -62,6 +64,8 @@ pub enum Command {
     Init(InitArgs),
     /// Tell whether the installation works, and what presets lack on which nodes
     Check(CheckArgs),
+    /// Follow, start and compare runs in the browser
+    Dashboard(DashboardArgs),
 }
 
 /// Arguments of `get`.

@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use futures::Stream;
+use http::Request;
+use http::header::CONTENT_TYPE;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, ListParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::PartialObjectMeta;
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Client, Config, ResourceExt};
+use kube::{Client, Config, Resource as _, ResourceExt};
+use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, labels};
 use wasmbench_core::build::{component_selector, names};
 
@@ -55,6 +59,12 @@ impl Cluster {
         &self.namespace
     }
 
+    /// The same cluster, in another namespace.
+    #[must_use]
+    pub fn at(&self, namespace: &str) -> Self {
+        Self::new(self.client.clone(), namespace.to_owned())
+    }
+
     fn runs(&self) -> Api<BenchmarkRun> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
@@ -79,16 +89,85 @@ impl Cluster {
 
     /// All runs, of one namespace or of all, by namespace and name.
     pub async fn all_runs(&self, all_namespaces: bool) -> Result<Vec<BenchmarkRun>, Error> {
-        let api = if all_namespaces {
-            Api::all(self.client.clone())
-        } else {
-            self.runs()
-        };
+        let api = self.runs_of(all_namespaces);
         let mut runs = patiently("read the runs", api.list(&ListParams::default()))
             .await?
             .items;
         runs.sort_by_key(|run| (run.namespace(), run.name_any()));
         Ok(runs)
+    }
+
+    /// An error unless runs can be listed, of the namespace or of all.
+    pub async fn may_list_runs(&self, all_namespaces: bool) -> Result<(), Error> {
+        let any = ListParams::default().limit(1);
+        let api = self.runs_of(all_namespaces);
+        patiently("read the runs", api.list_metadata(&any)).await?;
+        Ok(())
+    }
+
+    /// The runs as they change, of the namespace or of all.
+    pub fn watch_runs(
+        &self,
+        all_namespaces: bool,
+    ) -> impl Stream<Item = watcher::Result<watcher::Event<BenchmarkRun>>> + use<> {
+        watcher(self.runs_of(all_namespaces), watcher::Config::default()).default_backoff()
+    }
+
+    fn runs_of(&self, all_namespaces: bool) -> Api<BenchmarkRun> {
+        if all_namespaces {
+            Api::all(self.client.clone())
+        } else {
+            self.runs()
+        }
+    }
+
+    /// Creates the run as it is written; a field that the API does not know is an error.
+    pub async fn create_run(&self, run: &Value) -> Result<(), Error> {
+        let runs = BenchmarkRun::url_path(&(), Some(&self.namespace));
+        let request = Request::post(format!("{runs}?fieldValidation=Strict"))
+            .header(CONTENT_TYPE, "application/json")
+            .body(serde_json::to_vec(run)?);
+        let request = request.map_err(|error| Error::NoCluster(error.to_string()))?;
+        let created = self
+            .client
+            .request::<PartialObjectMeta<BenchmarkRun>>(request);
+        patiently("create the run", created).await?;
+        Ok(())
+    }
+
+    /// Suspends the run, or lets it go on.
+    pub async fn suspend(&self, name: &str, suspend: bool) -> Result<(), Error> {
+        let patch = Patch::Merge(json!({"spec": {"suspend": suspend}}));
+        let (api, params) = (self.runs(), PatchParams::default());
+        patiently("change the run", api.patch_metadata(name, &params, &patch)).await?;
+        Ok(())
+    }
+
+    /// Deletes the run if it is still the one with this uid.
+    pub async fn delete(&self, name: &str, uid: &str) -> Result<(), Error> {
+        let only = Preconditions {
+            uid: Some(uid.to_owned()),
+            resource_version: None,
+        };
+        let params = DeleteParams::background().preconditions(only);
+        patiently("delete the run", self.runs().delete(name, &params)).await?;
+        Ok(())
+    }
+
+    /// Names, versions and indexes of the `ConfigMaps` with records of `run`.
+    pub async fn record_metadata(
+        &self,
+        run: &BenchmarkRun,
+    ) -> Result<Vec<PartialObjectMeta<ConfigMap>>, Error> {
+        let params = ListParams::default().labels(&selector(run, labels::COMPONENT_RECORDS));
+        let api = self.config_maps();
+        let found = patiently("read the records", api.list_metadata(&params)).await?;
+        Ok(found.items)
+    }
+
+    /// The `ConfigMap` with records of this name; `None` where it is gone.
+    pub async fn record_map(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
+        patiently("read the records", self.config_maps().get_opt(name)).await
     }
 
     /// The run as it changes; `None` once it is deleted.

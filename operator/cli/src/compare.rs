@@ -19,16 +19,10 @@ const WORSE: u8 = 4;
 
 /// Compares the runs that the arguments name.
 pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error> {
-    if (2..FEWEST_RUNS).contains(&args.before.len()) {
-        return Err(Error::FewEarlierRuns(args.before.len()));
-    }
-    let (mut before, after, schedule) = all(cluster, args).await?;
+    check_number(args.before.len())?;
+    let (mut before, after, followed) = all(cluster, args).await?;
     before.reverse();
-    let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
-    let schedule = schedule
-        .as_ref()
-        .map(|(name, history)| Schedule { name, history });
-    let found = across(&earlier, side(&after), schedule, args.force);
+    let found = compared(&before, &after, followed.as_ref(), args.force);
     print(&match args.output.format() {
         None => found.text(),
         Some(format) => format.text(&found)?,
@@ -55,6 +49,26 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     Ok(exit_code(&found, are_trusted))
 }
 
+/// An error where so many earlier runs are too many to compare two by two, and too few to know how far runs scatter.
+pub fn check_number(earlier: usize) -> Result<(), Error> {
+    if (2..FEWEST_RUNS).contains(&earlier) {
+        return Err(Error::FewEarlierRuns(earlier));
+    }
+    Ok(())
+}
+
+/// `after` as a multiple of the runs before it, of which the newest is the first.
+pub fn compared(
+    before: &[Read],
+    after: &Read,
+    followed: Option<&(String, History)>,
+    force: bool,
+) -> Across {
+    let earlier: Vec<Side<'_>> = before.iter().map(side).collect();
+    let schedule = followed.map(|(name, history)| Schedule { name, history });
+    across(&earlier, side(after), schedule, force)
+}
+
 fn side(run: &Read) -> Side<'_> {
     Side {
         spec: &run.0.spec,
@@ -73,7 +87,7 @@ fn exit_code(found: &Across, are_trusted: bool) -> u8 {
 }
 
 /// The schedule of the later run and its history.
-type Followed = Option<(String, History)>;
+pub type Followed = Option<(String, History)>;
 
 /// The earlier runs in the order of the arguments, the later one, and its schedule.
 async fn all(
@@ -103,7 +117,7 @@ async fn all(
 }
 
 /// The schedule that made `run`, with its history; `None` where none did, or it is gone.
-async fn followed(cluster: &Cluster, run: &BenchmarkRun) -> Result<Followed, Error> {
+pub async fn followed(cluster: &Cluster, run: &BenchmarkRun) -> Result<Followed, Error> {
     let Some(name) = run.labels().get(labels::SCHEDULE) else {
         return Ok(None);
     };

@@ -180,6 +180,9 @@ pub enum Error {
          is none, or all points are invalid); see kubectl wasmbench report {0}, remove the cause and run again"
     )]
     NothingToCost(String),
+    /// Nothing to compare with.
+    #[error("choose a run and an earlier one to compare it with")]
+    TooFewRuns,
     /// Too few runs to know how far they scatter, and more than are compared two by two.
     #[error(
         "{0} earlier runs are too few to tell how far runs scatter: name one, or {enough} and more",
@@ -214,6 +217,9 @@ pub enum Error {
     /// The run would be refused.
     #[error("the run would be refused: {0}")]
     Invalid(#[from] wasmbench_core::validate::Invalid),
+    /// The dashboard cannot be served.
+    #[error("could not serve the dashboard: {0}; choose another port with --port")]
+    Listen(#[source] std::io::Error),
     /// Output cannot be written.
     #[error("could not write the output: {0}")]
     Output(#[source] std::io::Error),

@@ -29,7 +29,7 @@ pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
 }
 
 /// What the cluster tells of its RuntimeClasses and nodes.
-async fn asked(cluster: &Cluster) -> Told {
+pub async fn asked(cluster: &Cluster) -> Told {
     let classes = runtime_classes(cluster).await;
     let nodes = match &classes {
         Ok(_) => nodes(cluster).await,

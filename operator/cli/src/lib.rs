@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
 //! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (what programs read), then the commands:
-//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`], [`init`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
+//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`], [`init`], [`dashboard`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
 //! prints and exits.
 
 pub mod args;
@@ -11,6 +11,7 @@ pub mod check;
 pub mod cluster;
 pub mod compare;
 pub mod cost;
+pub mod dashboard;
 pub mod document;
 pub mod error;
 pub mod files;
@@ -60,6 +61,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Ok(runtime), Command::Cost(args)) => runtime.block_on(cost::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Init(args)) => runtime.block_on(init::run(&cli.cluster, &args)),
         (Ok(runtime), Command::Check(args)) => runtime.block_on(check::run(&cli.cluster, &args)),
+        (Ok(runtime), Command::Dashboard(args)) => {
+            runtime.block_on(dashboard::run(&cli.cluster, &args))
+        }
         (Ok(_), Command::Plan(args)) => plan::run(&args),
     };
     match result {

@@ -29,7 +29,8 @@ pub struct InitArgs {
     pub name: Option<String>,
 }
 
-fn image(text: &str) -> Result<String, String> {
+/// A reference of an image, or what is wrong with it.
+pub fn image(text: &str) -> Result<String, String> {
     let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
     if begins && text.len() <= 512 && text.chars().all(allowed) && !text.contains("://") {
@@ -40,7 +41,8 @@ fn image(text: &str) -> Result<String, String> {
     ))
 }
 
-fn object_name(text: &str) -> Result<String, String> {
+/// The name of an object, or what is wrong with it.
+pub fn object_name(text: &str) -> Result<String, String> {
     let firm = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let ends = text.starts_with(firm) && text.ends_with(firm);
     if ends && text.len() <= 253 && text.chars().all(|c| firm(c) || ".-".contains(c)) {
@@ -51,7 +53,8 @@ fn object_name(text: &str) -> Result<String, String> {
     ))
 }
 
-fn path(text: &str) -> Result<String, String> {
+/// The path of a request, or what is wrong with it.
+pub fn path(text: &str) -> Result<String, String> {
     let printable = text.chars().all(|c| c.is_ascii_graphic());
     if text.starts_with('/') && text.len() <= 1024 && printable {
         return Ok(text.to_owned());

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::observed::{Observed, ProbeSeen};
 use crate::plan::pods::{Next, ended_probe, later, others_work, probe_running, stayed, stays};
 use crate::plan::{Step, Wake};
+use crate::progress_message;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
@@ -53,7 +54,7 @@ fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     let mut pods = pods.filter(|cold| cold.trial == *trial);
     match pods.find(|cold| stays(&cold.pod, now)) {
         Some(subject) => stayed(trial, subject, None),
-        None => (None, format!("preparing {trial}"), wake(seen, now)),
+        None => (None, progress_message::preparing(trial), wake(seen, now)),
     }
 }
 
@@ -65,14 +66,16 @@ pub fn current(
     now: Timestamp,
 ) -> Next {
     match probe {
-        None if others_work(seen, trial) => (None, format!("preparing {trial}"), wake(seen, now)),
+        None if others_work(seen, trial) => {
+            (None, progress_message::preparing(trial), wake(seen, now))
+        }
         // Pods of the same names must be gone before they are created again.
         None if seen.cold_subjects.iter().any(|cold| cold.trial == *trial) => {
             on_their_way_out(seen, trial, now)
         }
         None => (
             Some(Step::LaunchColdStart(trial.clone())),
-            format!("measuring {trial}"),
+            progress_message::measuring(trial),
             Wake::OnChange,
         ),
         Some(probe) if probe.deleting => (

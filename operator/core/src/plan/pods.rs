@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::observed::{Observed, PodSeen, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::{Step, Wake};
+use crate::progress_message;
 use crate::waiting::{self, Hopeless};
 use crate::wire::record::TrialId;
 
@@ -111,7 +112,7 @@ pub(super) fn probe_running(
     probe: &ProbeSeen,
     now: Timestamp,
 ) -> Next {
-    let measuring = (None, format!("measuring {trial}"), Wake::OnChange);
+    let measuring = (None, progress_message::measuring(trial), Wake::OnChange);
     let Some(pod) = &probe.pod else {
         return measuring;
     };
@@ -131,7 +132,7 @@ pub(super) fn probe_running(
                 subject,
             )
         }
-        Some(Verdict::At(time)) => (None, format!("measuring {trial}"), Wake::At(time)),
+        Some(Verdict::At(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
         // No alarm for the deadline, which could go off inside a long timed window: a pod that never
         // starts ends with its Job's deadline at the latest.
         None if now < deadline => measuring,

@@ -11,6 +11,7 @@ use crate::plan::pods::{
     probe_running, since, stayed, stays,
 };
 use crate::plan::{Stage, Step, Wake, cold_start, target};
+use crate::progress_message;
 use crate::validate::ValidatedRun;
 use crate::waiting::no_image;
 use crate::wire::record::TrialId;
@@ -122,7 +123,7 @@ fn current(run: &ValidatedRun, seen: &Observed, trial: &TrialId, now: Timestamp)
     match (subject_of(seen, trial), probe) {
         (None, None) => (
             Some(Step::DeploySubject(trial.clone())),
-            format!("preparing {trial}"),
+            progress_message::preparing(trial),
             Wake::At(later(now, ready_timeout(run))),
         ),
         (subject, Some(probe)) => under_probe(trial, subject, probe, now),
@@ -166,7 +167,7 @@ fn before_probe(
         (PodState::Ended { .. }, _) => fail(trial, crashed(&pod.state), Some(subject)),
         (PodState::Running, Some(_)) if others_work(seen, trial) => {
             let wake = cold_start::wake(seen, now);
-            (None, format!("preparing {trial}"), wake)
+            (None, progress_message::preparing(trial), wake)
         }
         (PodState::Running, Some(address)) => {
             if let Some(message) = target::not_as_asked(run, seen, trial, pod) {
@@ -178,11 +179,15 @@ fn before_probe(
                 subject_uid: pod.uid.clone(),
                 address,
             };
-            (Some(step), format!("measuring {trial}"), Wake::OnChange)
+            (
+                Some(step),
+                progress_message::measuring(trial),
+                Wake::OnChange,
+            )
         }
         (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
             Some(Verdict::Fail(failure)) => fail(trial, failure, Some(subject)),
-            Some(Verdict::At(time)) => (None, format!("preparing {trial}"), Wake::At(time)),
+            Some(Verdict::At(time)) => (None, progress_message::preparing(trial), Wake::At(time)),
             None => until_deadline(trial, subject, deadline, now),
         },
         (PodState::Pending(None) | PodState::Running, _) => {
@@ -202,7 +207,7 @@ fn until_deadline(
     now: Timestamp,
 ) -> Next {
     if now < deadline {
-        return (None, format!("preparing {trial}"), Wake::At(deadline));
+        return (None, progress_message::preparing(trial), Wake::At(deadline));
     }
     let state = &subject.pod.state;
     if let PodState::Pending(Some(Waiting { reason, message })) = state

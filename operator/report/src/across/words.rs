@@ -8,6 +8,7 @@ use wasmbench_results::measure::{Judged, Measured as _};
 use wasmbench_results::summary::RunName;
 
 use crate::across::{Across, CellRatio, Difference, Unjudged, Weight};
+use crate::html::marks::escape;
 use crate::sheet::Sheet;
 use crate::table::{Table, ascii};
 
@@ -26,48 +27,65 @@ impl Difference {
 impl Across {
     /// Everything, for a terminal and for `versus-run.txt`.
     pub fn text(&self) -> String {
+        let mut text = self.compared().join("\n") + "\n";
+        if !self.ratios.is_empty() {
+            let table = self.table().plain();
+            let _ = write!(text, "\n{table}\n{}\n", self.notes().join("\n"));
+        }
+        text
+    }
+
+    /// Everything, as a part of a page.
+    pub fn html(&self) -> String {
+        let mut html = paragraphs(&self.compared());
+        if !self.ratios.is_empty() {
+            html.push_str(&self.table().html(&self.line()));
+            html.push_str(&paragraphs(&self.notes()));
+        }
+        html
+    }
+
+    /// What is compared, and in what it differs, in lines.
+    fn compared(&self) -> Vec<String> {
         let before: Vec<String> = self.before.iter().map(full_name).collect();
-        let mut text = ascii(&format!(
+        let mut lines = vec![ascii(&format!(
             "{} as a multiple of {}",
             full_name(&self.after),
             before.join(", ")
-        ));
-        text.push('\n');
+        ))];
         for difference in &self.differences {
             let kind = match difference.weight {
                 Weight::Forbids if self.ratios.is_empty() => "Not comparable",
                 Weight::Forbids | Weight::Warns => "Warning",
                 Weight::Compared => "Compared",
             };
-            let _ = writeln!(text, "{kind}: {}", difference.line());
+            lines.push(format!("{kind}: {}", difference.line()));
         }
-        if self.ratios.is_empty() {
-            if self.obstacles().next().is_none() {
-                let _ = writeln!(text, "{}", self.line());
-            }
-            return text;
+        if self.ratios.is_empty() && self.obstacles().next().is_none() {
+            lines.push(self.line());
         }
-        let _ = write!(text, "\n{}\n{}", self.table().plain(), self.legend());
+        lines
+    }
+
+    /// How to read the table, and what is missing in it, in lines.
+    fn notes(&self) -> Vec<String> {
+        let mut lines = self.legend();
         if self.only_in_one > 0 {
             let noun = if self.only_in_one == 1 {
                 "number"
             } else {
                 "numbers"
             };
-            let _ = writeln!(
-                text,
+            lines.push(format!(
                 "Not compared: {} {noun} valid in only one of the runs.",
                 self.only_in_one
-            );
+            ));
         }
-        if let Some(lost) = self.lost_words() {
-            let _ = writeln!(
-                text,
-                "Lost, {lost}. See the failures in the report of {}.",
-                ascii(&self.after.name)
-            );
-        }
-        text
+        lines.extend(self.lost_words().map(|lost| {
+            let after = ascii(&self.after.name);
+            format!("Lost, {lost}. See the failures in the report of {after}.")
+        }));
+        lines
     }
 
     /// The result in one line.
@@ -119,7 +137,7 @@ impl Across {
     }
 
     /// What the table's verdicts are about, and why numbers have none.
-    fn legend(&self) -> String {
+    fn legend(&self) -> Vec<String> {
         let has = |why| self.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
         let is_of_baseline = self.ratios.iter().any(|ratio| ratio.is_of_baseline);
         let effect = units::excess(self.minimum_effect);
@@ -132,11 +150,8 @@ impl Across {
         } else {
             ""
         };
-        let legend = format!("Changes below {effect} do not matter{others}.");
-        let mut legend = legend
-            + &self
-                .told_by_runs()
-                .map_or_else(String::new, |line| format!("\n{line}"));
+        let mut legend = vec![format!("Changes below {effect} do not matter{others}.")];
+        legend.extend(self.told_by_runs());
         let lines = [
             (
                 is_of_baseline,
@@ -166,11 +181,9 @@ impl Across {
                  or nobody knows, or the rate still moved, or trials failed. Nothing is judged.",
             ),
         ];
-        for (_, line) in lines.iter().filter(|(applies, _)| *applies) {
-            legend.push('\n');
-            legend.push_str(line);
-        }
-        legend + "\n"
+        let apply = lines.iter().filter(|(applies, _)| *applies);
+        legend.extend(apply.map(|(_, line)| (*line).to_owned()));
+        legend
     }
 
     /// Who knows how far runs scatter, where not the runs that are compared.
@@ -215,6 +228,11 @@ impl Across {
             })
             .table()
     }
+}
+
+fn paragraphs(lines: &[String]) -> String {
+    let paragraph = |line: &String| format!("<p>{}</p>\n", escape(line));
+    lines.iter().map(paragraph).collect()
 }
 
 fn full_name(run: &RunName) -> String {

@@ -10,7 +10,7 @@ use wasmbench_results::history::History;
 use wasmbench_results::history::line::{Ends, Line, Number, Series, Setting};
 use wasmbench_results::measure::{Measured as _, Unit};
 
-pub use plot::history_html;
+pub use plot::{history_body, history_html};
 
 use crate::sheet::Sheet;
 

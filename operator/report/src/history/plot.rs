@@ -23,11 +23,16 @@ const SHOWN: usize = 240;
 
 /// The page.
 pub fn history_html(name: &str, history: &History) -> String {
-    let mut body = format!(
-        "<h1>{}</h1>\n<p>{}.</p>\n",
-        escape(name),
-        escape(&kept(history))
-    );
+    let title = escape(name);
+    document(
+        name,
+        &format!("<h1>{title}</h1>\n{}", history_body(history)),
+    )
+}
+
+/// All of the page but its frame and its title, as a part of another page.
+pub fn history_body(history: &History) -> String {
+    let mut body = format!("<p>{}.</p>\n", escape(&kept(history)));
     body.push_str(&changes_list(history));
     body.push_str(
         "<p class=\"note\">Every point is a run: the ratio to the baseline with its 95 % interval. Faint points are \
@@ -41,7 +46,7 @@ pub fn history_html(name: &str, history: &History) -> String {
             plot(history, &followed)
         );
     }
-    document(name, &body)
+    body
 }
 
 fn changes_list(history: &History) -> String {

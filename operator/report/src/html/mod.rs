@@ -23,7 +23,7 @@ mod sections;
 mod strip;
 
 pub use marks::Points;
-pub use page::report_html;
+pub use page::{HATCH, STYLE, plots, report_body, report_html};
 
 /// How much of a run is drawn. A report has a limited size, so that large runs are drawn with less,
 /// and the page says so.

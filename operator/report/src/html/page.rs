@@ -13,7 +13,8 @@ use crate::sentences::sentences;
 use crate::table::lines;
 use crate::tables;
 
-const STYLE: &str = include_str!("style.css");
+/// The style of the page, and of others that show parts of it.
+pub const STYLE: &str = include_str!("style.css");
 const HOW_TO_READ: &str = include_str!("how_to_read.html");
 const END: &str = "</main>\n</body>\n</html>\n";
 /// Room for the note on what is left out.
@@ -22,20 +23,32 @@ const MAX_NOTE_BYTES: usize = 300;
 /// The page in at most `room` bytes: with as much detail as fits, then without the last workloads,
 /// and it says what is missing.
 pub fn report_html(summary: &Summary, room: usize) -> String {
-    let frame = [head(summary), foot(summary)];
-    let used = frame.iter().map(String::len).sum::<usize>() + MAX_NOTE_BYTES;
-    let room = room.saturating_sub(used);
+    let run = &summary.run;
+    let name = escape(&format!("{}/{}", run.namespace, run.name));
+    let begin = format!("{}{HATCH}<h1>{name}</h1>\n", begin(&name));
+    let room = room.saturating_sub(begin.len() + END.len());
+    format!("{begin}{}{END}", report_body(summary, room))
+}
+
+/// All of the page but its frame and its title, as a part of another page, which has [`HATCH`] in it.
+pub fn report_body(summary: &Summary, room: usize) -> String {
+    let (head, foot) = (head(summary), foot(summary));
+    let room = room.saturating_sub(head.len() + foot.len());
+    head + &plots(summary, room) + &foot
+}
+
+/// The sections of the workloads in at most `room` bytes, and what of them is missing.
+pub fn plots(summary: &Summary, room: usize) -> String {
+    let room = room.saturating_sub(MAX_NOTE_BYTES);
     let workloads = summary.compared.workloads.len();
-    let [head, foot] = frame;
     let least = DETAILS[DETAILS.len() - 1];
     for detail in DETAILS {
         let (html, shown) = workload_sections(summary, detail, room);
         if shown == workloads || detail == least {
-            let note = note(detail, workloads - shown);
-            return format!("{head}{note}{html}{foot}");
+            return note(detail, workloads - shown) + &html;
         }
     }
-    format!("{head}{foot}")
+    String::new()
 }
 
 /// The sections of as many workloads as fit, and how many.
@@ -97,14 +110,11 @@ fn begin(title: &str) -> String {
 }
 
 fn head(summary: &Summary) -> String {
-    let run = &summary.run;
-    let name = escape(&format!("{}/{}", run.namespace, run.name));
     let first_screen = banner::banner(summary) + &grid::grid(summary) + &banner::next(summary);
-    let title = begin(&name);
     let doubts = doubts(summary) + &banner::files(summary);
     let run = about(summary) + &compared(summary);
     let expectations = expectations(summary);
-    format!("{title}{HATCH}<h1>{name}</h1>\n{first_screen}{expectations}{doubts}{run}")
+    format!("{first_screen}{expectations}{doubts}{run}")
 }
 
 /// The run in sentences, folded: what was found of every measure, and how it was measured.
@@ -142,8 +152,8 @@ fn about(summary: &Summary) -> String {
     html + "</details>\n"
 }
 
-/// The pattern of what the baseline differs from its twin by.
-const HATCH: &str = "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs><pattern \
+/// The pattern of what the baseline differs from its twin by. A page with plots has it once.
+pub const HATCH: &str = "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs><pattern \
                      id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
                      patternTransform=\"rotate(45)\"><path class=\"hatching\" d=\"M0 \
                      0V6\"/></pattern></defs></svg>\n";
@@ -209,7 +219,7 @@ fn foot(summary: &Summary) -> String {
     let fingerprint = environment.fingerprint.clone().unwrap_or_else(unknown);
     format!(
         "{}{HOW_TO_READ}<p>Node {}, fingerprint {}: environment.json has its facts. Runs with different \
-         fingerprints do not compare.</p>\n{END}",
+         fingerprints do not compare.</p>\n",
         not_applicable(summary) + &not_measured(summary),
         escape(&node),
         escape(&fingerprint)

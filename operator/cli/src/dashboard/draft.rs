@@ -1,0 +1,198 @@
+//! A run that is being written: what its fields make, what its manifest would do, and what is sent.
+
+use serde::Deserialize;
+use serde_json::Value;
+use wasmbench_api::BenchmarkRun;
+
+use crate::args::InitArgs;
+use crate::args::init::{image, object_name, path};
+use crate::init::manifest::{self, Told};
+use crate::{files, plan};
+
+/// What the form begins with: presets, which need no image of one's own.
+const SAMPLE: &str = include_str!("../../../../manifests/samples/quickstart.yaml");
+
+/// The form, as the browser sends it.
+#[derive(Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(default)]
+pub struct Form {
+    /// Name of the run.
+    pub name: String,
+    /// Image of the ordinary container.
+    pub image: String,
+    /// Image of the same service as Wasm.
+    pub wasm: String,
+    /// RuntimeClass of the Wasm image.
+    pub class: String,
+    /// Port of the service.
+    pub port: String,
+    /// Path of the request.
+    pub path: String,
+    /// The manifest, which is what counts.
+    pub manifest: String,
+    /// `create`, or nothing for a look at the plan.
+    #[serde(rename = "do")]
+    pub action: String,
+}
+
+impl Form {
+    /// An empty form over a sample.
+    pub fn sample() -> Self {
+        Self {
+            manifest: SAMPLE.to_owned(),
+            port: "8080".to_owned(),
+            path: "/".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// A form over the spec of `run`, under another name.
+    pub fn like(run: &BenchmarkRun) -> Self {
+        let mut spec = serde_json::to_value(&run.spec).unwrap_or_default();
+        if let Some(spec) = spec.as_object_mut() {
+            spec.remove("suspend");
+        }
+        let name = next_name(run.metadata.name.as_deref().unwrap_or("run"));
+        let object = serde_json::json!({
+            "apiVersion": "wasmbench.dev/v1alpha1",
+            "kind": "BenchmarkRun",
+            "metadata": {"name": name, "namespace": run.metadata.namespace},
+            "spec": spec,
+        });
+        Self {
+            manifest: serde_yaml::to_string(&object).unwrap_or_default(),
+            ..Self::sample()
+        }
+    }
+
+    /// The manifest that the fields describe; what is wrong with them otherwise.
+    pub fn manifest_of_fields(&self, told: Told) -> Result<String, String> {
+        let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let checked = |text: &String, check: fn(&str) -> Result<String, String>| {
+            given(text).map(|text| check(&text)).transpose()
+        };
+        let args = InitArgs {
+            image: checked(&self.image, image)?,
+            wasm: checked(&self.wasm, image)?,
+            runtime_class: checked(&self.class, object_name)?,
+            port: port(&self.port)?,
+            path: checked(&self.path, path)?.unwrap_or_else(|| "/".to_owned()),
+            name: checked(&self.name, object_name)?,
+        };
+        Ok(manifest::manifest(&manifest::Draft::new(&args, told)))
+    }
+
+    /// The run that the manifest describes, as written, so that the API server sees what it does not know.
+    pub fn object(&self) -> Result<Value, String> {
+        let objects = files::objects(&self.manifest)?;
+        let mut runs = objects.into_iter();
+        match (runs.next(), runs.next()) {
+            (Some(run), None) if run["kind"] == "BenchmarkRun" => Ok(run),
+            (Some(_), None) => Err("kind: a BenchmarkRun is expected".to_owned()),
+            (None, _) => Err("there is no BenchmarkRun yet".to_owned()),
+            (Some(_), Some(_)) => {
+                Err("one BenchmarkRun is expected, and there are several".to_owned())
+            }
+        }
+    }
+
+    /// What the manifest would do, or why it would be refused.
+    pub fn plan(&self) -> Result<String, String> {
+        let run: BenchmarkRun =
+            serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
+        if run.metadata.name.is_none() {
+            return Err("metadata.name: give the run a name".to_owned());
+        }
+        plan::describe(&run, false).map_err(|error| error.to_string())
+    }
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let text = text.trim();
+    let port = if text.is_empty() {
+        Some(8080)
+    } else {
+        text.parse().ok()
+    };
+    let port = port.filter(|port| *port > 0);
+    port.ok_or_else(|| format!("'{text}' is no port: give a number from 1 to 65535"))
+}
+
+/// `fast-2` after `fast`, `fast-3` after `fast-2`.
+fn next_name(name: &str) -> String {
+    if let Some((stem, number)) = name.rsplit_once('-')
+        && let Ok(number) = number.parse::<u32>()
+        && !stem.is_empty()
+    {
+        return format!("{stem}-{}", number.saturating_add(1));
+    }
+    format!("{name}-2")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_has_a_plan() {
+        let plan = Form::sample().plan().unwrap();
+        assert!(plan.contains("= 40 trials"), "{plan}");
+    }
+
+    #[test]
+    fn fields_make_a_manifest_with_a_plan() {
+        let mut form = Form {
+            image: "registry.example.com/team/server:1.0".into(),
+            wasm: "registry.example.com/team/server-wasm:1.0".into(),
+            ..Form::sample()
+        };
+        form.manifest = form
+            .manifest_of_fields(Told::nothing("no cluster"))
+            .unwrap();
+        assert!(
+            form.manifest.contains("name: \"server\""),
+            "{}",
+            form.manifest
+        );
+        assert!(form.plan().unwrap().contains("server"));
+        form.port = "70000".into();
+        let error = form.manifest_of_fields(Told::nothing("")).unwrap_err();
+        assert!(error.contains("65535"), "{error}");
+    }
+
+    #[test]
+    fn a_broken_manifest_is_told_what_it_lacks() {
+        let told = |manifest: &str| {
+            let manifest = manifest.to_owned();
+            let form = Form {
+                manifest,
+                ..Form::default()
+            };
+            form.plan().unwrap_err()
+        };
+        assert!(told("").contains("no BenchmarkRun yet"));
+        assert!(told("kind: Pod").contains("BenchmarkRun is expected"));
+        assert!(told("kind: [").contains("at line "), "{}", told("kind: ["));
+        let two = format!("{SAMPLE}\n---\n{SAMPLE}");
+        assert!(told(&two).contains("several"));
+        let nameless = SAMPLE.replace("  name: quickstart", "  labels: {}");
+        assert!(told(&nameless).contains("metadata.name"));
+        let refused = SAMPLE.replace("baseline: native", "baseline: other");
+        assert!(
+            told(&refused).contains("spec.baseline"),
+            "{}",
+            told(&refused)
+        );
+    }
+
+    #[test]
+    fn a_run_like_another_has_the_next_name_and_its_spec() {
+        let run: BenchmarkRun = serde_yaml::from_str(SAMPLE).unwrap();
+        let form = Form::like(&run);
+        let again: BenchmarkRun = serde_yaml::from_str(&form.manifest).unwrap();
+        assert_eq!(again.spec, run.spec);
+        assert_eq!(again.metadata.name.as_deref(), Some("quickstart-2"));
+        assert_eq!(next_name("fast-9"), "fast-10");
+        assert_eq!(next_name("-2"), "-2-2");
+    }
+}

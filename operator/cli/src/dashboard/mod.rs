@@ -1,0 +1,53 @@
+//! `kubectl wasmbench dashboard`: runs as pages on the user's own machine, with the user's kubeconfig and rights.
+//!
+//! Reading order: [`access`] (who may ask), [`watched`] (the runs, by one watch), [`followed`] (the records of one run,
+//! read between its timed windows), [`draft`] (a run that is being written), [`server`] (what is served where, and
+//! what changes the cluster), [`stream`] (pages that change while they are looked at) and [`pages`] (what they show).
+
+mod access;
+mod draft;
+mod followed;
+mod pages;
+mod server;
+mod stream;
+mod watched;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+
+use crate::args::{ClusterArgs, DashboardArgs};
+use crate::cluster::Cluster;
+use crate::dashboard::access::Access;
+use crate::dashboard::server::Dashboard;
+use crate::dashboard::watched::Watched;
+use crate::error::Error;
+use crate::print;
+
+/// Serves the dashboard until it is interrupted.
+pub async fn run(cluster: &ClusterArgs, args: &DashboardArgs) -> Result<u8, Error> {
+    let cluster = Cluster::connect(cluster).await?;
+    // What is wrong with the kubeconfig or the rights is an error now, and not an empty page.
+    cluster.may_list_runs(args.all_namespaces).await?;
+    let place = (Ipv4Addr::LOCALHOST, args.port);
+    let listener = TcpListener::bind(place).await.map_err(Error::Listen)?;
+    let port = listener.local_addr().map_err(Error::Listen)?.port();
+    let access = Access::new(port)?;
+    let shown = if args.all_namespaces {
+        "runs of all namespaces".to_owned()
+    } else {
+        format!("runs in namespace {}", cluster.namespace())
+    };
+    print(&format!(
+        "Dashboard for {shown}, until Ctrl-C: {}\n",
+        access.url()
+    ))?;
+    let watched = Watched::follow(&cluster, args.all_namespaces);
+    let dashboard = Arc::new(Dashboard::new(cluster, watched, access, shown));
+    tokio::select! {
+        served = axum::serve(listener, server::router(dashboard)) => served.map_err(Error::Listen)?,
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(0)
+}

@@ -1,0 +1,47 @@
+//! Runs beside each other.
+
+use std::sync::Arc;
+
+use kube::ResourceExt;
+use maud::{Markup, PreEscaped, html};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_report::across::Across;
+
+use crate::dashboard::pages::frame;
+use crate::dashboard::server::Dashboard;
+use crate::error::Error;
+
+/// The page, also where the runs do not compare.
+pub fn page(
+    dashboard: &Dashboard,
+    runs: &[Arc<BenchmarkRun>],
+    found: &Result<Across, Error>,
+) -> Markup {
+    let place =
+        |run: &BenchmarkRun| format!("{}/{}", run.namespace().unwrap_or_default(), run.name_any());
+    let forced = |runs: &[Arc<BenchmarkRun>]| {
+        let runs = runs.iter().map(|run| format!("run={}&", place(run)));
+        dashboard
+            .access
+            .path(&format!("compare?{}force=yes", runs.collect::<String>()))
+    };
+    let body = html! {
+        section #comparison {
+            @match found {
+                Err(error) => p.error role="alert" { (error.to_string()) },
+                Ok(found) => {
+                    (PreEscaped(found.html()))
+                    @if found.ratios.is_empty() && found.obstacles().next().is_some() {
+                        p { a.button href=(forced(runs)) { "Compare them all the same" } }
+                    }
+                },
+            }
+        }
+        p {
+            @for run in runs {
+                a href=(dashboard.access.path(&format!("runs/{}", place(run)))) { (place(run)) } " "
+            }
+        }
+    };
+    frame::page(dashboard, "Comparison", None, &body)
+}

@@ -1,0 +1,144 @@
+//! All runs: those that go on or wait, and those that have ended.
+
+use jiff::Timestamp;
+use kube::ResourceExt;
+use maud::{Markup, html};
+use wasmbench_api::conditions::{PASSED, TRUSTWORTHY};
+use wasmbench_api::{BenchmarkRun, labels};
+use wasmbench_core::lifetime::is_finished;
+use wasmbench_core::units;
+
+use crate::dashboard::pages::frame;
+use crate::dashboard::server::Dashboard;
+use crate::dashboard::stream::Regions;
+use crate::live;
+
+/// Runs that have ended and are shown.
+const MOST: usize = 200;
+
+/// The page.
+pub fn page(dashboard: &Dashboard) -> Markup {
+    let body = html! {
+        p { a #new.button href=(dashboard.access.path("new")) { "Start a run" } }
+        form action=(dashboard.access.path("compare")) {
+            (frame::live(&regions(dashboard)))
+            p {
+                button #compare { "Compare the marked runs" }
+                span.hint { " The latest of them as a multiple of an earlier one, or of 5 and more." }
+            }
+        }
+    };
+    frame::page(dashboard, "Runs", Some("events"), &body)
+}
+
+/// What of it changes.
+pub fn regions(dashboard: &Dashboard) -> Regions {
+    let seen = dashboard.watched.now();
+    let mut runs: Vec<&BenchmarkRun> = seen.runs.values().map(AsRef::as_ref).collect();
+    // What goes on and the queue from its head, then what has ended, the latest first.
+    runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
+    let (mut ended, mut runs): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| is_finished(run));
+    ended.reverse();
+    let left_out = ended.len().saturating_sub(MOST);
+    ended.truncate(MOST);
+    runs.append(&mut ended);
+    let trouble = html! {
+        @if let Some(trouble) = &seen.trouble {
+            p.error { "The cluster does not answer (" (trouble) "). What is shown may be old; it is asked again." }
+        }
+    };
+    let table = if seen.is_complete {
+        table(dashboard, &runs)
+    } else {
+        html! { p { "Reading the runs ..." } }
+    };
+    let older = html! {
+        @if left_out > 0 { p.hint { (left_out) " older runs are not shown; kubectl wasmbench get lists them." } }
+    };
+    vec![("trouble", trouble), ("list", html! { (table) (older) })]
+}
+
+fn table(dashboard: &Dashboard, runs: &[&BenchmarkRun]) -> Markup {
+    if runs.is_empty() {
+        return html! { p { "There are no runs yet." } };
+    }
+    let titles = [
+        "", "Run", "State", "Progress", "Trusted", "Verdict", "Passed", "Age",
+    ];
+    html! {
+        div.table {
+            table #runs {
+                thead { tr { @for title in titles { th scope="col" { (title) } } } }
+                tbody { @for run in runs { (row(dashboard, run)) } }
+            }
+        }
+    }
+}
+
+fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
+    let (namespace, name) = (run.namespace().unwrap_or_default(), run.name_any());
+    let place = format!("{namespace}/{name}");
+    let verdict = run.status.as_ref().and_then(|s| s.verdict.as_deref());
+    let doing = run.status.as_ref().and_then(|s| s.progress.as_ref());
+    let doing = doing.map(|progress| progress.message.as_str());
+    let schedule = run.labels().get(labels::SCHEDULE);
+    html! {
+        tr data-run=(place) {
+            td {
+                @if is_finished(run) {
+                    input type="checkbox" name="run" value=(place) aria-label={ "Compare " (place) };
+                }
+            }
+            th scope="row" {
+                a href=(dashboard.access.path(&format!("runs/{place}"))) { (place) }
+                @if let Some(schedule) = schedule {
+                    br;
+                    span.hint {
+                        "of schedule "
+                        a href=(dashboard.access.path(&format!("schedules/{namespace}/{schedule}"))) { (schedule) }
+                    }
+                }
+            }
+            td { span class={ "state " (live::state(run).to_lowercase()) } { (live::state(run)) } }
+            td { (progress(run)) }
+            td { (truth(run, TRUSTWORTHY)) }
+            td.words { (verdict.or(doing.filter(|_| !is_finished(run))).unwrap_or_default()) }
+            td { (truth(run, PASSED)) }
+            td.n { (age(run)) }
+        }
+    }
+}
+
+/// A bar and its words.
+pub fn progress(run: &BenchmarkRun) -> Markup {
+    let Some(progress) = run.status.as_ref().and_then(|s| s.progress.as_ref()) else {
+        return html! {};
+    };
+    let (done, all) = (progress.completed_trials, progress.total_trials.max(1));
+    html! {
+        progress value=(done.min(all)) max=(all) aria-label="trials measured" {}
+        " " span.n { (progress.text) }
+    }
+}
+
+/// A condition as a word.
+fn truth(run: &BenchmarkRun, type_: &str) -> Markup {
+    match live::condition_is(run, type_) {
+        Some(true) => html! { span.better { "yes" } },
+        Some(false) => html! { span.worse { "no" } },
+        None => html! {},
+    }
+}
+
+fn age(run: &BenchmarkRun) -> String {
+    let Some(created) = run.creation_timestamp() else {
+        return String::new();
+    };
+    let seconds = Timestamp::now().duration_since(created.0).as_secs().max(0);
+    // Not by the second: a page that changes all the time is hard to read.
+    match seconds.unsigned_abs() {
+        0..60 => "under a minute".to_owned(),
+        seconds => units::duration(seconds / 60 * 60),
+    }
+}

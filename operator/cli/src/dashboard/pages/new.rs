@@ -1,0 +1,76 @@
+//! A run that is being written, with what it would do.
+
+use maud::{Markup, html};
+
+use crate::dashboard::draft::Form;
+use crate::dashboard::pages::frame;
+use crate::dashboard::server::Dashboard;
+
+/// A field: its name in the form, its label, and what stands in it for an example.
+const FIELDS: [(&str, &str, &str); 6] = [
+    ("name", "Name", "my-service"),
+    (
+        "image",
+        "Image of the container",
+        "registry.example.com/team/server:1.0",
+    ),
+    (
+        "wasm",
+        "Image of the same service as WebAssembly",
+        "registry.example.com/team/server-wasm:1.0",
+    ),
+    ("class", "RuntimeClass of the Wasm image", "wasmtime"),
+    ("port", "Port", "8080"),
+    ("path", "Path of the request", "/"),
+];
+
+/// The page; `error` is why the run was not created.
+pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
+    let at = |page: &str| dashboard.access.path(page);
+    let given = [
+        &form.name,
+        &form.image,
+        &form.wasm,
+        &form.class,
+        &form.port,
+        &form.path,
+    ];
+    let body = html! {
+        @if let Some(error) = error {
+            p.error role="alert" { "The run was not created: " (error) }
+        }
+        form #start method="post" action=(at("new")) data-plan=(at("new/plan")) data-manifest=(at("new/manifest")) autocomplete="off" {
+            fieldset {
+                legend { "A service of your own" }
+                p.hint { "What you write here writes the manifest below. Leave it empty to begin with the sample." }
+                @for ((name, label, example), given) in FIELDS.iter().zip(given) {
+                    p {
+                        label for=(name) { (label) }
+                        input id=(name) name=(name) value=(given) placeholder=(example) spellcheck="false";
+                    }
+                }
+                p #fields-error .error role="status" {}
+            }
+            p {
+                label for="manifest" { "Manifest" }
+                textarea #manifest name="manifest" rows="24" spellcheck="false" { (form.manifest) }
+            }
+            p {
+                button #create name="do" value="create" { "Create the run" } " "
+                button name="do" value="plan" { "Show the plan" }
+                span.hint { " It goes to namespace " (dashboard.cluster.namespace()) " unless the manifest names another." }
+            }
+        }
+        h2 { "Plan" }
+        section #plan aria-live="polite" { (plan(form)) }
+    };
+    frame::page(dashboard, "New run", None, &body)
+}
+
+/// What the manifest would do.
+pub fn plan(form: &Form) -> Markup {
+    match form.plan() {
+        Ok(plan) => html! { pre tabindex="0" { (plan) } },
+        Err(error) => html! { p.error { (error) } },
+    }
+}

@@ -1,0 +1,79 @@
+"use strict";
+
+// Parts of the page that the server sends anew stand in elements with data-live.
+const source = document.body.dataset.events;
+if (source) {
+  const events = new EventSource(source);
+  const connection = document.getElementById("connection");
+  events.onopen = () => { connection.textContent = ""; };
+  events.onerror = () => {
+    connection.textContent = "The dashboard does not answer. Is kubectl wasmbench dashboard still running?";
+  };
+  for (const region of document.querySelectorAll("[data-live]")) {
+    events.addEventListener(region.id, (event) => replace(region, event.data));
+  }
+}
+
+// What the reader has opened, marked or reached by keyboard stays so.
+function replace(region, html) {
+  const title = (details) => details.querySelector("summary")?.textContent.replace(/[0-9]/g, "");
+  const open = new Map([...region.querySelectorAll("details")].map((one) => [title(one), one.open]));
+  const marked = new Set([...region.querySelectorAll("input:checked")].map((one) => one.value));
+  const scrolled = [...region.querySelectorAll(".table")].map((one) => one.scrollLeft);
+  const active = document.activeElement;
+  const kept = region.contains(active) ? (active.id || active.getAttribute("href") || active.value) : null;
+  region.innerHTML = html;
+  for (const one of region.querySelectorAll("details")) {
+    if (open.has(title(one))) one.open = open.get(title(one));
+  }
+  for (const one of region.querySelectorAll("input[type=checkbox]")) one.checked = marked.has(one.value);
+  region.querySelectorAll(".table").forEach((one, place) => { one.scrollLeft = scrolled[place] ?? 0; });
+  if (kept) {
+    const same = (one) => one.id === kept || one.getAttribute("href") === kept || one.value === kept;
+    [...region.querySelectorAll("a, button, input")].find(same)?.focus({ preventScroll: true });
+  }
+  count();
+}
+
+// How long it still takes, by the second.
+function count() {
+  for (const one of document.querySelectorAll("[data-until]")) {
+    const left = Math.max(0, Math.round((Date.parse(one.dataset.until) - Date.now()) / 1000));
+    const two = (number) => String(number).padStart(2, "0");
+    one.textContent = left > 0 ? `about ${Math.floor(left / 60)}:${two(left % 60)} left` : "";
+  }
+}
+count();
+setInterval(count, 1000);
+
+// The plan as you type: fields write the manifest, the manifest has the plan.
+const form = document.getElementById("start");
+if (form) {
+  const plan = document.getElementById("plan");
+  const wrong = document.getElementById("fields-error");
+  let waiting, asked = 0, isEdited = false;
+  const send = (address) => fetch(address, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  const ask = async (byField) => {
+    const turn = ++asked;
+    if (byField) {
+      const answer = await send(form.dataset.manifest);
+      const text = await answer.text();
+      if (turn !== asked) return;
+      const isManifest = answer.ok && answer.headers.get("content-type").startsWith("text/yaml");
+      wrong.textContent = isManifest ? "" : text;
+      if (!isManifest) return;
+      form.elements.manifest.value = text;
+    }
+    const answer = await send(form.dataset.plan);
+    const html = await answer.text();
+    if (turn === asked && answer.ok) plan.innerHTML = html;
+  };
+  form.addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    if (event.target.name === "manifest") isEdited = true;
+    // What was written by hand is not written over.
+    wrong.textContent = isEdited && event.target.name !== "manifest"
+      ? "The manifest was changed by hand, and the fields no longer write it. Reload the page to begin again." : "";
+    waiting = setTimeout(() => ask(!isEdited), 250);
+  });
+}

@@ -1,0 +1,193 @@
+//! One run: what it does, its trials as they are measured, and what they say.
+
+use kube::ResourceExt;
+use maud::{Markup, PreEscaped, html};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_core::lifetime::is_finished;
+use wasmbench_report::files;
+use wasmbench_report::html::{HATCH, plots, report_body};
+use wasmbench_results::Summary;
+use wasmbench_results::doubt::{Doubt, Reason};
+
+use crate::dashboard::followed::Recorded;
+use crate::dashboard::pages::change::Change;
+use crate::dashboard::pages::{frame, list, trials};
+use crate::dashboard::server::Dashboard;
+use crate::dashboard::stream::Regions;
+use crate::live;
+
+/// Bytes of plots that a browser draws again and again without a delay.
+const ROOM: usize = 1_500_000;
+/// Files of the report that other programs read.
+const FILES: [&str; 5] = [
+    files::REPORT_HTML,
+    files::REPORT_MD,
+    files::SUMMARY_JSON,
+    files::SUMMARY_CSV,
+    files::COMPARISONS_CSV,
+];
+
+/// The page.
+pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Markup {
+    let place = place(run);
+    let events = format!("runs/{place}/events");
+    let regions = regions(dashboard, run, recorded);
+    frame::page(dashboard, &place, Some(&events), &frame::live(&regions))
+}
+
+fn place(run: &BenchmarkRun) -> String {
+    format!("{}/{}", run.namespace().unwrap_or_default(), run.name_any())
+}
+
+/// What of it changes.
+pub fn regions(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Regions {
+    vec![
+        ("state", state(dashboard, run)),
+        ("doubts", doubts(run, recorded)),
+        ("trials", trials::table(run, recorded)),
+        ("report", report(dashboard, run, recorded)),
+    ]
+}
+
+/// The same for a run that is not there any more.
+pub fn gone() -> Regions {
+    let gone = html! { p.error role="alert" { "The run was deleted, and its records with it." } };
+    let nothing = || html! {};
+    vec![
+        ("state", gone),
+        ("doubts", nothing()),
+        ("trials", nothing()),
+        ("report", nothing()),
+    ]
+}
+
+fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
+    let status = run.status.as_ref();
+    let progress = status.and_then(|status| status.progress.as_ref());
+    let node = status.and_then(|status| status.node.as_ref());
+    let until = progress.and_then(|progress| progress.estimated_completion_time.as_ref());
+    let condition = status.map(|status| status.conditions.as_slice());
+    let succeeded = condition.unwrap_or_default().iter();
+    let mut succeeded = succeeded.filter(|one| one.type_ == "Succeeded");
+    html! {
+        p {
+            span class={ "state " (live::state(run).to_lowercase()) } { (live::state(run)) }
+            @if let Some(node) = node { " on node " (node.name) }
+        }
+        @if !is_finished(run) {
+            p role="status" {
+                (list::progress(run))
+                @if let Some(until) = until {
+                    " " span.hint data-until=(until.0) {}
+                }
+            }
+            p { (progress.map_or("Waiting for the operator to see the run.", |progress| progress.message.as_str())) }
+        } @else if let Some(why) = succeeded.find(|one| one.status == "False") {
+            p.error { (why.message) }
+        }
+        (links(dashboard, run))
+    }
+}
+
+fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
+    let place = place(run);
+    let to = |change: Change| {
+        let word = change.word();
+        let path = dashboard.access.path(&format!("runs/{place}/{word}"));
+        html! { a.button #(word) href=(path) { (change.title()) } " " }
+    };
+    let again = dashboard.access.path(&format!("new?like={place}"));
+    html! {
+        p.links {
+            @if !is_finished(run) {
+                (to(if run.spec.suspend { Change::Resume } else { Change::Suspend }))
+            }
+            a.button #again href=(again) { "Start one like it" } " "
+            (to(Change::Delete))
+        }
+    }
+}
+
+/// What speaks against the numbers so far. That it is not over is none of it.
+fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
+    let trouble = html! {
+        @if let Some(trouble) = &recorded.trouble {
+            p.error { "The records cannot be read: " (trouble) }
+        }
+    };
+    if is_finished(run) {
+        let trusted = live::condition_is(run, TRUSTWORTHY);
+        return html! {
+            (trouble)
+            @match trusted {
+                Some(true) => p.better { "Trustworthy: yes" },
+                Some(false) => p.worse { "Trustworthy: no. What speaks against it stands below." },
+                None => {},
+            }
+        };
+    }
+    let is_of_the_end = |doubt: &&Doubt| {
+        let of_the_end = [
+            Reason::Incomplete,
+            Reason::TooFewBlocks,
+            Reason::HighVariance,
+        ];
+        !of_the_end.contains(&doubt.reason)
+    };
+    let doubts = recorded.summary.iter().flat_map(|summary| &summary.doubts);
+    let doubts: Vec<&Doubt> = doubts.filter(is_of_the_end).collect();
+    html! {
+        (trouble)
+        @if !doubts.is_empty() {
+            details open {
+                summary { "Doubts so far: " (doubts.len()) }
+                ul {
+                    @for doubt in doubts {
+                        li {
+                            @if !doubt.breaks_trust { "Note, " }
+                            b { (<&str>::from(doubt.reason)) } ": " (doubt.message) ". What to do: " (doubt.remedy) "."
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Markup {
+    let Some(summary) = &recorded.summary else {
+        return html! {
+            @if !is_finished(run) {
+                p.hint { "Points appear between trials: while one is measured nothing is read." }
+            }
+        };
+    };
+    if !is_finished(run) {
+        return html! {
+            h2 { "So far" }
+            p.hint { "Every point is a trial. Intervals are those of what is measured so far; what the run decides is said at its end." }
+            (drawn(&plots(summary, ROOM)))
+        };
+    }
+    html! {
+        (drawn(&report_body(summary, ROOM)))
+        (raw(dashboard, run, summary))
+    }
+}
+
+/// HTML of the report, in which everything foreign is escaped.
+fn drawn(html: &str) -> Markup {
+    PreEscaped(format!("{HATCH}{html}"))
+}
+
+fn raw(dashboard: &Dashboard, run: &BenchmarkRun, _summary: &Summary) -> Markup {
+    let at = |file: &str| {
+        let place = place(run);
+        dashboard.access.path(&format!("runs/{place}/files/{file}"))
+    };
+    html! {
+        h2 { "Files" }
+        ul { @for file in FILES { li { a href=(at(file)) download { (file) } } } }
+    }
+}

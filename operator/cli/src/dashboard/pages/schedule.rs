@@ -1,0 +1,15 @@
+//! The history of a schedule.
+
+use maud::{Markup, PreEscaped, html};
+use wasmbench_report::history::history_body;
+use wasmbench_results::history::History;
+
+use crate::dashboard::pages::frame;
+use crate::dashboard::server::Dashboard;
+
+/// The page.
+pub fn page(dashboard: &Dashboard, namespace: &str, name: &str, history: &History) -> Markup {
+    let title = format!("Schedule {namespace}/{name}");
+    let body = html! { section #history { (PreEscaped(history_body(history))) } };
+    frame::page(dashboard, &title, None, &body)
+}

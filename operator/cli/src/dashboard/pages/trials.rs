@@ -1,0 +1,258 @@
+//! The trials of a run as a table that fills: a row for each cell, a column for each block.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use wasmbench_api::BenchmarkRun;
+use wasmbench_core::admit::admit;
+use wasmbench_core::store::Ended;
+use wasmbench_core::validate::ValidatedRun;
+use wasmbench_core::wire::record::{Cell, TrialId};
+use wasmbench_results::trial::TrialState;
+
+use crate::assumed;
+use crate::dashboard::followed::{Recorded, measured_now};
+
+/// A table of more trials says of each cell how many are measured.
+const MOST: usize = 3000;
+
+/// What a trial is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    Planned,
+    Running,
+    Valid,
+    Invalid(String),
+    Failed(String),
+    Skipped(String),
+}
+
+impl State {
+    /// Its word, its sign and why.
+    fn shown(&self) -> (&'static str, &'static str, &str) {
+        match self {
+            Self::Planned => ("planned", "\u{b7}", ""),
+            Self::Running => ("running", "\u{25b6}", ""),
+            Self::Valid => ("valid", "\u{25cf}", ""),
+            Self::Invalid(why) => ("invalid", "!", why),
+            Self::Failed(why) => ("failed", "\u{2715}", why),
+            Self::Skipped(why) => ("skipped", "\u{2013}", why),
+        }
+    }
+}
+
+/// The table; nothing for a run that is refused.
+pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
+    let Ok(valid) = admit(run, &assumed::config()) else {
+        return html! {};
+    };
+    let now = measured_now(run);
+    let known = recorded.ended.keys().chain(&now);
+    let last = known.map(|trial| trial.block).max().unwrap_or_default();
+    let planned = valid.planned(last.max(valid.spec.blocks));
+    let cells = cells(&valid, planned);
+    let blocks: u32 = planned
+        .iter()
+        .map(|trial| trial.block)
+        .max()
+        .unwrap_or_default();
+    let is_large = planned.len() > MOST;
+    let state = |trial: &TrialId| state(trial, now.as_ref(), recorded);
+    html! {
+        details open {
+            summary { "Trials" }
+            div.table {
+                table.trials {
+                    thead {
+                        tr {
+                            @for title in ["Workload", "Variant", "Point"] { th scope="col" { (title) } }
+                            @if is_large {
+                                th scope="col" { "Measured" }
+                            } @else {
+                                @for block in 1..=blocks { th.n scope="col" aria-label={ "Block " (block) } { (block) } }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (cell, trials) in &cells {
+                            tr {
+                                th scope="row" { (cell.workload) }
+                                td { (cell.variant) }
+                                td { (cell.point) }
+                                @if is_large {
+                                    td { (counted(trials, state)) }
+                                } @else {
+                                    @for trial in trials { (one(&state(trial))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.legend { (legend()) }
+        }
+    }
+}
+
+fn one(state: &State) -> Markup {
+    let (word, sign, why) = state.shown();
+    let title = if why.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word}: {why}")
+    };
+    html! {
+        td data-state=(word) title=(title) {
+            span aria-hidden="true" { (sign) }
+            span.unseen { (title) }
+        }
+    }
+}
+
+fn legend() -> Markup {
+    let none = String::new;
+    let states = [
+        State::Planned,
+        State::Running,
+        State::Valid,
+        State::Invalid(none()),
+        State::Failed(none()),
+        State::Skipped(none()),
+    ];
+    html! {
+        @for state in &states {
+            @let (word, sign, _) = state.shown();
+            span { b data-state=(word) aria-hidden="true" { (sign) } " " (word) } " "
+        }
+    }
+}
+
+fn counted(trials: &[&TrialId], state: impl Fn(&TrialId) -> State) -> String {
+    let measured = trials.iter().filter(|trial| state(trial) == State::Valid);
+    format!("{} of {}", measured.count(), trials.len())
+}
+
+/// The cells in the order of the spec, each with its trials by block.
+fn cells<'a>(valid: &ValidatedRun, planned: &'a [TrialId]) -> Vec<(&'a Cell, Vec<&'a TrialId>)> {
+    let workload = |cell: &Cell| {
+        valid
+            .spec
+            .workloads
+            .iter()
+            .position(|one| one.name == cell.workload)
+    };
+    let variant = |cell: &Cell| {
+        valid
+            .spec
+            .variants
+            .iter()
+            .position(|one| one.name == cell.variant)
+    };
+    let mut cells: BTreeMap<_, (&Cell, Vec<&TrialId>)> = BTreeMap::new();
+    for trial in planned {
+        let cell = &trial.cell;
+        let place = (workload(cell), variant(cell), cell.point);
+        let (_, trials) = cells.entry(place).or_insert((cell, vec![]));
+        trials.push(trial);
+    }
+    let mut cells: Vec<_> = cells.into_values().collect();
+    for (_, trials) in &mut cells {
+        trials.sort_by_key(|trial| trial.block);
+    }
+    cells
+}
+
+fn state(trial: &TrialId, now: Option<&TrialId>, recorded: &Recorded) -> State {
+    match recorded.ended.get(trial) {
+        Some(Ended::Failed(why)) => State::Failed(why.clone()),
+        Some(Ended::Skipped(why)) => State::Skipped(why.clone()),
+        Some(Ended::Measured) => judged(trial, recorded),
+        None if now == Some(trial) => State::Running,
+        None => State::Planned,
+    }
+}
+
+/// Whether what was measured counts.
+fn judged(trial: &TrialId, recorded: &Recorded) -> State {
+    let Some(summary) = &recorded.summary else {
+        return State::Valid;
+    };
+    let Cell {
+        variant,
+        workload,
+        point,
+    } = &trial.cell;
+    let is_it = |of: (&str, &str, _)| of == (variant.as_str(), workload.as_str(), *point);
+    let loads = summary.cells.iter();
+    let trials = loads
+        .filter(|cell| {
+            use wasmbench_results::any_cell::AnyCell as _;
+            is_it((cell.variant(), cell.workload(), cell.point()))
+        })
+        .flat_map(|cell| &cell.trials);
+    let mut invalid =
+        trials.filter(|one| one.block == trial.block && one.state == TrialState::Invalid);
+    if let Some(invalid) = invalid.next() {
+        return State::Invalid(invalid.reason.clone().unwrap_or_default());
+    }
+    let mut cells = summary.all_cells();
+    let cell = cells.find(|cell| is_it((cell.variant(), cell.workload(), cell.point())));
+    match cell.and_then(|cell| cell.invalid_because().first().copied()) {
+        Some(reason) => State::Invalid(<&str>::from(reason).to_owned()),
+        None => State::Valid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: &str = include_str!("../../../../../manifests/samples/quickstart.yaml");
+
+    fn run(message: &str) -> BenchmarkRun {
+        let mut run: BenchmarkRun = serde_yaml::from_str(RUN).unwrap();
+        run.status = serde_json::from_value(serde_json::json!({
+            "progress": {
+                "completedTrials": 1, "totalTrials": 40, "text": "1/40", "message": message,
+            },
+        }))
+        .unwrap();
+        run
+    }
+
+    fn states(html: &Markup, state: &str) -> usize {
+        let cell = format!("<td data-state=\"{state}\"");
+        html.0.matches(&cell).count()
+    }
+
+    #[test]
+    fn a_trial_is_planned_then_runs_then_counts() {
+        let mut recorded = Recorded::default();
+        let html = table(&run("preparing native/hello/warm/b1"), &recorded);
+        assert_eq!(states(&html, "planned"), 40);
+        let html = table(&run("measuring native/hello/warm/b1"), &recorded);
+        assert_eq!(
+            (states(&html, "planned"), states(&html, "running")),
+            (39, 1)
+        );
+        let trial: TrialId = "native/hello/warm/b1".parse().unwrap();
+        recorded.ended.insert(trial, Ended::Measured);
+        let html = table(&run("preparing embedded/hello/warm/b1"), &recorded);
+        assert_eq!((states(&html, "planned"), states(&html, "valid")), (39, 1));
+    }
+
+    #[test]
+    fn a_failed_trial_says_why() {
+        let mut recorded = Recorded::default();
+        let trial: TrialId = "native/hello/warm/b1".parse().unwrap();
+        recorded
+            .ended
+            .insert(trial, Ended::Failed("SubjectNotReady".into()));
+        let html = table(&run(""), &recorded);
+        assert!(
+            html.0.contains("title=\"failed: SubjectNotReady\""),
+            "{}",
+            html.0
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Pages as a browser asks for them, over a cluster that a test plays.
+
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use kube::Client;
+use kube::client::Body as Asked;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+use tower_test::mock;
+
+use super::*;
+
+const ORIGIN: &str = "http://127.0.0.1:4321";
+const FOREIGN: &str = "\"><img src=x onerror=alert(1)><script>alert(1)</script>";
+
+/// A dashboard of these runs, and the requests that reach the cluster, each answered with an empty object.
+fn dashboard(runs: Vec<Value>) -> (Router, Arc<std::sync::Mutex<Vec<(String, Value)>>>) {
+    let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
+    let asked = Arc::new(std::sync::Mutex::new(vec![]));
+    let seen = asked.clone();
+    tokio::spawn(async move {
+        while let Some((request, send)) = handle.next_request().await {
+            let line = format!("{} {}", request.method(), request.uri());
+            let body = request.into_body().collect_bytes().await.unwrap();
+            let body = serde_json::from_slice(&body).unwrap_or_default();
+            seen.lock().unwrap().push((line, body));
+            let answer = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}, "items": []});
+            let answer = serde_json::to_vec(&answer).unwrap();
+            send.send_response(axum::http::Response::new(Asked::from(answer)));
+        }
+    });
+    let cluster = Cluster::new(Client::new(service, "bench"), "bench".into());
+    let runs = runs
+        .into_iter()
+        .map(|run| serde_json::from_value(run).unwrap());
+    let watched = Watched::still(runs.collect());
+    let access = Access::known(4321, "abc");
+    let dashboard = Dashboard::new(cluster, watched, access, "runs".to_owned());
+    (router(Arc::new(dashboard)), asked)
+}
+
+fn run(name: &str, state: &str) -> Value {
+    let finished = if state == "Completed" {
+        "True"
+    } else {
+        "False"
+    };
+    let condition = |type_: &str, status: &str, reason: &str| {
+        json!({
+            "type": type_, "status": status, "reason": reason, "message": FOREIGN,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    json!({
+        "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+        "metadata": {
+            "name": name, "namespace": "bench", "uid": format!("uid-{name}"), "resourceVersion": "1",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {
+            "variants": [{"name": "native", "preset": "native"}, {"name": "embedded", "preset": "wasmtime-embedded"}],
+            "workloads": [{"name": "hello", "path": format!("/{FOREIGN}")}],
+            "sweeps": {"throughput": {"connections": [4]}},
+        },
+        "status": {
+            "conditions": [condition("Finished", finished, state), condition("Succeeded", finished, state)],
+            "verdict": FOREIGN,
+            "node": {"name": FOREIGN},
+            "progress": {"completedTrials": 0, "totalTrials": 20, "text": "0/20", "message": FOREIGN},
+        },
+    })
+}
+
+async fn asked(router: &Router, request: Request<Body>) -> (u16, String) {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn got(router: &Router, page: &str) -> (u16, String) {
+    let request = Request::get(format!("/abc/{page}")).header("host", "127.0.0.1:4321");
+    asked(router, request.body(Body::empty()).unwrap()).await
+}
+
+async fn sent(router: &Router, page: &str, form: &'static str) -> (u16, String) {
+    let request = Request::post(format!("/abc/{page}"))
+        .header("host", "127.0.0.1:4321")
+        .header("origin", ORIGIN)
+        .header("content-type", "application/x-www-form-urlencoded");
+    asked(router, request.body(Body::from(form)).unwrap()).await
+}
+
+#[tokio::test]
+async fn what_comes_from_elsewhere_is_text_on_every_page() {
+    let (router, _) = dashboard(vec![run("fast", "Measuring"), run("slow", "Completed")]);
+    for page in [
+        "",
+        "runs/bench/fast",
+        "runs/bench/slow",
+        "runs/bench/fast/delete",
+        "new",
+        "new?like=bench/fast",
+        "compare?run=bench/fast&run=bench/slow",
+        "compare?run=%3Cscript%3E/x",
+        "schedules/bench/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+    ] {
+        let (_, html) = got(&router, page).await;
+        assert!(html.contains("<h1>"), "{page}: {html}");
+        for foreign in ["<script>", "<img", "onerror=alert(1)>"] {
+            assert!(!html.contains(foreign), "{page} holds {foreign}: {html}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_answer_forbids_what_is_not_ours() {
+    let (router, _) = dashboard(vec![]);
+    for page in ["/abc/", "/abc/page.js", "/abc/nothing", "/wrong/"] {
+        let request = Request::get(page).header("host", "127.0.0.1:4321");
+        let request = request.body(Body::empty()).unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        let policy = response.headers()["content-security-policy"]
+            .to_str()
+            .unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{page}");
+        assert!(!policy.contains("unsafe"), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_there_is_told_so() {
+    let (router, asked) = dashboard(vec![]);
+    for page in [
+        "runs/bench/gone",
+        "runs/bench/gone/delete",
+        "runs/bench/gone/files/x",
+    ] {
+        let (status, html) = got(&router, page).await;
+        assert_eq!(status, 404, "{page}");
+        assert!(html.contains("bench/gone"), "{html}");
+    }
+    assert_eq!(sent(&router, "runs/bench/gone/delete", "").await.0, 404);
+    assert_eq!(*asked.lock().unwrap(), vec![]);
+}
+
+#[tokio::test]
+async fn a_change_is_asked_for_before_it_is_made() {
+    let (router, asked) = dashboard(vec![run("fast", "Measuring")]);
+    for change in ["suspend", "resume", "delete"] {
+        let (status, html) = got(&router, &format!("runs/bench/fast/{change}")).await;
+        assert!(status == 200 && html.contains("id=\"confirm\""), "{html}");
+    }
+    assert_eq!(*asked.lock().unwrap(), vec![]);
+    assert_eq!(sent(&router, "runs/bench/fast/suspend", "").await.0, 303);
+    assert_eq!(sent(&router, "runs/bench/fast/delete", "").await.0, 303);
+    let asked = asked.lock().unwrap().clone();
+    let of = "/apis/wasmbench.dev/v1alpha1/namespaces/bench/benchmarkruns/fast?";
+    assert_eq!(asked[0].0, format!("PATCH {of}"));
+    assert_eq!(asked[0].1["spec"]["suspend"], true);
+    assert_eq!(asked[1].0, format!("DELETE {of}"));
+    assert_eq!(asked[1].1["preconditions"]["uid"], "uid-fast");
+}
+
+#[tokio::test]
+async fn a_run_that_would_be_refused_reaches_no_cluster() {
+    let (router, asked) = dashboard(vec![]);
+    let form = "do=create&manifest=kind%3A+BenchmarkRun";
+    let (status, html) = sent(&router, "new", form).await;
+    assert_eq!(status, 422);
+    assert!(html.contains("The run was not created"), "{html}");
+    assert!(
+        html.contains("kind: BenchmarkRun"),
+        "what was typed is lost: {html}"
+    );
+    assert_eq!(*asked.lock().unwrap(), vec![]);
+}
+
+#[tokio::test]
+async fn records_are_not_read_while_a_trial_is_measured() {
+    let mut measured = run("fast", "Measuring");
+    measured["status"]["progress"]["completedTrials"] = json!(3);
+    measured["status"]["progress"]["message"] = json!("measuring native/hello/throughput-c4/b2");
+    let mut between = measured.clone();
+    between["metadata"]["name"] = json!("between");
+    between["metadata"]["uid"] = json!("uid-between");
+    between["status"]["progress"]["message"] = json!("preparing native/hello/throughput-c4/b2");
+    between["status"]["seed"] = json!(1);
+    let (router, asked) = dashboard(vec![measured, between]);
+    got(&router, "runs/bench/fast").await;
+    assert_eq!(*asked.lock().unwrap(), vec![]);
+    got(&router, "runs/bench/between").await;
+    let asked = asked.lock().unwrap().clone();
+    assert!(asked[0].0.contains("/configmaps?"), "{asked:?}");
+}

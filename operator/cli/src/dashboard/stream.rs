@@ -1,0 +1,91 @@
+//! Pages that change while they are looked at: the parts of a page that are not as they were, whenever a run changes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::response::sse::{self, KeepAlive, Sse};
+use futures::Stream;
+use futures::stream::unfold;
+use maud::Markup;
+use tokio::sync::watch;
+
+use crate::dashboard::server::Dashboard;
+use crate::dashboard::watched::Seen;
+
+/// Parts of a page by the id of their element.
+pub type Regions = Vec<(&'static str, Markup)>;
+
+/// What is sent to the browser: the name is the id of an element, the data what stands in it.
+pub type Event = Result<sse::Event, Infallible>;
+
+/// What tells whether a page may be another one than before.
+pub type Version = Option<String>;
+
+struct Sender<V, F> {
+    dashboard: Arc<Dashboard>,
+    version: V,
+    regions: F,
+    seen: Option<Version>,
+    changes: watch::Receiver<Seen>,
+    sent: BTreeMap<&'static str, String>,
+    waiting: VecDeque<sse::Event>,
+}
+
+/// The regions that `regions` makes, each whenever it is another one than before. They are made again only where
+/// `version` is another one.
+pub fn of<V, F, Made>(
+    dashboard: Arc<Dashboard>,
+    version: V,
+    regions: F,
+) -> Sse<impl Stream<Item = Event>>
+where
+    V: Fn(&Seen) -> Version + Send + 'static,
+    F: Fn(Arc<Dashboard>) -> Made + Send + 'static,
+    Made: Future<Output = Regions> + Send,
+{
+    let sender = Sender {
+        changes: dashboard.watched.listen(),
+        dashboard,
+        version,
+        regions,
+        seen: None,
+        sent: BTreeMap::new(),
+        waiting: VecDeque::new(),
+    };
+    let events = unfold(sender, async |mut sender| {
+        let event = sender.next().await?;
+        Some((Ok(event), sender))
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
+}
+
+impl<V, F, Made> Sender<V, F>
+where
+    V: Fn(&Seen) -> Version,
+    F: Fn(Arc<Dashboard>) -> Made,
+    Made: Future<Output = Regions> + Send,
+{
+    async fn next(&mut self) -> Option<sse::Event> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
+            }
+            let version = (self.version)(&self.changes.borrow_and_update());
+            // The first time it is none: a change may have come between the page and its stream.
+            if self.seen.as_ref() == Some(&version) {
+                self.changes.changed().await.ok()?;
+                continue;
+            }
+            self.seen = Some(version);
+            for (id, html) in (self.regions)(self.dashboard.clone()).await {
+                let html = html.into_string();
+                if self.sent.get(id) != Some(&html) {
+                    let event = sse::Event::default().event(id);
+                    self.waiting.push_back(event.data(html.replace('\r', "")));
+                    self.sent.insert(id, html);
+                }
+            }
+        }
+    }
+}

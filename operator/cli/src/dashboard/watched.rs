@@ -1,0 +1,151 @@
+//! The runs of the cluster as they are now, by one watch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use kube::ResourceExt;
+use kube::runtime::watcher::Event;
+use tokio::sync::watch;
+use wasmbench_api::BenchmarkRun;
+
+use crate::cluster::Cluster;
+use crate::error::root_cause;
+
+/// Namespace and name of a run.
+pub type Place = (String, String);
+
+/// The runs as they are now.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// All of them.
+    pub runs: BTreeMap<Place, Arc<BenchmarkRun>>,
+    /// Whether the first list is complete.
+    pub is_complete: bool,
+    /// Why nothing new is heard of them.
+    pub trouble: Option<String>,
+    /// What was heard so far, counted.
+    pub heard: u64,
+    /// Those of a list that is under way.
+    listed: BTreeMap<Place, Arc<BenchmarkRun>>,
+}
+
+impl Seen {
+    /// The run of this namespace and name.
+    pub fn run(&self, namespace: &str, name: &str) -> Option<&Arc<BenchmarkRun>> {
+        self.runs.get(&(namespace.to_owned(), name.to_owned()))
+    }
+
+    fn take(&mut self, event: Event<BenchmarkRun>) {
+        self.trouble = None;
+        match event {
+            Event::Apply(run) => {
+                let (place, run) = kept(run);
+                self.runs.insert(place, run);
+            }
+            Event::Delete(run) => {
+                self.runs.remove(&place(&run));
+            }
+            Event::Init => self.listed.clear(),
+            Event::InitApply(run) => {
+                let (place, run) = kept(run);
+                self.listed.insert(place, run);
+            }
+            Event::InitDone => {
+                self.runs = std::mem::take(&mut self.listed);
+                self.is_complete = true;
+            }
+        }
+    }
+}
+
+fn place(run: &BenchmarkRun) -> Place {
+    (run.namespace().unwrap_or_default(), run.name_any())
+}
+
+/// The run without what nobody looks at.
+fn kept(mut run: BenchmarkRun) -> (Place, Arc<BenchmarkRun>) {
+    run.metadata.managed_fields = None;
+    (place(&run), Arc::new(run))
+}
+
+/// The runs, and who is told when they change.
+#[derive(Clone, Debug)]
+pub struct Watched(watch::Receiver<Seen>);
+
+impl Watched {
+    /// Follows the runs of the cluster's namespace, or of all, for as long as somebody looks.
+    pub fn follow(cluster: &Cluster, all_namespaces: bool) -> Self {
+        let (sender, receiver) = watch::channel(Seen::default());
+        let events = cluster.watch_runs(all_namespaces);
+        tokio::spawn(async move {
+            let mut events = std::pin::pin!(events);
+            while let Some(event) = events.next().await {
+                sender.send_modify(|seen| {
+                    seen.heard += 1;
+                    match event {
+                        Ok(event) => seen.take(event),
+                        // The watch goes on by itself.
+                        Err(error) => seen.trouble = Some(root_cause(&error)),
+                    }
+                });
+                if sender.is_closed() {
+                    return;
+                }
+            }
+        });
+        Self(receiver)
+    }
+
+    /// These runs, for ever.
+    #[cfg(test)]
+    pub fn still(runs: Vec<BenchmarkRun>) -> Self {
+        let seen = Seen {
+            runs: runs.into_iter().map(kept).collect(),
+            is_complete: true,
+            ..Seen::default()
+        };
+        Self(watch::channel(seen).1)
+    }
+
+    /// What there is now.
+    pub fn now(&self) -> watch::Ref<'_, Seen> {
+        self.0.borrow()
+    }
+
+    /// One who waits for changes.
+    pub fn listen(&self) -> watch::Receiver<Seen> {
+        self.0.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str) -> BenchmarkRun {
+        let run = serde_json::from_value(serde_json::json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+            "metadata": {"name": name, "namespace": "bench"},
+            "spec": {"variants": [], "workloads": [], "sweeps": {}},
+        }));
+        run.unwrap()
+    }
+
+    fn names(seen: &Seen) -> Vec<&str> {
+        seen.runs.keys().map(|(_, name)| name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_list_that_is_under_way_leaves_what_is_shown_until_it_is_complete() {
+        let mut seen = Seen::default();
+        seen.take(Event::Apply(run("old")));
+        seen.take(Event::Init);
+        seen.take(Event::InitApply(run("new")));
+        assert_eq!((names(&seen), seen.is_complete), (vec!["old"], false));
+        seen.take(Event::InitDone);
+        assert_eq!((names(&seen), seen.is_complete), (vec!["new"], true));
+        seen.take(Event::Delete(run("new")));
+        assert!(seen.runs.is_empty());
+    }
+}
