@@ -103,7 +103,8 @@ async fn follow(stage: &Stage) {
             is_taken = true;
             picture(stage, "dashboard-run").await;
         }
-        let has_ended = now.state.contains("Completed");
+        // One part of the page comes after the other.
+        let has_ended = now.state.contains("Completed") && cells(&now).all(is_end);
         if seen.last() != Some(&now) {
             seen.push(now);
         }
