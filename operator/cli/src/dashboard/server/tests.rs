@@ -13,8 +13,11 @@ use super::*;
 const ORIGIN: &str = "http://127.0.0.1:4321";
 const FOREIGN: &str = "\"><img src=x onerror=alert(1)><script>alert(1)</script>";
 
+/// Method and address of each request that reached the cluster, with its body.
+type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
+
 /// A dashboard of these runs, and the requests that reach the cluster, each answered with an empty object.
-fn dashboard(runs: Vec<Value>) -> (Router, Arc<std::sync::Mutex<Vec<(String, Value)>>>) {
+fn dashboard(runs: Vec<Value>) -> (Router, Log) {
     let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
     let asked = Arc::new(std::sync::Mutex::new(vec![]));
     let seen = asked.clone();
