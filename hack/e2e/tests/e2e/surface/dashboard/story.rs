@@ -20,6 +20,8 @@ const FIRST: &str = "quickstart";
 const SECOND: &str = "quickstart-again";
 /// So large may a picture in the documentation be, in bytes.
 const LARGEST: usize = 150_000;
+/// And so wide, in pixels.
+const WIDTH: u32 = 1200;
 
 #[tokio::test]
 #[ignore = "needs Chromium and an audit log: make test-surface"]
@@ -53,7 +55,10 @@ async fn start(stage: &Stage) {
         .await;
     browser.says("#plan", "6 trials").await;
     assert_eq!(browser.count("#plan.error, #plan .error").await, 0);
+    // So high that the plan is on it.
+    browser.set_size(WIDTH, 1250).await;
     picture(stage, "dashboard-form").await;
+    browser.set_size(WIDTH, 900).await;
 
     browser.click("#create").await;
     let page = format!("/runs/{}/{FIRST}", stage.namespace);
