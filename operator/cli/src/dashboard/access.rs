@@ -1,16 +1,16 @@
 //! Who may ask. The address holds a token, so that no other user of the machine and no other page in the browser knows
 //! it. Host and Origin are checked besides: a name that is made to resolve to the loopback address gets nothing.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 use wasmbench_core::store::hex;
 
-use crate::dashboard::server::Dashboard;
 use crate::error::Error;
 
 /// Bytes of chance in a token.
@@ -92,12 +92,7 @@ impl Access {
 }
 
 /// Refuses what is not from one of our own pages, and tells the browser what pages may do.
-pub async fn guard(
-    State(dashboard): State<Arc<Dashboard>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let access = &dashboard.access;
+pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let mut response = match access.refusal(request.method(), path, request.headers()) {
         Some(status) => status.into_response(),

@@ -1,14 +1,15 @@
 //! `kubectl wasmbench dashboard`: runs as pages on the user's own machine, with the user's kubeconfig and rights.
 //!
 //! Reading order: [`access`] (who may ask), [`watched`] (the runs, by one watch), [`followed`] (the records of one run,
-//! read between its timed windows), [`draft`] (a run that is being written), [`server`] (what is served where, and
-//! what changes the cluster), [`stream`] (pages that change while they are looked at) and [`pages`] (what they show).
+//! read between its timed windows), [`state`] (both), [`draft`] (a run that is being written),
+//! [`pages`] (what is shown), [`stream`] (pages that change while they are looked at) and [`server`] (what is served where).
 
 mod access;
 mod draft;
 mod followed;
 mod pages;
 mod server;
+mod state;
 mod stream;
 mod watched;
 
@@ -20,7 +21,7 @@ use tokio::net::TcpListener;
 use crate::args::{ClusterArgs, DashboardArgs};
 use crate::cluster::Cluster;
 use crate::dashboard::access::Access;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::dashboard::watched::Watched;
 use crate::error::Error;
 use crate::print;

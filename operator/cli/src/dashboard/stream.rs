@@ -10,7 +10,7 @@ use futures::stream::unfold;
 use maud::Markup;
 use tokio::sync::watch;
 
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::dashboard::watched::Seen;
 
 /// Parts of a page by the id of their element.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use wasmbench_api::BenchmarkRun;
 
 use crate::dashboard::pages::frame;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 
 /// What can be done with a run.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]

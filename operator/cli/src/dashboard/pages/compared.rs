@@ -8,7 +8,7 @@ use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::Across;
 
 use crate::dashboard::pages::frame;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::error::Error;
 
 /// The page, also where the runs do not compare.

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
 
 /// A page; `events` is where its changes come from.

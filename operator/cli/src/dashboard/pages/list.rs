@@ -9,7 +9,7 @@ use wasmbench_core::lifetime::is_finished;
 use wasmbench_core::units;
 
 use crate::dashboard::pages::frame;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
 use crate::live;
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::draft::Form;
 use crate::dashboard::pages::frame;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 
 /// A field: its name in the form, its label, and what stands in it for an example.
 const FIELDS: [(&str, &str, &str); 6] = [

@@ -13,7 +13,7 @@ use wasmbench_results::doubt::{Doubt, Reason};
 use crate::dashboard::followed::Recorded;
 use crate::dashboard::pages::change::Change;
 use crate::dashboard::pages::{frame, list, trials};
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
 use crate::live;
 

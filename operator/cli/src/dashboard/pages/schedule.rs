@@ -5,7 +5,7 @@ use wasmbench_report::history::history_body;
 use wasmbench_results::history::History;
 
 use crate::dashboard::pages::frame;
-use crate::dashboard::server::Dashboard;
+use crate::dashboard::state::Dashboard;
 
 /// The page.
 pub fn page(dashboard: &Dashboard, namespace: &str, name: &str, history: &History) -> Markup {

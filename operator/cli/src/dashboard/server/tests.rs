@@ -9,6 +9,9 @@ use tower::ServiceExt as _;
 use tower_test::mock;
 
 use super::*;
+use crate::cluster::Cluster;
+use crate::dashboard::access::Access;
+use crate::dashboard::watched::Watched;
 
 const ORIGIN: &str = "http://127.0.0.1:4321";
 const FOREIGN: &str = "\"><img src=x onerror=alert(1)><script>alert(1)</script>";

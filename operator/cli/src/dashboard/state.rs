@@ -1,0 +1,66 @@
+//! What pages are made of: the runs, and what was read of their records.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube::ResourceExt;
+use tokio::sync::{Mutex, OnceCell};
+use wasmbench_api::BenchmarkRun;
+
+use crate::cluster::Cluster;
+use crate::dashboard::access::Access;
+use crate::dashboard::followed::{Followed, Recorded};
+use crate::dashboard::watched::Watched;
+use crate::init::{self, manifest::Told};
+
+/// Everything that pages are made of.
+pub struct Dashboard {
+    /// The cluster, in the namespace that new runs go to.
+    pub cluster: Cluster,
+    /// The runs.
+    pub watched: Watched,
+    /// The address.
+    pub access: Access,
+    /// Which runs are shown, in words.
+    pub shown: String,
+    followed: Mutex<BTreeMap<String, Arc<Mutex<Followed>>>>,
+    told: OnceCell<Told>,
+}
+
+impl Dashboard {
+    /// A dashboard of these runs.
+    pub fn new(cluster: Cluster, watched: Watched, access: Access, shown: String) -> Self {
+        let (followed, told) = (Mutex::default(), OnceCell::new());
+        Self {
+            cluster,
+            watched,
+            access,
+            shown,
+            followed,
+            told,
+        }
+    }
+
+    /// The run of this namespace and name, as it is now.
+    pub fn run(&self, namespace: &str, name: &str) -> Option<Arc<BenchmarkRun>> {
+        self.watched.now().run(namespace, name).cloned()
+    }
+
+    /// What the records of `run` say so far.
+    pub async fn recorded(&self, run: &BenchmarkRun) -> Arc<Recorded> {
+        let uid = run.uid().unwrap_or_default();
+        let followed = {
+            let mut all = self.followed.lock().await;
+            let cluster = || self.cluster.at(&run.namespace().unwrap_or_default());
+            let new = || Arc::new(Mutex::new(Followed::new(cluster())));
+            all.entry(uid).or_insert_with(new).clone()
+        };
+        followed.lock().await.of(run).await
+    }
+
+    /// RuntimeClasses and nodes, asked for once.
+    pub async fn told(&self) -> Told {
+        let asked = || init::asked(&self.cluster);
+        self.told.get_or_init(asked).await.clone()
+    }
+}
