@@ -98,6 +98,8 @@ async fn follow(stage: &Stage) {
     let browser = &stage.browser;
     browser.find("#trials td[data-state]").await;
     mark(browser).await;
+    // Somebody without a mouse stands here all the time.
+    browser.evaluated("document.querySelector('#trials summary').focus()").await;
     let deadline = Instant::now() + 2 * PATIENCE;
     let mut seen = vec![];
     let mut is_taken = false;
@@ -131,6 +133,8 @@ async fn follow(stage: &Stage) {
     let others: Vec<&str> = cells(&last).filter(|state| !is_valid(state)).collect();
     assert!(others.is_empty(), "{others:?}: {run:#?}");
     assert_marked(browser).await;
+    let focus = "return document.activeElement.matches('#trials summary')";
+    assert_eq!(browser.evaluated(focus).await, true, "the focus is lost");
     browser
         .evaluated("document.querySelector('#report').scrollIntoView()")
         .await;
