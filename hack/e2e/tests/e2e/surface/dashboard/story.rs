@@ -99,7 +99,9 @@ async fn follow(stage: &Stage) {
     browser.find("#trials td[data-state]").await;
     mark(browser).await;
     // Somebody without a mouse stands here all the time.
-    browser.evaluated("document.querySelector('#trials summary').focus()").await;
+    browser
+        .evaluated("document.querySelector('#trials summary').focus()")
+        .await;
     let deadline = Instant::now() + 2 * PATIENCE;
     let mut seen = vec![];
     let mut is_taken = false;
