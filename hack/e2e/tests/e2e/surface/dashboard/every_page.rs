@@ -98,16 +98,20 @@ const behind = e => {
   return line.reduce(paint, dark ? 'rgb(18, 18, 18)' : 'rgb(255, 255, 255)');
 };
 const weak = new Map();
+const judge = (e, colour, text) => {
+  const ground = behind(e), ink = paint(ground, colour);
+  const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
+  const contrast = (high + 0.05) / (low + 0.05);
+  if (contrast < 4.5) weak.set(`${ink} on ${ground}`, `${contrast.toFixed(1)}: ${text.slice(0, 40)}`);
+};
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const e = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
   if (!text || e.closest('title, [aria-hidden=true], :disabled') || !e.checkVisibility({ visibilityProperty: true })) continue;
-  const style = getComputedStyle(e), ground = behind(e);
-  const ink = paint(ground, e.closest('svg') ? style.fill : style.color);
-  const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
-  const contrast = (high + 0.05) / (low + 0.05);
-  if (contrast < 4.5) weak.set(`${ink} on ${ground}`, `${contrast.toFixed(1)}: ${text.slice(0, 40)}`);
+  const style = getComputedStyle(e);
+  judge(e, e.closest('svg') ? style.fill : style.color, text);
 }
+for (const e of document.querySelectorAll('[placeholder]')) judge(e, getComputedStyle(e, '::placeholder').color, e.placeholder);
 return [behind(document.body), [...weak].map(pair => pair.join(' is '))];
 ";
 
