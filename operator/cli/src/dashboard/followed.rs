@@ -24,6 +24,18 @@ pub fn measured_now(run: &BenchmarkRun) -> Option<TrialId> {
     progress_message::measured(&progress.message)
 }
 
+/// The trial of `run` that is at work: its probe, or the keeping of its record, which comes right after.
+pub fn at_work(run: &BenchmarkRun) -> Option<TrialId> {
+    let recorded = || {
+        let progress = run.status.as_ref()?.progress.as_ref()?;
+        // `recording TRIAL`, with why it failed where it did.
+        let rest = progress.message.strip_prefix("recording ")?;
+        let trial = rest.split(' ').next()?;
+        trial.parse().ok().filter(|_| !is_finished(run))
+    };
+    measured_now(run).or_else(recorded)
+}
+
 /// Records of a run, as far as they were read.
 pub struct Followed {
     cluster: Cluster,

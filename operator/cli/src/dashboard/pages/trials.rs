@@ -11,7 +11,7 @@ use wasmbench_core::wire::record::{Cell, TrialId};
 use wasmbench_results::trial::TrialState;
 
 use crate::assumed;
-use crate::dashboard::followed::{Recorded, measured_now};
+use crate::dashboard::followed::{Recorded, at_work};
 
 /// A table of more trials says of each cell how many are measured.
 const MOST: usize = 3000;
@@ -46,7 +46,7 @@ pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let Ok(valid) = admit(run, &assumed::config()) else {
         return html! {};
     };
-    let now = measured_now(run);
+    let now = at_work(run);
     let known = recorded.ended.keys().chain(&now);
     let last = known.map(|trial| trial.block).max().unwrap_or_default();
     let planned = valid.planned(last.max(valid.spec.blocks));
@@ -235,6 +235,9 @@ mod tests {
             (states(&html, "planned"), states(&html, "running")),
             (39, 1)
         );
+        // It ran, and nobody has read its record yet: no step back.
+        let html = table(&run("recording native/hello/warm/b1"), &recorded);
+        assert_eq!(states(&html, "running"), 1);
         let trial: TrialId = "native/hello/warm/b1".parse().unwrap();
         recorded.ended.insert(trial, Ended::Measured);
         let html = table(&run("preparing embedded/hello/warm/b1"), &recorded);
