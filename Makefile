@@ -4,7 +4,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wasmbench
 export CARGO_TARGET_DIR ?= $(CACHE)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-studies test lint unit test-page e2e test-systems test-surface bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
+.PHONY: help demo demo-studies test lint unit test-page e2e test-systems test-surface pictures bench selftest generate images cluster-up cluster-down lint-workflows deny deny-advisories clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,7 @@ lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo fmt --all --check --manifest-path gateways/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --test e2e -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
 	@hack/lint-shell
 	@hack/tool --check
@@ -42,8 +43,12 @@ e2e: ## Tests on the real cluster; FILTER=name runs some of them
 test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer
 	@hack/e2e/run --systems
 
-test-surface: ## What Prometheus is given, on the real cluster with the real Prometheus operator; FILTER=name
+test-surface: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name
 	@hack/surface/run $(FILTER)
+
+pictures: ## The pictures of docs/images anew, by the test of the dashboard that uses all of it
+	@mkdir -p docs/images
+	@WASMBENCH_PICTURES=$(CURDIR)/docs/images hack/surface/run dashboard::story::
 
 bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 	@hack/bench

@@ -11,6 +11,8 @@
 
 pub mod accounts;
 pub mod audit;
+pub mod browser;
+pub mod dashboard;
 pub mod engines;
 pub mod evidence;
 pub mod kubectl;
@@ -20,6 +22,7 @@ pub mod operator;
 pub mod others;
 pub mod outage;
 pub mod page;
+pub mod plain_http;
 pub mod processes;
 pub mod prometheus;
 pub mod runs;

@@ -46,10 +46,36 @@ pub fn send_signal(signal: &str, pid: u32) -> bool {
     sent.is_ok_and(|status| status.success())
 }
 
+/// The same to a whole group of processes, which its first member gave its id.
+pub fn send_signal_to_group(signal: &str, group: u32) -> bool {
+    let group = format!("-{group}");
+    let sent = std::process::Command::new("kill")
+        .args([&format!("-{signal}"), "--", &group])
+        .stderr(std::process::Stdio::null())
+        .status();
+    sent.is_ok_and(|status| status.success())
+}
+
+/// The processes of a group that have not ended.
+pub fn of_group(group: u32) -> impl Iterator<Item = u32> {
+    let is_of_it = move |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // After the name, which may hold anything: state, parent, group.
+        let after_name = stat.rsplit_once(')').map(|(_, rest)| rest);
+        let mut fields = after_name.unwrap_or_default().split_whitespace();
+        let state = fields.next();
+        state != Some("Z") && fields.nth(1) == Some(&group.to_string())
+    };
+    pids().filter(is_of_it)
+}
+
 fn all(program: &str) -> impl Iterator<Item = u32> {
+    pids().filter(move |pid| runs(*pid, program))
+}
+
+fn pids() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(move |pid| runs(*pid, program))
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn runs(pid: u32, program: &str) -> bool {

@@ -3,6 +3,16 @@
 use jiff::Timestamp;
 use serde_json::Value;
 use wasmbench_core::wire::document::TimedWindow;
+use wasmbench_core::wire::record::Record;
+
+/// Start and end of the timed window of a trial under load, in nanoseconds since the Unix epoch.
+pub fn whole(record: &Record) -> (i128, i128) {
+    let document = record.load().expect("a document");
+    let timed = document.timed.as_ref().expect("a timed window");
+    let parts = parts(timed);
+    let (first, last) = (parts.first(), parts.last());
+    (first.expect("a run").0, last.expect("a run").1)
+}
 
 /// Start and end of each run, in nanoseconds since the Unix epoch.
 pub fn parts(timed: &TimedWindow) -> Vec<(i128, i128)> {

@@ -6,7 +6,7 @@
 //! - `selftest`: on a quiet machine, by `make selftest`: what is planted must be found, and times are
 //!   asserted.
 //! - `bench`: on a quiet machine, by `make bench`.
-//! - `surface`: beside a Prometheus, by `make test-surface`.
+//! - `surface`: beside a Prometheus or with a browser, by `make test-surface`.
 
 #![allow(
     clippy::unwrap_used,

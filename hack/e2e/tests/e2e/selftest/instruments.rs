@@ -20,15 +20,6 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [4], durationSeconds: 10, warmupSeconds: 1}}
 ";
 
-/// Start and end of the timed window, in nanoseconds since the Unix epoch.
-fn window(record: &Record) -> (i128, i128) {
-    let document = record.load().expect("a document");
-    let timed = document.timed.as_ref().expect("a timed window");
-    let parts = windows::parts(timed);
-    let (first, last) = (parts.first(), parts.last());
-    (first.expect("a run").0, last.expect("a run").1)
-}
-
 #[tokio::test]
 #[ignore = "needs a cluster with an audit log: make selftest"]
 async fn the_operator_makes_no_call_in_a_timed_window() {
@@ -39,7 +30,7 @@ async fn the_operator_makes_no_call_in_a_timed_window() {
         let user = format!("system:serviceaccount:{}:wasmbench", operator_namespace());
         let calls = audit::calls_of(&user, audit::log());
 
-        let windows: Vec<(i128, i128)> = records.iter().map(window).collect();
+        let windows: Vec<(i128, i128)> = records.iter().map(windows::whole).collect();
         let inside: Vec<Vec<&Call>> = windows
             .iter()
             .map(|(start, end)| audit::within(&calls, *start, *end))

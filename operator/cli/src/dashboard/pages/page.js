@@ -20,18 +20,21 @@ function replace(region, html) {
   const open = new Map([...region.querySelectorAll("details")].map((one) => [title(one), one.open]));
   const marked = new Set([...region.querySelectorAll("input:checked")].map((one) => one.value));
   const scrolled = [...region.querySelectorAll(".table")].map((one) => one.scrollLeft);
+  const stops = () => [...region.querySelectorAll("a, button, input, summary, .table, .wide, [tabindex]")];
+  const name = (one) =>
+    one.id || one.getAttribute("href") || one.value || (one.localName === "summary" && title(one.parentElement)) || one.className;
+  // Boxes that scroll have no names of their own: the second one stays the second.
+  const alike = (named) => stops().filter((one) => name(one) === named);
   const active = document.activeElement;
-  const kept = region.contains(active) ? (active.id || active.getAttribute("href") || active.value) : null;
+  const kept = region !== active && region.contains(active) ? name(active) : null;
+  const which = alike(kept).indexOf(active);
   region.innerHTML = html;
   for (const one of region.querySelectorAll("details")) {
     if (open.has(title(one))) one.open = open.get(title(one));
   }
   for (const one of region.querySelectorAll("input[type=checkbox]")) one.checked = marked.has(one.value);
   region.querySelectorAll(".table").forEach((one, place) => { one.scrollLeft = scrolled[place] ?? 0; });
-  if (kept) {
-    const same = (one) => one.id === kept || one.getAttribute("href") === kept || one.value === kept;
-    [...region.querySelectorAll("a, button, input")].find(same)?.focus({ preventScroll: true });
-  }
+  if (which >= 0) alike(kept)[which]?.focus({ preventScroll: true });
   count();
 }
 
