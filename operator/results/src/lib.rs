@@ -6,7 +6,7 @@
 //! [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells
 //! have in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
-//! [`power`], [`doubts`] and [`trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a
+//! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a
 //! node's price makes of it).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
