@@ -223,7 +223,9 @@ async fn appear(stage: &Stage) {
     assert!(created.ok, "{created:?}");
     browser.find(&second).await;
     runs::recorded(&stage.admin.0, namespace, SECOND, 2).await;
+    browser.set_size(WIDTH, 400).await;
     picture(stage, "dashboard-list").await;
+    browser.set_size(WIDTH, 900).await;
     browser.says(&second, "Completed").await;
     let kept = format!(
         "const box = document.querySelector(\"{first} input[name=run]\");
