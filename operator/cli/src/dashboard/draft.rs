@@ -100,9 +100,9 @@ impl Form {
     pub fn plan(&self) -> Result<String, String> {
         let run: BenchmarkRun =
             serde_json::from_value(self.object()?).map_err(|error| error.to_string())?;
-        if run.metadata.name.is_none() {
-            return Err("metadata.name: give the run a name".to_owned());
-        }
+        let name = run.metadata.name.as_deref();
+        let name = name.ok_or("metadata.name: give the run a name")?;
+        object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
         plan::describe(&run, false).map_err(|error| error.to_string())
     }
 }
@@ -177,6 +177,12 @@ mod tests {
         assert!(told(&two).contains("several"));
         let nameless = SAMPLE.replace("  name: quickstart", "  labels: {}");
         assert!(told(&nameless).contains("metadata.name"));
+        let misnamed = SAMPLE.replace("name: quickstart", "name: Quick_start");
+        assert!(
+            told(&misnamed).contains("lower-case"),
+            "{}",
+            told(&misnamed)
+        );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(
             told(&refused).contains("spec.baseline"),

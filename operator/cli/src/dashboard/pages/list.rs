@@ -65,7 +65,7 @@ fn table(dashboard: &Dashboard, runs: &[&BenchmarkRun]) -> Markup {
         return html! { p { "There are no runs yet." } };
     }
     let titles = [
-        "", "Run", "State", "Progress", "Trusted", "Verdict", "Passed", "Age",
+        "Mark", "Run", "State", "Progress", "Trusted", "Verdict", "Passed", "Age",
     ];
     html! {
         div.table {

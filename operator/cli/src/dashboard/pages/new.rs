@@ -56,8 +56,9 @@ pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
                 textarea #manifest name="manifest" rows="24" spellcheck="false" { (form.manifest) }
             }
             p {
-                button #create name="do" value="create" { "Create the run" } " "
-                button name="do" value="plan" { "Show the plan" }
+                // The first button is what Enter in a field does: nobody starts a run by it.
+                button name="do" value="plan" { "Show the plan" } " "
+                button #create name="do" value="create" { "Create the run" }
                 span.hint { " It goes to namespace " (dashboard.cluster.namespace()) " unless the manifest names another." }
             }
         }

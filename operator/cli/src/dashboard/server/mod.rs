@@ -16,6 +16,7 @@ use axum::{Router, middleware};
 
 use crate::dashboard::access::guard;
 use crate::dashboard::pages;
+use crate::dashboard::server::failure::Failure;
 use crate::dashboard::state::Dashboard;
 
 type Shared = State<Arc<Dashboard>>;
@@ -50,6 +51,7 @@ pub fn router(dashboard: Arc<Dashboard>) -> Router {
             &at("schedules/{namespace}/{name}"),
             get(comparisons::scheduled),
         )
+        .fallback(no_page)
         .layer(middleware::from_fn_with_state(access, guard))
         .with_state(dashboard)
 }
@@ -67,6 +69,10 @@ async fn script() -> impl IntoResponse {
 
 async fn icon() -> impl IntoResponse {
     ([(CONTENT_TYPE, "image/svg+xml")], pages::ICON)
+}
+
+async fn no_page(State(dashboard): Shared) -> Failure {
+    Failure::not_found(&dashboard, "such page")
 }
 
 #[cfg(test)]

@@ -237,5 +237,5 @@ async fn plan(browser: &Browser) {
     browser
         .fill("form#start textarea[name=manifest]", &manifest)
         .await;
-    browser.says("#plan", "6 trials").await;
+    browser.says("#plan", "10 trials").await;
 }

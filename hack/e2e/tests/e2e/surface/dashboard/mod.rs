@@ -8,9 +8,9 @@ mod suspended;
 
 use wasmbench_e2e::browser::Browser;
 
-/// Six trials of a few seconds.
+/// Ten trials of a few seconds.
 const SHORT: &str = r"
-blocks: 3
+blocks: 5
 noiseFloor: false
 variants:
 - {name: native, preset: native}

@@ -53,7 +53,7 @@ async fn start(stage: &Stage) {
     browser
         .type_into("form#start textarea[name=manifest]", rest)
         .await;
-    browser.says("#plan", "6 trials").await;
+    browser.says("#plan", "10 trials").await;
     assert_eq!(browser.count("#plan.error, #plan .error").await, 0);
     // So high that the plan is on it.
     browser.set_size(WIDTH, 1250).await;
@@ -165,7 +165,7 @@ fn assert_filled_in(seen: &[Shown]) {
         }
     }
     let places: BTreeSet<(usize, usize)> = ways.keys().copied().collect();
-    let wanted = (0..2).flat_map(|row| (0..3).map(move |column| (row, column)));
+    let wanted = (0..2).flat_map(|row| (0..5).map(move |column| (row, column)));
     assert_eq!(places, wanted.collect(), "{seen:#?}");
     let steps = |state: &&str| match *state {
         "planned" => 0,
