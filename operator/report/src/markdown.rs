@@ -68,7 +68,7 @@ fn head(summary: &Summary) -> String {
         escape(&run.name),
         escape(&summary.verdict),
         said,
-        trust::tally(summary).map_or_else(String::new, |tally| format!("{tally} ")),
+        trust::tally_words(summary).map_or_else(String::new, |tally| format!("{tally} ")),
         words::trials(summary.trials),
         lines(
             "\nMeasured from ",

@@ -65,7 +65,10 @@ pub fn trust(summary: &Summary) -> Trust {
     match summary.trustworthy {
         None => Trust::NoNumbers,
         Some(true) => {
-            let lines = [Some(format!("{}.", headline(summary))), tally(summary)];
+            let lines = [
+                Some(format!("{}.", headline(summary))),
+                tally_words(summary),
+            ];
             let lines: Vec<String> = lines.into_iter().flatten().collect();
             Trust::Yes(message(Some(lines.join(" "))))
         }
@@ -81,7 +84,7 @@ pub fn trust(summary: &Summary) -> Trust {
             };
             Trust::No {
                 reason,
-                message: message(tally(summary)),
+                message: message(tally_words(summary)),
             }
         }
     }
@@ -105,25 +108,62 @@ pub fn headline(summary: &Summary) -> String {
     format!("{problems}; {}", counted(all - blocking, "note"))
 }
 
-/// What became of the primary comparisons, in a sentence; `None` where nothing is compared.
-pub fn tally(summary: &Summary) -> Option<String> {
-    let primary = || summary.comparisons.iter().filter(|one| one.primary);
-    let count = |is_so: fn(&Comparison) -> bool| primary().filter(|one| is_so(one)).count();
-    let all = primary().count();
-    let decided = count(|one| one.verdict.is_decided());
-    let planned = summary.spec.as_ref().map_or(all, primary::planned);
-    let others = [
-        (all - decided, "undecided"),
-        (count(|one| !one.untrusted.is_empty()), "untrusted"),
-        (planned.saturating_sub(all), "left out"),
-    ];
-    let others = others.iter().filter(|(number, _)| *number > 0);
-    let others = others.map(|(number, what)| format!("{number} {what}"));
-    let parts: Vec<String> = [format!("{decided} decided")]
-        .into_iter()
-        .chain(others)
-        .collect();
-    (planned > 0).then(|| format!("Of {planned} primary comparisons {}.", parts.join(", ")))
+/// What became of the comparisons that the run was to decide. Each counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub planned: usize,
+    /// Decided, and nothing speaks against it.
+    pub decided: usize,
+    /// The data do not say.
+    pub undecided: usize,
+    /// Not to be trusted, whatever was found.
+    pub untrusted: usize,
+    /// Not compared.
+    pub left_out: usize,
+}
+
+impl Tally {
+    /// What became of the others, where there are any: `1 undecided, 4 left out`.
+    pub fn others(&self) -> Option<String> {
+        let parts = [
+            (self.undecided, "undecided"),
+            (self.untrusted, "untrusted"),
+            (self.left_out, "left out"),
+        ];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// What became of the primary comparisons.
+pub fn tally(summary: &Summary) -> Tally {
+    let is_doubted = is_doubted(summary);
+    let mut tally = Tally::default();
+    for one in summary.comparisons.iter().filter(|one| one.primary) {
+        match (one.untrusted.is_empty(), one.verdict.is_decided()) {
+            (false, _) => tally.untrusted += 1,
+            (true, _) if is_doubted => tally.untrusted += 1,
+            (true, true) => tally.decided += 1,
+            (true, false) => tally.undecided += 1,
+        }
+    }
+    let compared = tally.decided + tally.undecided + tally.untrusted;
+    tally.planned = summary.spec.as_ref().map_or(compared, primary::planned);
+    tally.left_out = tally.planned.saturating_sub(compared);
+    tally
+}
+
+/// The same in a sentence; `None` where nothing was to be decided.
+pub fn tally_words(summary: &Summary) -> Option<String> {
+    let tally = tally(summary);
+    let (planned, decided) = (tally.planned, tally.decided);
+    let others = tally.others();
+    let others = others.map_or_else(String::new, |others| format!(", {others}"));
+    (planned > 0).then(|| format!("Of {planned} primary comparisons {decided} decided{others}."))
 }
 
 /// Doubts about what the run decides break the trust in it, and the others are notes: what is left

@@ -45,7 +45,7 @@ fn quiet(markdown: &str) -> String {
 
 fn head(summary: &Summary) -> String {
     let run = &summary.run;
-    let tally = trust::tally(summary).map_or_else(String::new, |tally| format!(" {tally}"));
+    let tally = trust::tally_words(summary).map_or_else(String::new, |tally| format!(" {tally}"));
     let trust = match summary.trustworthy {
         None => "no numbers to judge.",
         Some(true) => "yes.",

@@ -1,9 +1,8 @@
 //! The first words of the page: whether the run decides, and what to do next.
 
-use wasmbench_results::comparison::Comparison;
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::summary::Summary;
-use wasmbench_results::{primary, trust};
+use wasmbench_results::trust;
 
 use crate::html::marks::escape;
 use crate::left_out::left_out;
@@ -16,15 +15,8 @@ pub fn banner(summary: &Summary) -> String {
 
 /// Whether the run decides what it was to decide, and why not. The class colours it.
 fn decision(summary: &Summary) -> (&'static str, String) {
-    let primary = || summary.comparisons.iter().filter(|one| one.primary);
-    let is_settled = |one: &&Comparison| one.verdict.is_decided() && one.untrusted.is_empty();
-    let settled = if trust::is_doubted(summary) {
-        0
-    } else {
-        primary().filter(is_settled).count()
-    };
-    let compared = primary().count();
-    let planned = summary.spec.as_ref().map_or(compared, primary::planned);
+    let tally = trust::tally(summary);
+    let (settled, planned) = (tally.decided, tally.planned);
     let why = reasons(summary);
     match (summary.trustworthy, planned) {
         (None, _) => (
@@ -43,7 +35,8 @@ fn decision(summary: &Summary) -> (&'static str, String) {
             ),
         ),
         (trust, _) => {
-            let rest = rest(summary, planned);
+            let others = tally.others();
+            let rest = others.map_or_else(String::new, |others| format!(" ({others})"));
             let against = if trust == Some(false) {
                 format!("; against it: {why}")
             } else {
@@ -65,28 +58,6 @@ fn decision(summary: &Summary) -> (&'static str, String) {
                 )
             }
         }
-    }
-}
-
-/// What became of the others: ` (1 undecided, 4 left out)`.
-fn rest(summary: &Summary, planned: usize) -> String {
-    let primary = || summary.comparisons.iter().filter(|one| one.primary);
-    let undecided = primary().filter(|one| !one.verdict.is_decided()).count();
-    let untrusted = primary().filter(|one| !one.untrusted.is_empty()).count();
-    let left_out = planned.saturating_sub(primary().count());
-    let parts = [
-        (undecided, "undecided"),
-        (untrusted, "untrusted"),
-        (left_out, "left out"),
-    ];
-    let parts = parts.iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts
-        .map(|(number, what)| format!("{number} {what}"))
-        .collect();
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", parts.join(", "))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::html::scale::Scale;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 210.0;
-const RIGHT: f64 = 690.0;
+const RIGHT: f64 = 660.0;
 const TOP: f64 = 6.0;
 const ROW: f64 = 26.0;
 const HEAD: f64 = 24.0;

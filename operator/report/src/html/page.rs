@@ -140,7 +140,7 @@ fn about(summary: &Summary) -> String {
     let substrate = substrate::sentence(&summary.environment);
     let precision = summary.precision.as_ref();
     let more = [
-        trust::tally(summary),
+        trust::tally_words(summary),
         period.map(|period| format!("Measured from {}.", period.words())),
         substrate.map(|substrate| format!("Measured on {substrate}.")),
         power::said(summary).map(|power| format!("Power: {power}.")),

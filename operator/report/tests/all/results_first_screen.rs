@@ -63,6 +63,9 @@ fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
     assert!(shown.contains(banner), "{shown}");
     assert!(shown.contains("against it: NodeNoisy."), "{shown}");
     assert!(shown.contains("<b>Next:</b> the numbers count"), "{shown}");
+    // Each comparison is counted once: what is not trusted is not decided besides.
+    let tally = "Of 4 primary comparisons 0 decided, 4 untrusted.";
+    assert!(shown.contains(tally), "{shown}");
     assert!(
         !shown.contains("chip worse"),
         "untrusted is not coloured: {shown}"
