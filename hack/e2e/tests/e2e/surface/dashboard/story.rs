@@ -189,7 +189,7 @@ async fn assert_unheard(stage: &Stage, name: &str) {
     let run = runs::get(&stage.admin.0, &stage.namespace, name).await;
     let records = runs::records(&stage.admin.0, &run).await;
     let windows: Vec<(i128, i128)> = records.iter().map(windows::whole).collect();
-    assert_eq!(windows.len(), 6);
+    assert_eq!(windows.len(), 10);
     let calls = audit::calls_of(&stage.user, audit::log());
     let inside = windows
         .iter()
