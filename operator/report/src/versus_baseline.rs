@@ -8,6 +8,10 @@ use wasmbench_results::comparison::{Comparison, Estimate, NoiseFloor};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
+/// Why a ratio is another number than the medians beside it give.
+pub const PAIRED: &str =
+    "Ratios are paired within blocks: they need not be the quotients of the medians.";
+
 /// The ratio with its interval and its verdict.
 pub fn words(summary: &Summary, cell: &dyn AnyCell, metric: Metric) -> Option<String> {
     if cell.variant() == TWIN {

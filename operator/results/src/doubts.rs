@@ -33,8 +33,8 @@ use crate::variant_validity::WrongEngines;
 /// Places that a message lists before it only counts.
 pub const MAX_PLACES: usize = 4;
 /// What to do about a noisy node.
-pub const NOISY_REMEDY: &str = "the numbers count and are not to be trusted: move other pods away (kubectl top pods), or choose \
-                                a quiet node, with memory to spare, by spec.placement";
+pub const NOISY_REMEDY: &str = "move other pods away (kubectl top pods), or choose a quiet node, with memory to spare, by \
+                                spec.placement, and run again: these numbers are shown, and not trusted";
 /// Differing facts or answers that are listed.
 const MAX_ITEMS: usize = 6;
 /// Longest single item in a message, in characters.

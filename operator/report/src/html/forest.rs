@@ -10,7 +10,7 @@ use crate::html::scale::Scale;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 210.0;
-const RIGHT: f64 = 660.0;
+const RIGHT: f64 = 632.0;
 const TOP: f64 = 6.0;
 const ROW: f64 = 26.0;
 const HEAD: f64 = 24.0;
@@ -185,5 +185,5 @@ fn row(ratio: &Ratio, scale: &Scale, middle: f64, detail: Points) -> String {
         ratio.look.classes(),
         line("median", (at, middle - 8.0), (at, middle + 8.0))
     );
-    svg + &text("words", (RIGHT + 12.0, middle + 4.0), &ratio.words, 42) + "\n"
+    svg + &text("words", (RIGHT + 12.0, middle + 4.0), &ratio.words, 48) + "\n"
 }

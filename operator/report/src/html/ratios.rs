@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wasmbench_api::run::TWIN;
 use wasmbench_core::units::{self, cut};
 use wasmbench_core::wire::record::Point;
-use wasmbench_results::comparison::Estimate;
+use wasmbench_results::comparison::{Comparison, Estimate};
 use wasmbench_results::measure::{Measured as _, Metric};
 use wasmbench_results::summary::Summary;
 
@@ -14,7 +14,10 @@ use crate::html::forest::{Group, Ratio, forest};
 use crate::html::lane::look;
 use crate::html::marks::{Look, escape};
 use crate::left_out::left_out;
+use crate::versus_baseline::PAIRED;
 
+/// Why such a ratio is undecided.
+const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged together: one whose interval leaves out 1 may be undecided.";
 /// Longest reason why a variant is not compared.
 const MAX_REASON_CHARS: usize = 240;
 
@@ -56,6 +59,15 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
         ),
         None => String::new(),
     };
+    let together = if summary
+        .comparisons
+        .iter()
+        .any(|one| one.workload == workload && is_held_back(one))
+    {
+        TOGETHER
+    } else {
+        ""
+    };
     let floor = if groups.iter().any(|group| group.noise_floor.is_some()) {
         "Hatched: how far the baseline may differ from its own twin. "
     } else {
@@ -63,8 +75,14 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     };
     format!(
         "<figure class=\"wide\">\n<figcaption>{title}</figcaption>\n{svg}<p class=\"note\">{said}{floor}Pale \
-         points are single blocks.</p>\n{not_compared}</figure>\n"
+         points are single blocks. {PAIRED}{together}</p>\n{not_compared}</figure>\n"
     )
+}
+
+/// Whether a ratio is undecided although its interval leaves out 1.
+fn is_held_back(one: &Comparison) -> bool {
+    let leaves_out_one = |(low, high): (f64, f64)| low > 1.0 || high < 1.0;
+    !one.verdict.is_decided() && one.estimate.ends().is_some_and(leaves_out_one)
 }
 
 /// The variants without a ratio that was to be decided, and why; empty where there is none.

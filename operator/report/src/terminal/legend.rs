@@ -4,11 +4,10 @@ use wasmbench_api::status::SummaryRow;
 
 use super::words::PRIMARY;
 use crate::table::lines;
+use crate::versus_baseline::PAIRED;
 
 const DECIDES: &str =
     "Primary: what the run was to decide. Other ratios are secondary, and corrected apart.";
-const PAIRED: &str =
-    "Ratios are paired within blocks: they need not be the quotients of the medians.";
 const TILDE: &str = "~ marks a percentile that rests on single requests or pods.";
 const MICROSECONDS: &str = "us: microseconds.";
 

@@ -62,7 +62,10 @@ fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
         "<p class=\"banner worse\">This run does not decide: none of 4 primary comparisons";
     assert!(shown.contains(banner), "{shown}");
     assert!(shown.contains("against it: NodeNoisy."), "{shown}");
-    assert!(shown.contains("<b>Next:</b> the numbers count"), "{shown}");
+    assert!(
+        shown.contains("<b>Next:</b> move other pods away"),
+        "{shown}"
+    );
     // Each comparison is counted once: what is not trusted is not decided besides.
     let tally = "Of 4 primary comparisons 0 decided, 4 untrusted.";
     assert!(shown.contains(tally), "{shown}");
