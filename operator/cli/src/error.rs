@@ -217,6 +217,9 @@ pub enum Error {
     /// The run would be refused.
     #[error("the run would be refused: {0}")]
     Invalid(#[from] wasmbench_core::validate::Invalid),
+    /// The machine gives no chance for a token.
+    #[error("could not make a token for the dashboard: {0}")]
+    Token(getrandom::Error),
     /// The dashboard cannot be served.
     #[error("could not serve the dashboard: {0}; choose another port with --port")]
     Listen(#[source] std::io::Error),

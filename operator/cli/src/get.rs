@@ -86,10 +86,7 @@ pub fn list(runs: &[BenchmarkRun], with_namespace: bool, now: Timestamp) -> Stri
             found.map(|condition| condition.status.clone())
         };
         let (trust, passed) = (of(TRUSTWORTHY), of(PASSED));
-        let age = run.creation_timestamp().map(|created| {
-            let seconds = now.duration_since(created.0).as_secs().max(0);
-            units::duration(seconds.unsigned_abs())
-        });
+        let age = live::age_seconds(run, now).map(units::duration);
         let namespace = with_namespace.then(|| run.namespace().unwrap_or_default());
         let cells = [
             run.name_any(),

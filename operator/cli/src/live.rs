@@ -88,6 +88,13 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     text
 }
 
+/// For how many seconds a run has been there; `None` of one that is not created.
+pub fn age_seconds(run: &BenchmarkRun, now: Timestamp) -> Option<u64> {
+    let created = run.creation_timestamp()?;
+    let seconds = now.duration_since(created.0).as_secs().max(0);
+    Some(seconds.unsigned_abs())
+}
+
 /// One line for a log: with the operator's estimate, which changes once a trial, not every second.
 pub fn line(run: &BenchmarkRun) -> String {
     let state = ascii(state(run));

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wasmbench_core::wire::record::Point;
+use wasmbench_core::wire::record::{Cell, Point};
 
 use crate::counts::TrialCounts;
 use crate::doubt::Reason;
@@ -20,6 +20,15 @@ pub trait AnyCell {
 
     /// The point of the sweep.
     fn point(&self) -> Point;
+
+    /// Variant, workload and point together.
+    fn cell(&self) -> Cell {
+        Cell {
+            variant: self.variant().to_owned(),
+            workload: self.workload().to_owned(),
+            point: self.point(),
+        }
+    }
 
     /// How its trials ended.
     fn counts(&self) -> TrialCounts;

@@ -42,7 +42,7 @@ impl Access {
     /// A new token for this port.
     pub fn new(port: u16) -> Result<Self, Error> {
         let mut bytes = [0; TOKEN_BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| Error::Listen(std::io::Error::other(error)))?;
+        getrandom::fill(&mut bytes).map_err(Error::Token)?;
         let token = hex(&bytes);
         Ok(Self { port, token })
     }

@@ -103,6 +103,10 @@ impl Form {
         let name = run.metadata.name.as_deref();
         let name = name.ok_or("metadata.name: give the run a name")?;
         object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
+        // It becomes a part of the address that is asked.
+        let namespace = run.metadata.namespace.as_deref().map(object_name);
+        let namespace = namespace.transpose();
+        namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
         plan::describe(&run, false).map_err(|error| error.to_string())
     }
 }
@@ -182,6 +186,15 @@ mod tests {
             told(&misnamed).contains("lower-case"),
             "{}",
             told(&misnamed)
+        );
+        let elsewhere = SAMPLE.replace(
+            "  name: quickstart",
+            "  name: quickstart\n  namespace: a/../b",
+        );
+        assert!(
+            told(&elsewhere).contains("metadata.namespace"),
+            "{}",
+            told(&elsewhere)
         );
         let refused = SAMPLE.replace("baseline: native", "baseline: other");
         assert!(

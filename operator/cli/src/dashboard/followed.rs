@@ -85,9 +85,10 @@ impl Followed {
     }
 
     async fn read(&mut self, run: &BenchmarkRun) -> Result<Recorded, Error> {
-        let mut recomputation = match self.recomputation.take() {
+        let recomputation = match &mut self.recomputation {
             Some(recomputation) => recomputation,
-            None => Recomputation::new(run)?,
+            // Kept with the versions of what it has taken, also where a later read fails.
+            none => none.insert(Recomputation::new(run)?),
         };
         let mut ended = BTreeMap::new();
         for seen in self.cluster.record_metadata(run).await? {
@@ -101,11 +102,9 @@ impl Followed {
                 self.versions.insert(name, version);
             }
         }
-        let summary = recomputation.summary();
-        self.recomputation = Some(recomputation);
         Ok(Recorded {
             ended,
-            summary: summary.ok(),
+            summary: recomputation.summary().ok(),
             trouble: None,
         })
     }
@@ -115,4 +114,94 @@ impl Followed {
 fn completed(run: &BenchmarkRun) -> u32 {
     let progress = run.status.as_ref().and_then(|s| s.progress.as_ref());
     progress.map_or(0, |progress| progress.completed_trials)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{Request, Response};
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::Client;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use tower_test::mock;
+    use wasmbench_api::labels;
+    use wasmbench_core::wire::record::Record;
+
+    use super::*;
+
+    fn run(message: &str) -> BenchmarkRun {
+        let run = json!({
+            "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRun",
+            "metadata": {"name": "fast", "namespace": "bench", "uid": "u"},
+            "spec": {
+                "variants": [{"name": "native", "preset": "native"}, {"name": "v8", "preset": "v8"}],
+                "workloads": [{"name": "hello"}],
+                "sweeps": {"throughput": {"connections": [4]}},
+            },
+            "status": {
+                "seed": 1,
+                "progress": {"completedTrials": 2, "totalTrials": 20, "text": "2/20", "message": message},
+            },
+        });
+        serde_json::from_value(run).unwrap()
+    }
+
+    /// The `ConfigMap` of a variant, with the record of its first trial, which failed.
+    fn records(variant: &str) -> Value {
+        let record: Record = serde_json::from_value(json!({
+            "schema": "wasmbench.dev/record/v1", "runUid": "u", "position": 0,
+            "trial": {
+                "variant": variant, "workload": "hello", "sweep": "throughput", "connections": 4, "block": 1,
+            },
+            "outcome": "failed", "reason": "SubjectCrashed", "message": "exit code 1",
+            "operatorVersion": "0.1.0", "recordedAt": "2026-01-01T00:00:00Z",
+        }))
+        .unwrap();
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(variant.to_owned());
+        map.metadata.resource_version = Some("1".to_owned());
+        let own = [(labels::VARIANT, variant), (labels::WORKLOAD, "hello")];
+        let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        map.metadata.labels = Some(own.into());
+        let (trial, ended) = (&record.trial, Ended::from(&record.outcome));
+        let bytes = store::encode(&record).unwrap();
+        store::add(&mut map, &trial.cell, trial, ended, bytes);
+        serde_json::to_value(map).unwrap()
+    }
+
+    /// A cluster with the records of two variants, of which the second is not given at the first time.
+    fn cluster() -> Cluster {
+        let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
+        tokio::spawn(async move {
+            let mut refused = false;
+            while let Some((request, send)) = handle.next_request().await {
+                let (native, v8) = (records("native"), records("v8"));
+                let (status, answer) = match request.uri().path().rsplit('/').next() {
+                    Some("native") => (200, native),
+                    Some("v8") if !std::mem::replace(&mut refused, true) => (500, json!({})),
+                    Some("v8") => (200, v8),
+                    _ => {
+                        let items = [native, v8].map(|map| json!({"metadata": map["metadata"]}));
+                        let list = json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items});
+                        (200, list)
+                    }
+                };
+                let body = Body::from(serde_json::to_vec(&answer).unwrap());
+                let response = Response::builder().status(status).body(body);
+                send.send_response(response.unwrap());
+            }
+        });
+        Cluster::new(Client::new(service, "bench"), "bench".into())
+    }
+
+    #[tokio::test]
+    async fn a_read_that_breaks_off_is_made_again_and_loses_no_record() {
+        let mut followed = Followed::new(cluster());
+        let broken = followed.of(&run("preparing")).await;
+        assert!(broken.trouble.is_some(), "{broken:?}");
+        let whole = followed.of(&run("preparing")).await;
+        assert_eq!(whole.trouble, None);
+        let trials = whole.summary.as_ref().unwrap().trials;
+        assert_eq!((whole.ended.len(), trials.failed), (2, 2), "{trials:?}");
+    }
 }

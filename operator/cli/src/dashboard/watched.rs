@@ -59,6 +59,12 @@ impl Seen {
     }
 }
 
+/// `namespace/name` of a run, for people and for addresses.
+pub fn named(run: &BenchmarkRun) -> String {
+    let (namespace, name) = place(run);
+    format!("{namespace}/{name}")
+}
+
 fn place(run: &BenchmarkRun) -> Place {
     (run.namespace().unwrap_or_default(), run.name_any())
 }

@@ -1,12 +1,12 @@
 //! What changes a run, each with the page that asks before it is done.
 
-use kube::ResourceExt;
 use maud::{Markup, html};
 use serde::Deserialize;
 use wasmbench_api::BenchmarkRun;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
+use crate::dashboard::watched::named;
 
 /// What can be done with a run.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Change {
 
 /// The page that asks.
 pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, change: Change) -> Markup {
-    let place = format!("{}/{}", run.namespace().unwrap_or_default(), run.name_any());
+    let place = named(run);
     let back = dashboard.access.path(&format!("runs/{place}"));
     let title = format!("{} {place}?", change.title());
     let body = html! {

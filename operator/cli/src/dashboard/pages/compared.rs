@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kube::ResourceExt;
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::Across;
 
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
+use crate::dashboard::watched::named;
 use crate::error::Error;
 
 /// The page, also where the runs do not compare.
@@ -17,10 +17,8 @@ pub fn page(
     runs: &[Arc<BenchmarkRun>],
     found: &Result<Across, Error>,
 ) -> Markup {
-    let place =
-        |run: &BenchmarkRun| format!("{}/{}", run.namespace().unwrap_or_default(), run.name_any());
     let forced = |runs: &[Arc<BenchmarkRun>]| {
-        let runs = runs.iter().map(|run| format!("run={}&", place(run)));
+        let runs = runs.iter().map(|run| format!("run={}&", named(run)));
         dashboard
             .access
             .path(&format!("compare?{}force=yes", runs.collect::<String>()))
@@ -39,7 +37,7 @@ pub fn page(
         }
         p {
             @for run in runs {
-                a href=(dashboard.access.path(&format!("runs/{}", place(run)))) { (place(run)) } " "
+                a href=(dashboard.access.path(&format!("runs/{}", named(run)))) { (named(run)) } " "
             }
         }
     };

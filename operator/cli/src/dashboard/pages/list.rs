@@ -12,6 +12,7 @@ use wasmbench_core::units;
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
+use crate::dashboard::watched::named;
 use crate::live;
 
 /// Runs that have ended and are shown.
@@ -78,8 +79,7 @@ fn table(dashboard: &Dashboard, runs: &[&BenchmarkRun]) -> Markup {
 }
 
 fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
-    let (namespace, name) = (run.namespace().unwrap_or_default(), run.name_any());
-    let place = format!("{namespace}/{name}");
+    let (namespace, place) = (run.namespace().unwrap_or_default(), named(run));
     let verdict = run.status.as_ref().and_then(|s| s.verdict.as_deref());
     let doing = run.status.as_ref().and_then(|s| s.progress.as_ref());
     let doing = doing.map(|progress| progress.message.as_str());
@@ -135,13 +135,10 @@ fn truth(run: &BenchmarkRun, type_: &str) -> Markup {
 }
 
 fn age(run: &BenchmarkRun) -> String {
-    let Some(created) = run.creation_timestamp() else {
-        return String::new();
-    };
-    let seconds = Timestamp::now().duration_since(created.0).as_secs().max(0);
     // Not by the second: a page that changes all the time is hard to read.
-    match seconds.unsigned_abs() {
-        0..60 => "under a minute".to_owned(),
-        seconds => units::duration(seconds / 60 * 60),
+    match live::age_seconds(run, Timestamp::now()) {
+        None => String::new(),
+        Some(0..60) => "under a minute".to_owned(),
+        Some(seconds) => units::duration(seconds / 60 * 60),
     }
 }

@@ -1,13 +1,11 @@
 //! One run: what it does, its trials as they are measured, and what they say.
 
-use kube::ResourceExt;
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
-use wasmbench_api::conditions::TRUSTWORTHY;
+use wasmbench_api::conditions::{SUCCEEDED, TRUSTWORTHY};
 use wasmbench_core::lifetime::is_finished;
 use wasmbench_report::files;
 use wasmbench_report::html::{HATCH, plots, report_body};
-use wasmbench_results::Summary;
 use wasmbench_results::doubt::{Doubt, Reason};
 
 use crate::dashboard::followed::Recorded;
@@ -15,6 +13,7 @@ use crate::dashboard::pages::change::Change;
 use crate::dashboard::pages::{frame, list, trials};
 use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
+use crate::dashboard::watched::named;
 use crate::live;
 
 /// Bytes of plots that a browser draws again and again without a delay.
@@ -30,14 +29,10 @@ const FILES: [&str; 5] = [
 
 /// The page.
 pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Markup {
-    let place = place(run);
+    let place = named(run);
     let events = format!("runs/{place}/events");
     let regions = regions(dashboard, run, recorded);
     frame::page(dashboard, &place, Some(&events), &frame::live(&regions))
-}
-
-fn place(run: &BenchmarkRun) -> String {
-    format!("{}/{}", run.namespace().unwrap_or_default(), run.name_any())
 }
 
 /// What of it changes.
@@ -67,9 +62,8 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     let progress = status.and_then(|status| status.progress.as_ref());
     let node = status.and_then(|status| status.node.as_ref());
     let until = progress.and_then(|progress| progress.estimated_completion_time.as_ref());
-    let condition = status.map(|status| status.conditions.as_slice());
-    let succeeded = condition.unwrap_or_default().iter();
-    let mut succeeded = succeeded.filter(|one| one.type_ == "Succeeded");
+    let mut conditions = status.into_iter().flat_map(|status| &status.conditions);
+    let failed = conditions.find(|one| one.type_ == SUCCEEDED && one.status == "False");
     html! {
         p {
             span class={ "state " (live::state(run).to_lowercase()) } { (live::state(run)) }
@@ -87,7 +81,7 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
                 }
             }
             p { (progress.map_or("Waiting for the operator to see the run.", |progress| progress.message.as_str())) }
-        } @else if let Some(why) = succeeded.find(|one| one.status == "False") {
+        } @else if let Some(why) = failed {
             p.error { (why.message) }
         }
         (links(dashboard, run))
@@ -95,7 +89,7 @@ fn state(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
 }
 
 fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
-    let place = place(run);
+    let place = named(run);
     let to = |change: Change| {
         let word = change.word();
         let path = dashboard.access.path(&format!("runs/{place}/{word}"));
@@ -113,7 +107,7 @@ fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     }
 }
 
-/// What speaks against the numbers so far. That it is not over is none of it.
+/// What speaks against the numbers so far, apart from the run not having ended.
 fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let trouble = html! {
         @if let Some(trouble) = &recorded.trouble {
@@ -176,7 +170,7 @@ fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Mar
     }
     html! {
         (drawn(&report_body(summary, ROOM)))
-        (raw(dashboard, run, summary))
+        (raw(dashboard, run))
     }
 }
 
@@ -185,9 +179,9 @@ fn drawn(html: &str) -> Markup {
     PreEscaped(format!("{HATCH}{html}"))
 }
 
-fn raw(dashboard: &Dashboard, run: &BenchmarkRun, _summary: &Summary) -> Markup {
+fn raw(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     let at = |file: &str| {
-        let place = place(run);
+        let place = named(run);
         dashboard.access.path(&format!("runs/{place}/files/{file}"))
     };
     html! {

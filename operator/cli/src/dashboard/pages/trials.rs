@@ -8,6 +8,7 @@ use wasmbench_core::admit::admit;
 use wasmbench_core::store::Ended;
 use wasmbench_core::validate::ValidatedRun;
 use wasmbench_core::wire::record::{Cell, TrialId};
+use wasmbench_results::Summary;
 use wasmbench_results::trial::TrialState;
 
 use crate::assumed;
@@ -49,7 +50,7 @@ pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let now = begun(run);
     let known = recorded.ended.keys().chain(&now);
     let last = known.map(|trial| trial.block).max().unwrap_or_default();
-    let planned = valid.planned(last.max(valid.spec.blocks));
+    let planned = valid.planned(last);
     let cells = cells(&valid, planned);
     let blocks: u32 = planned
         .iter()
@@ -174,30 +175,18 @@ fn state(trial: &TrialId, now: Option<&TrialId>, recorded: &Recorded) -> State {
 
 /// Whether what was measured counts.
 fn judged(trial: &TrialId, recorded: &Recorded) -> State {
-    let Some(summary) = &recorded.summary else {
+    let mut cells = recorded.summary.iter().flat_map(Summary::cells_of_kinds);
+    let Some(cell) = cells.find(|cell| cell.any().cell() == trial.cell) else {
         return State::Valid;
     };
-    let Cell {
-        variant,
-        workload,
-        point,
-    } = &trial.cell;
-    let is_it = |of: (&str, &str, _)| of == (variant.as_str(), workload.as_str(), *point);
-    let loads = summary.cells.iter();
-    let trials = loads
-        .filter(|cell| {
-            use wasmbench_results::any_cell::AnyCell as _;
-            is_it((cell.variant(), cell.workload(), cell.point()))
-        })
-        .flat_map(|cell| &cell.trials);
-    let mut invalid =
-        trials.filter(|one| one.block == trial.block && one.state == TrialState::Invalid);
-    if let Some(invalid) = invalid.next() {
-        return State::Invalid(invalid.reason.clone().unwrap_or_default());
+    let trials = cell.load().map(|load| load.trials.iter());
+    let mut trials = trials.into_iter().flatten();
+    if let Some(own) = trials.find(|one| one.block == trial.block)
+        && own.state == TrialState::Invalid
+    {
+        return State::Invalid(own.reason.clone().unwrap_or_default());
     }
-    let mut cells = summary.all_cells();
-    let cell = cells.find(|cell| is_it((cell.variant(), cell.workload(), cell.point())));
-    match cell.and_then(|cell| cell.invalid_because().first().copied()) {
+    match cell.any().invalid_because().first() {
         Some(reason) => State::Invalid(<&str>::from(reason).to_owned()),
         None => State::Valid,
     }

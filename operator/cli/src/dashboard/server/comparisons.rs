@@ -8,6 +8,7 @@ use maud::Markup;
 use wasmbench_api::BenchmarkRun;
 use wasmbench_report::across::Across;
 
+use crate::args::init::object_name;
 use crate::dashboard::pages::{compared, schedule};
 use crate::dashboard::server::Shared;
 use crate::dashboard::server::failure::Failure;
@@ -63,6 +64,11 @@ pub async fn scheduled(
     State(dashboard): Shared,
     Path((namespace, name)): Path<(String, String)>,
 ) -> Result<Markup, Failure> {
+    // They become a part of the address that is asked.
+    if object_name(&namespace).and(object_name(&name)).is_err() {
+        let what = format!("schedule {namespace}/{name}");
+        return Err(Failure::not_found(&dashboard, &what));
+    }
     let found = history::read(&dashboard.cluster.at(&namespace), &name).await;
     let history = found.map_err(|error| Failure::of(&dashboard, &error))?;
     Ok(schedule::page(&dashboard, &namespace, &name, &history))
