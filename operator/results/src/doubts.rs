@@ -34,7 +34,7 @@ use crate::variant_validity::WrongEngines;
 pub const MAX_PLACES: usize = 4;
 /// What to do about a noisy node.
 pub const NOISY_REMEDY: &str = "move other pods away (kubectl top pods), or choose a quiet node, with memory to spare, by \
-                                spec.placement, and run again: these numbers are shown, and not trusted";
+                                spec.placement, and run again: numbers of noisy points are shown, and not trusted";
 /// Differing facts or answers that are listed.
 const MAX_ITEMS: usize = 6;
 /// Longest single item in a message, in characters.
