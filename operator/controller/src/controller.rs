@@ -29,7 +29,7 @@ use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::reconcile::{on_error, reconcile};
 use crate::schedules::{self, Wakes};
-use crate::{kept, sweep};
+use crate::{runs_in_memory, sweep};
 
 /// Runs that are looked after at the same time.
 const CONCURRENCY: u16 = 8;
@@ -50,8 +50,8 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let pods = config.clone().labels(&watched_pods());
     let own_namespace = context.config.operator_namespace.clone();
     let (store, writer) = reflector::store();
-    let listed = watcher(runs, config.clone().page_size(kept::PAGE));
-    let listed = listed.backoff(WatchPause).modify(kept::slim);
+    let listed = watcher(runs, config.clone().page_size(runs_in_memory::PAGE));
+    let listed = listed.backoff(WatchPause).modify(runs_in_memory::slim);
     let (listed, when_ended) = (listed.reflect(writer).applied_objects(), wakes.clone());
     let listed = listed.inspect_ok(move |run| when_ended.run_seen(run));
     let controller = Controller::for_stream(listed, store.clone());
@@ -140,7 +140,7 @@ async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>, wake
     let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
-        .page_size(kept::PAGE);
+        .page_size(runs_in_memory::PAGE);
     let events = watcher(runs, config).backoff(WatchPause);
     pin_mut!(events);
     let (mut gone, mut urgent) = (vec![], false);

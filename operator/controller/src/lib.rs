@@ -13,13 +13,13 @@ pub mod error;
 pub mod exported;
 mod guard;
 pub mod http;
-mod kept;
 pub mod metrics;
 pub mod observe;
 mod pause;
 pub mod quiet;
 pub mod reconcile;
 pub mod report;
+mod runs_in_memory;
 pub mod schedules;
 pub mod sweep;
 

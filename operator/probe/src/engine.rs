@@ -7,7 +7,7 @@ use wasmbench_core::wire::instrument::EngineFacts;
 
 use crate::output::progress;
 use crate::target::Target;
-use crate::{http, pace};
+use crate::{http, native_speed};
 
 /// No engine has more members.
 const MAX_MEMBERS: usize = 32;
@@ -54,7 +54,7 @@ fn ask_once(subject: &Target, path: &str) -> EngineFacts {
     match answer {
         Ok(response) if response.status == 200 => {
             let mut facts = facts(&response.body);
-            pace::compare(&mut facts);
+            native_speed::compare(&mut facts);
             facts
         }
         Ok(response) => {

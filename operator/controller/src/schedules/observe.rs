@@ -7,7 +7,7 @@ use wasmbench_core::schedule::{SeenRun, seen};
 
 use crate::context::{Context, GuardedRun, GuardedSchedule, ScheduleMeta};
 use crate::error::Error;
-use crate::kept;
+use crate::runs_in_memory;
 
 fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
@@ -35,7 +35,9 @@ pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec
     let (name, uid) = (schedule.name_any(), schedule.uid().unwrap_or_default());
     let api: Api<GuardedRun> = Api::namespaced(context.client.clone(), &namespace);
     let labelled = format!("{}={name}", labels::SCHEDULE);
-    let mut params = ListParams::default().labels(&labelled).limit(kept::PAGE);
+    let mut params = ListParams::default()
+        .labels(&labelled)
+        .limit(runs_in_memory::PAGE);
     let mut found = vec![];
     loop {
         let page = api.list(&params).await.map_err(failed("runs"))?;

@@ -14,9 +14,9 @@ use super::reconcile::{on_error, reconcile};
 use super::wakes::Wakes;
 use crate::context::{Context, ScheduleMeta};
 use crate::error::chain;
-use crate::kept;
 use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
+use crate::runs_in_memory;
 
 /// The end of the wakes at which schedules are looked after.
 pub struct Woken {
@@ -43,7 +43,7 @@ pub async fn look_after(context: Arc<Context>, woken: Woken) {
     let schedules: Api<ScheduleMeta> = Api::all(context.client.clone());
     let config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
-        .page_size(kept::PAGE);
+        .page_size(runs_in_memory::PAGE);
     let listed = watcher(schedules, config).backoff(WatchPause);
     let listed = listed.modify(slim).reflect(woken.writer);
     // As many at once as there are: one that waits for silence keeps no other waiting.
