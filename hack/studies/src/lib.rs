@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`),
 //! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
-//! to the same base, row by row), then what people see: [`terminal`] and [`page`], which is
-//! `docs/studies.md`. No ratio is typed in anywhere.
+//! to the same base, row by row), then what people see: [`terminal`] and [`page`], which are
+//! `docs/studies.md` and `docs/studies`. No ratio is typed in anywhere.
 
 pub mod beside;
 pub mod figure;

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use wasmbench_report::json::pretty;
 use wasmbench_results::Summary;
-use wasmbench_studies::measured::{self, Length, Measured};
+use wasmbench_studies::measured::{self, Length};
 use wasmbench_studies::published::{Published, Study};
-use wasmbench_studies::{Error, page, read, terminal};
+use wasmbench_studies::{Error, read, terminal};
 
 /// Published figures of studies beside measured ones.
 #[derive(Parser, Debug)]
@@ -48,8 +48,6 @@ enum Command {
         /// Names of studies
         studies: Vec<String>,
     },
-    /// Print the page docs/studies.md
-    Page,
 }
 
 fn main() -> ExitCode {
@@ -92,12 +90,6 @@ fn run(cli: &Cli) -> Result<(), Error> {
             }
             print(&tables.join("\n"))
         }
-        Command::Page => {
-            let measured = all(&published, &cli.measured)?;
-            let of = |name: &str| measured.iter().find(|(study, _)| study == name);
-            let of = |name: &str| of(name).map(|(_, measured)| measured);
-            print(page::markdown(&published, of).trim_end())
-        }
     }
 }
 
@@ -112,16 +104,6 @@ fn find<'a>(published: &'a Published, name: &str) -> Result<&'a Study, Error> {
         name: name.to_owned(),
         known: names(published).join(", "),
     })
-}
-
-fn all(published: &Published, directory: &Path) -> Result<Vec<(String, Measured)>, Error> {
-    let mut found = vec![];
-    for name in names(published) {
-        if let Some(measured) = wasmbench_studies::measured(directory, &name)? {
-            found.push((name, measured));
-        }
-    }
-    Ok(found)
 }
 
 fn collect(

@@ -1,4 +1,4 @@
-//! `docs/studies.md`: all studies with their tables and the reasons for differences.
+//! `docs/studies.md`: all studies at a glance, and for each a page with what it teaches, its table and the reasons for differences.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,23 @@ use wasmbench_report::table::{escape, lines};
 use crate::beside::{DIFFERS, Row, rows};
 use crate::measured::Measured;
 use crate::published::{Published, Study};
-use crate::terminal::{here, table};
+use crate::terminal::{extent, here, table};
 
+const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and hack/studies/measured by `make generate`. -->";
+/// Where the studies are listed.
+const STUDIES: &str = "STUDIES\n";
 const HEAD: &str = "\
-# The studies, published and repeated
-
-<!-- Generated from manifests/studies/published.yaml and hack/studies/measured by `make generate`. -->
-
 Four documents compare containers and Wasm runtimes. [manifests/studies](../manifests/studies) repeats them: the same variants, workloads,
-connection counts and durations, on real runtimes, as pods, with a comment for each deviation.
+connection counts and durations, on real runtimes, as pods, with a comment for each deviation. Each has a page: what it got right, what its
+harness made, its figures beside ours, and why they differ.
+
+STUDIES
 
 ```sh
 kubectl apply -f manifests/studies/gateway-report-short.yaml   # minutes, for a first look
 kubectl apply -f manifests/studies/gateway-report.yaml         # hours, for numbers
 make demo-studies                                              # all short ones on the local cluster, and these tables
-hack/studies/run --write STUDY...                              # the same, and this page
+hack/studies/run --full --write STUDY...                       # the whole ones, and these pages
 ```
 
 ## How to read the tables
@@ -42,41 +44,91 @@ base itself, with its value. Ratios to the base can be compared across machines,
 The reasons are explanations that fit, written by hand; no experiment has singled them out.
 ";
 
-/// The whole page. `measured` gives what was measured of a study.
-pub fn markdown<'a>(
-    published: &'a Published,
-    measured: impl Fn(&str) -> Option<&'a Measured>,
-) -> String {
-    let mut page = HEAD.replace('@', &DIFFERS.to_string());
-    for study in &published.studies {
-        page.push_str(&section(study, measured(&study.name)));
-    }
-    page
+/// A page of the documentation.
+#[derive(Debug)]
+pub struct Page {
+    /// Path within `docs`.
+    pub path: String,
+    /// Markdown.
+    pub text: String,
 }
 
-fn section(study: &Study, measured: Option<&Measured>) -> String {
+/// The page of all studies, then one for each. `measured` gives what was measured of a study.
+pub fn pages<'a>(
+    published: &'a Published,
+    measured: impl Fn(&str) -> Option<&'a Measured>,
+) -> Vec<Page> {
+    let studies = published.studies.iter();
+    let studies: Vec<_> = studies
+        .map(|study| (study, measured(&study.name)))
+        .collect();
+    let first = Page {
+        path: "studies.md".into(),
+        text: overview(&studies),
+    };
+    let others = studies.iter().map(|(study, measured)| Page {
+        path: format!("studies/{}.md", study.name),
+        text: of_study(study, *measured),
+    });
+    std::iter::once(first).chain(others).collect()
+}
+
+fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
+    let all = studies.iter().map(|(study, measured)| {
+        let here = measured.map_or_else(|| "not measured yet".into(), extent);
+        let (compared, differ) = compared(&rows(study, *measured));
+        format!(
+            "[{0}](studies/{0}.md): {1}. Here: {here}; of {compared} ratios that both have, {differ} are more than a \
+             factor of {DIFFERS} apart",
+            study.name,
+            escape(&study.title)
+        )
+    });
+    let head = HEAD.replace('@', &DIFFERS.to_string());
+    let head = head.replace(STUDIES, &lines("- ", all));
+    format!("# The studies, published and repeated\n\n{GENERATED}\n\n{head}")
+}
+
+fn of_study(study: &Study, measured: Option<&Measured>) -> String {
     let rows = rows(study, measured);
     let mut text = lines(
         "",
         [
+            format!("# {}", study.name),
             String::new(),
-            format!("## {}", study.name),
+            GENERATED.into(),
             String::new(),
             format!("{}.", escape(&study.title)),
             String::new(),
             format!("- there: {}", escape(&study.setting)),
             format!("- here: {}", escape(&here(measured))),
             format!(
-                "- manifest: [{0}.yaml](../manifests/studies/{0}.yaml)",
+                "- manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
                 study.name
             ),
-            String::new(),
+            "- how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
         ],
     );
-    text.push_str(&table(&rows).markdown());
-    text.push_str(&list("Where the document has them:", sources(study)));
+    text.push_str(&list("What it got right:", study.lessons.right.iter()));
     text.push_str(&list(
-        "Without a number, in whole or in part:",
+        "What its harness made:",
+        study.lessons.harness.iter(),
+    ));
+    text.push_str(&list(
+        "What nobody should repeat:",
+        study.lessons.avoid.iter(),
+    ));
+    text.push_str("\n## Published, and here\n\n");
+    text.push_str(&table(&rows).markdown());
+    text.push_str(&differences(&rows));
+    text.push_str("\n## Why\n\n");
+    for (why, number) in study.why.iter().zip(1..) {
+        let _ = writeln!(text, "{number}. {}", why.text);
+    }
+    text.push_str("\n## Sources\n");
+    text.push_str(&list("Where the document has the figures:", sources(study)));
+    text.push_str(&list(
+        "Without a number here, in whole or in part:",
         measured.iter().flat_map(|measured| {
             let without = measured.without.iter();
             without
@@ -90,11 +142,6 @@ fn section(study: &Study, measured: Option<&Measured>) -> String {
             Some(format!("{}: {}", escape(&variant.name), escape(reason)))
         }),
     ));
-    text.push_str(&differences(&rows));
-    text.push_str("\nWhy:\n\n");
-    for (why, number) in study.why.iter().zip(1..) {
-        let _ = writeln!(text, "{number}. {}", why.text);
-    }
     text
 }
 
@@ -110,10 +157,16 @@ fn sources(study: &Study) -> impl Iterator<Item = String> {
     })
 }
 
-/// Where the ratios differ, in one sentence.
-fn differences(rows: &[Row<'_>]) -> String {
+/// How many ratios both have, and how many of them differ.
+fn compared(rows: &[Row<'_>]) -> (usize, usize) {
     let compared = rows.iter().filter(|row| row.factor().is_some()).count();
     let differ = rows.iter().filter(|row| row.differs()).count();
+    (compared, differ)
+}
+
+/// Where the ratios differ, in one sentence.
+fn differences(rows: &[Row<'_>]) -> String {
+    let (compared, differ) = compared(rows);
     if compared == 0 {
         return "\nNothing is compared yet.\n".into();
     }
@@ -122,8 +175,8 @@ fn differences(rows: &[Row<'_>]) -> String {
     )
 }
 
-fn list(title: &str, items: impl Iterator<Item = String>) -> String {
-    let items = lines("- ", items);
+fn list<T: std::fmt::Display>(title: &str, items: impl Iterator<Item = T>) -> String {
+    let items = lines("- ", items.map(|item| item.to_string()));
     if items.is_empty() {
         return items;
     }

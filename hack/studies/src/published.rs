@@ -32,8 +32,22 @@ pub struct Study {
     pub variants: Vec<Stands>,
     /// Its figures.
     pub tables: Vec<Table>,
+    /// What a reader should take from it.
+    pub lessons: Lessons,
     /// Why other figures come out here; numbered from 1 in this order.
     pub why: Vec<Why>,
+}
+
+/// What a document teaches those who measure, as sentences.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Lessons {
+    /// What it got right.
+    pub right: Vec<String>,
+    /// Which of its figures its harness made.
+    pub harness: Vec<String>,
+    /// What nobody should repeat.
+    pub avoid: Vec<String>,
 }
 
 /// What stands for a variant of the document.

@@ -37,6 +37,17 @@ pub fn here(measured: Option<&Measured>) -> String {
         return "not measured yet".into();
     };
     let fact = |name: &str| measured.node.get(name).map_or("?", String::as_str);
+    format!(
+        "CPUs {} of {}, Linux {}; fortio; {}",
+        fact("cpus"),
+        fact("cpuModel"),
+        fact("kernel"),
+        extent(measured)
+    )
+}
+
+/// How much was measured, and what speaks against it.
+pub fn extent(measured: &Measured) -> String {
     let manifest = match measured.length {
         Length::Full => "the whole manifest",
         Length::Short => "the shortened manifest",
@@ -54,12 +65,7 @@ pub fn here(measured: Option<&Measured>) -> String {
     } else {
         format!("; not trustworthy: {}", doubts.join(", "))
     };
-    format!(
-        "CPUs {} of {}, Linux {}; fortio; {manifest}, {blocks}{doubts}",
-        fact("cpus"),
-        fact("cpuModel"),
-        fact("kernel")
-    )
+    format!("{manifest}, {blocks}{doubts}")
 }
 
 /// The rows as an aligned table.

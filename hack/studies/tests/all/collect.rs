@@ -46,6 +46,7 @@ studies:
       {at: 10, values: {bare: 8, wasm: 4, shim: 2}}, {at: 50, values: {bare: 8, wasm: 1, shim: 2}}]}
   - {source: T2, figure: coldStart, workload: greet, unit: milliseconds, base: bare,
      here: {bare: [tortoise], wasm: [hare]}, points: [{at: 4, values: {bare: 1, wasm: 2}}]}
+  lessons: {right: [fair], harness: [slow], avoid: [guesses]}
   why: [{text: 'a <b>reason</b>'}]
 ",
     )
@@ -127,10 +128,9 @@ fn a_point_that_is_not_ranked_has_no_number_and_says_why() {
 #[test]
 fn what_a_run_says_stays_text_on_the_page() {
     let (published, measured) = (published(), measured());
-    let page = page::markdown(&published, |_| Some(&measured));
-    let told = page
-        .lines()
-        .find(|line| line.contains("RuntimeClassNotFound"));
+    let pages = page::pages(&published, |_| Some(&measured));
+    let mut lines = pages.iter().flat_map(|page| page.text.lines());
+    let told = lines.find(|line| line.contains("RuntimeClassNotFound"));
     assert!(!told.unwrap().contains("<b>"), "{told:?}");
 }
 

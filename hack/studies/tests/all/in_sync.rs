@@ -1,4 +1,4 @@
-//! `docs/studies.md` is what the published figures and the stored measurements give, and what the figures name is in the
+//! `docs/studies.md` and `docs/studies` are what the published figures and the stored measurements give, and what the figures name is in the
 //! manifests. With `BLESS=1` in the environment it is written: that is what `make generate` does.
 
 use std::path::{Path, PathBuf};
@@ -50,12 +50,15 @@ fn names(spec: &Value, list: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_is_generated_from_the_figures_and_the_measurements() {
+fn the_pages_are_generated_from_the_figures_and_the_measurements() {
     let published = published();
     let measured = measured(&published);
     let of = |study: &str| measured.iter().find(|(name, _)| *name == study)?.1.as_ref();
-    let wanted = page::markdown(&published, of);
-    check_generated("docs/studies.md", &wanted);
+    let wanted = page::pages(&published, of);
+    assert_eq!(wanted.len(), 1 + published.studies.len());
+    for page in wanted {
+        check_generated(&format!("docs/{}", page.path), &page.text);
+    }
 }
 
 fn check_generated(file: &str, wanted: &str) {
