@@ -22,6 +22,8 @@ lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path gateways/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
+	cargo fmt --all --check --manifest-path gateways/wasmcloud/Cargo.toml
+	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --workspace --test e2e -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
@@ -40,7 +42,7 @@ test-page: ## The steps of docs/adding-a-variant.md, on a copy of the checkout
 e2e: ## Tests on the real cluster; FILTER=name runs some of them
 	@hack/e2e/run $(FILTER)
 
-test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer
+test-systems: ## Presets on the real cluster whose runtime is compiled first: wasmtime's command line, Wasmer, wasmCloud
 	@hack/e2e/run --systems
 
 test-surface: ## What Prometheus is given and a browser shows, on the real cluster with the real ones; FILTER=name

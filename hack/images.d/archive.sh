@@ -7,7 +7,7 @@ declare -A folder_of=(
   [operator]=operator/controller [probe]=operator/probe [native]=gateways/native
   [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
   [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
-  [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream
+  [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream [wasmcloud]=gateways/wasmcloud
 )
 
 # Every file below these folders but tests and text, for `digest`.

@@ -18,10 +18,10 @@ declare -A entry_of=(
   [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
 )
 # What hack/runtime calls the runtime whose program is in the image, and the guests that it runs.
-declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [server-wasmedge-aot]=wasmedge)
+declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
   [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
-  [server]=server [http]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
+  [server]=server [http]=http [wasmcloud]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
 )
 
 stage_of() { echo "$store/stage/$1"; }
@@ -79,7 +79,9 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
+  # wasmcloud's is in the runtime's folder.
+  [ -z "${binary_of[$name]:-}" ] ||
+    put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
   case $name in
     embedded)
       put 644 "$guest" "$context/transform.wasm"
@@ -89,6 +91,7 @@ stage_one() { # NAME
       ;;
     probe) put 755 "$fortio" "$context/fortio" ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
+    wasmcloud) put 644 "$guest" "$context/root/http.wasm" ;;
     *-cli | v8)
       put_modules "${runtime_of[$name]}" "$runtime" "$guest" "$context/root"
       [ "$name" != wasmedge-cli ] || put_server "$runtime" "${guests[server-wasmedge]}" "$context/root"

@@ -74,6 +74,7 @@ images:
   wasmtimeServe: {{ include "wasmbench.image" (dict "root" . "name" "wasmtime-serve") | quote }}
   v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
   wasmerCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmer-cli") | quote }}
+  wasmcloud: {{ include "wasmbench.image" (dict "root" . "name" "wasmcloud") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}

@@ -17,6 +17,7 @@ pub fn config() -> OperatorConfig {
             wasmtime_serve: none(),
             v8: none(),
             wasmer_cli: none(),
+            wasmcloud: none(),
             server: none(),
             http: none(),
             server_wasmedge: none(),

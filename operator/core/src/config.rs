@@ -65,6 +65,8 @@ pub struct Images {
     pub v8: String,
     /// Preset `wasmer-cli`.
     pub wasmer_cli: String,
+    /// Preset `wasmcloud`.
+    pub wasmcloud: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.

@@ -84,6 +84,9 @@ pub enum Preset {
     /// The same gateway as `wasmtime-cli` with Wasmer's library in a command line of ours: code that was compiled before,
     /// or compiled by each process (`engine.compile`).
     WasmerCli,
+    /// The component of `wasmtime-shim-http` on a host of wasmCloud 1.x, with its HTTP server and a NATS server of its
+    /// own, in a pod of the node's default runtime: compiled at the start.
+    Wasmcloud,
 }
 
 /// Settings of a Wasm engine.

@@ -165,6 +165,7 @@ fn config() -> OperatorConfig {
             wasmtime_serve: "registry.example.com/wasmtime-serve:1".into(),
             v8: "registry.example.com/v8:1".into(),
             wasmer_cli: "registry.example.com/wasmer-cli:1".into(),
+            wasmcloud: "registry.example.com/wasmcloud:1".into(),
             server: "registry.example.com/server:1".into(),
             http: "registry.example.com/http:1".into(),
             server_wasmedge: "registry.example.com/server-wasmedge:1".into(),

@@ -118,6 +118,7 @@ mod tests {
             "wasmtimeServe",
             "v8",
             "wasmerCli",
+            "wasmcloud",
             "server",
             "http",
             "serverWasmedge",

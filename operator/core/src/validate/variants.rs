@@ -57,7 +57,8 @@ fn engine_fits(variant: &Variant) -> bool {
             | Preset::WasmtimeCli
             | Preset::WasmtimeShim
             | Preset::WasmtimeShimHttp
-            | Preset::V8,
+            | Preset::V8
+            | Preset::Wasmcloud,
         )
         | None => false,
     }

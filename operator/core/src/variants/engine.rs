@@ -92,9 +92,14 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
-        // The guest sees which runtime runs it only where that tells, as our shims do; that the
-        // pod's RuntimeClass was used is in its record.
-        Some(Preset::WasmtimeShim | Preset::WasmtimeShimHttp | Preset::WasmedgeShim) => {
+        // The guest sees which runtime runs it only where that tells, as our shims do, and a host of
+        // wasmCloud does not; that the pod's RuntimeClass was used is in its record.
+        Some(
+            Preset::WasmtimeShim
+            | Preset::WasmtimeShimHttp
+            | Preset::WasmedgeShim
+            | Preset::Wasmcloud,
+        ) => {
             vec![("guest", "wasm32-wasi"), built]
         }
     }

@@ -8,6 +8,7 @@ mod native;
 mod native_host_network;
 pub mod not_applicable;
 mod v8;
+mod wasmcloud;
 mod wasmedge_cli;
 mod wasmedge_server;
 mod wasmedge_shim;
@@ -76,6 +77,7 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         Preset::WasmtimeServe => wasmtime_serve::subject(images, engine),
         Preset::V8 => v8::subject(images),
         Preset::WasmerCli => wasmer_cli::subject(images, engine),
+        Preset::Wasmcloud => wasmcloud::subject(images),
     })
 }
 

@@ -8,7 +8,7 @@ use wasmbench_api::run::{Preset, TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::variants::{native_host_network, wasmtime_shim_http};
+use crate::variants::{native_host_network, wasmcloud, wasmtime_shim_http};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
@@ -22,6 +22,7 @@ pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'
 fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
     match variant.preset? {
         Preset::WasmtimeShimHttp | Preset::WasmtimeServe => wasmtime_shim_http::cannot(workload),
+        Preset::Wasmcloud => wasmcloud::cannot(workload),
         Preset::Native
         | Preset::NativeHostNetwork
         | Preset::WasmtimeEmbedded
@@ -48,7 +49,8 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmtimeShimHttp
         | Preset::WasmtimeServe
         | Preset::V8
-        | Preset::WasmerCli => None,
+        | Preset::WasmerCli
+        | Preset::Wasmcloud => None,
     }
 }
 

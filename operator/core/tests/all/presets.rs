@@ -257,6 +257,19 @@ fn a_server_with_an_instance_per_request_has_no_cell_for_state() {
 }
 
 #[test]
+fn a_host_of_wasmcloud_has_no_cell_for_state_and_none_for_an_upstream() {
+    let run = checked("preset: wasmcloud", WARM, &allowing_all()).unwrap();
+    let cells = cells_of(&run.spec).into_iter();
+    let cells = cells.filter(|cell| cell.variant == "hare");
+    let workloads: Vec<_> = cells.map(|cell| cell.workload).collect();
+    assert_eq!(workloads, ["greet"]);
+    let pod = pod("preset: wasmcloud");
+    assert_eq!(pod.runtime_class_name, None);
+    let container = &pod.containers[0];
+    assert_eq!(container.image.as_deref(), Some("example.com/wasmcloud:1"));
+}
+
+#[test]
 fn an_engine_that_a_preset_has_not_is_refused() {
     for variant in [
         "preset: native, engine: {allocator: OnDemand}",
@@ -266,6 +279,7 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmtime-serve, engine: {compile: Interpreter}",
         "preset: wasmtime-serve, engine: {allocator: Pooling}",
         "preset: v8, engine: {compile: Jit}",
+        "preset: wasmcloud, engine: {compile: Jit}",
         "preset: wasmedge-cli, engine: {allocator: Pooling}",
         "preset: wasmer-cli, engine: {compile: Interpreter}",
         "preset: wasmer-cli, engine: {allocator: Pooling}",

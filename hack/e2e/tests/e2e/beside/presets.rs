@@ -37,6 +37,9 @@ const OF_WASMER: &str = r"
 - {name: wasmer-cli, preset: wasmer-cli}
 - {name: wasmer-jit, preset: wasmer-cli, engine: {compile: Jit}}
 ";
+const OF_WASMCLOUD: &str = r"
+- {name: wasmcloud, preset: wasmcloud}
+";
 const USUAL: &str = r"
 - {name: hello, path: /, expect: {body: hello}}
 - {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
@@ -178,6 +181,16 @@ async fn the_preset_of_wasmer_answers_like_the_native_one_in_the_mode_it_claims(
         for (variant, mode) in [("wasmer-cli", "Aot"), ("wasmer-jit", "Jit")] {
             assert_eq!(modes[variant], mode, "{variant}");
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a host of wasmCloud, half an hour of compiling: make test-systems"]
+async fn a_host_of_wasmcloud_does_every_workload_like_the_native_one() {
+    with_namespace("wasmcloud", |client, namespace| async move {
+        let spec = spec(OF_WASMCLOUD, MORE);
+        measured(&client, &namespace, &spec, 10).await;
     })
     .await;
 }

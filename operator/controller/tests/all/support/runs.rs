@@ -29,6 +29,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             wasmtime_serve: image("wasmtime-serve"),
             v8: image("v8"),
             wasmer_cli: image("wasmer-cli"),
+            wasmcloud: image("wasmcloud"),
             server: image("server"),
             http: image("http"),
             server_wasmedge: image("server-wasmedge"),

@@ -42,6 +42,7 @@ images:
   wasmtimeServe: example.com/wasmtime-serve:1
   v8: example.com/v8:1
   wasmerCli: example.com/wasmer-cli:1
+  wasmcloud: example.com/wasmcloud:1
   server: example.com/server:1
   http: example.com/http:1
   serverWasmedge: example.com/server-wasmedge:1
