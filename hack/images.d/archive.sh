@@ -22,8 +22,8 @@ digest() { LC_ALL=C sort -z | (cd "$repository" && xargs -0 sha256sum) | sha256s
 
 # Every file that can change an image: sources without tests, what builds them, what is pinned.
 image_inputs() {
-  sources operator gateways wasm-guest hack/go/fortio crds charts/wasmbench/Chart.yaml hack/images.d
-  printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/shim
+  sources operator gateways wasm-guest hack/go/fortio hack/go/nats-server crds charts/wasmbench/Chart.yaml hack/images.d
+  printf '%s\0' Cargo.toml Cargo.lock rust-toolchain.toml hack/images hack/wasm hack/runtime hack/lib/rustc-for-wasmcloud hack/shim
 }
 
 image_tag() { image_inputs | digest | sed 's/^/dev-/' | cut -c1-16; }
