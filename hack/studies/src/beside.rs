@@ -204,9 +204,8 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn of(table: &Table, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
-        let points = measured.iter().flat_map(|measured| &measured.points);
-        let points = points.filter(|p| p.figure == figure && p.workload == table.workload);
-        for point in points {
+        let points = measured.map(|measured| measured.points(figure, &table.workload));
+        for point in points.into_iter().flatten() {
             let variant = by_variant.entry(point.variant.as_str()).or_default();
             variant.insert(point.at, &point.values);
         }

@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Print the names of all studies
     List,
-    /// Write what the runs of a study's manifest found, from their summary.json
+    /// Add what runs of a study's manifest found, from their summary.json, to what is known of others
     Collect {
         /// Name of the study
         study: String,
@@ -122,7 +122,12 @@ fn collect(
         summaries.push(summary.map_err(|error| content(path, error))?);
     }
     let path = directory.join(format!("{}.json", study.name));
-    let text = pretty(&measured::of(length, &summaries)).map_err(|error| content(&path, error))?;
+    let found = measured::of(length, &summaries);
+    let found = match wasmbench_studies::measured(directory, &study.name)? {
+        Some(before) => before.and(found),
+        None => found,
+    };
+    let text = pretty(&found).map_err(|error| content(&path, error))?;
     let failed = |source| Error::File {
         path: path.clone(),
         source,

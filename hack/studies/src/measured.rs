@@ -1,6 +1,6 @@
-//! What runs of a study's manifest found: the values of their blocks. Summaries in, one small
-//! document out, which is kept in the repository so that the page can be written again without a
-//! cluster.
+//! What runs of a study's manifest found: the values of their blocks, run by run. Summaries in, one small document out,
+//! which is kept in the repository so that the page can be written again without a cluster. Runs may be of different days and
+//! machines: each holds its own baseline, and only values of one run are ever divided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use wasmbench_results::ratios::pooled;
 use crate::figure::Figure;
 
 /// Name and version of the document's schema.
-const SCHEMA: &str = "wasmbench.dev/studies/v1";
+const SCHEMA: &str = "wasmbench.dev/studies/v2";
 /// Facts of the node that a reader needs to place the numbers.
 const NODE_FACTS: [&str; 5] = [
     "cpuModel",
@@ -28,14 +28,16 @@ const NODE_FACTS: [&str; 5] = [
 const MAX_REASON_CHARS: usize = 200;
 
 /// Which of a study's manifests was run.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[derive(
+    Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::EnumString,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Length {
-    /// The one with the document's numbers of connections and durations.
-    Full,
     /// The shortened one.
     Short,
+    /// The one with all of the document's numbers of connections.
+    Full,
 }
 
 /// What was found.
@@ -44,12 +46,20 @@ pub enum Length {
 pub struct Measured {
     /// Name and version of the schema.
     pub schema: String,
-    /// Which manifest was run.
+    /// What each run found, by its name.
+    pub runs: BTreeMap<String, Run>,
+}
+
+/// What one run found.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Run {
+    /// Which manifest it is of.
     pub length: Length,
     /// Facts of the node.
     pub node: BTreeMap<String, String>,
-    /// Blocks of each run, by its name.
-    pub blocks: BTreeMap<String, u32>,
+    /// Blocks.
+    pub blocks: u32,
     /// What speaks against the numbers, as one word each.
     pub doubts: BTreeSet<String>,
     /// Every value.
@@ -96,29 +106,96 @@ pub fn parse(text: &str) -> Result<Measured, String> {
 
 /// What the runs of one manifest found.
 pub fn of(length: Length, summaries: &[Summary]) -> Measured {
-    let facts = summaries.iter().flat_map(|s| &s.environment.facts);
+    let runs = summaries.iter();
+    let runs = runs.map(|summary| (summary.run.name.clone(), of_run(length, summary)));
+    Measured {
+        schema: SCHEMA.into(),
+        runs: runs.collect(),
+    }
+}
+
+fn of_run(length: Length, summary: &Summary) -> Run {
+    let facts = summary.environment.facts.iter();
     let facts = facts.filter(|(name, _)| NODE_FACTS.contains(&name.as_str()));
-    let doubts = summaries.iter().flat_map(|summary| &summary.doubts);
-    let doubts = doubts.filter(|doubt| doubt.breaks_trust);
+    let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
     let mut without = vec![];
-    for found in summaries.iter().flat_map(without_values) {
+    for found in without_values(summary) {
         if !without.contains(&found) {
             without.push(found);
         }
     }
-    Measured {
-        schema: SCHEMA.into(),
+    Run {
         length,
         node: facts.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        blocks: summaries
-            .iter()
-            .map(|summary| (summary.run.name.clone(), summary.compared.blocks))
-            .collect(),
+        blocks: summary.compared.blocks,
         doubts: doubts
             .map(|doubt| <&str>::from(doubt.reason).to_owned())
             .collect(),
-        points: summaries.iter().flat_map(points).collect(),
+        points: points(summary),
         without,
+    }
+}
+
+/// A figure of a workload at a number of connections or pods, whatever the variant.
+type Place<'a> = (Figure, &'a str, u32);
+
+impl Run {
+    fn places(&self) -> BTreeSet<Place<'_>> {
+        let points = self.points.iter();
+        let places = points.map(|point| (point.figure, &*point.workload, point.at));
+        places.collect()
+    }
+
+    /// Which of two runs of the same place counts: one of the whole manifest, then the one with more blocks.
+    fn weight(&self) -> (Length, u32) {
+        (self.length, self.blocks)
+    }
+}
+
+impl Measured {
+    /// With what was measured later. A run replaces the one of its name; runs of which another has every place and more weight
+    /// are dropped.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        self.runs.extend(later.runs);
+        let runs = self.runs.clone();
+        let better = |run: &Run| {
+            let better = runs.values().filter(|other| other.weight() > run.weight());
+            let places: BTreeSet<_> = better.flat_map(Run::places).collect();
+            !run.points.is_empty() && run.places().is_subset(&places)
+        };
+        self.runs.retain(|_, run| !better(run));
+        self
+    }
+
+    /// The points of a figure under a workload. At each place those of one run.
+    pub fn points(&self, figure: Figure, workload: &str) -> Vec<&Point> {
+        let mut chosen: BTreeMap<u32, &Run> = BTreeMap::new();
+        let is_here = |point: &&Point| point.figure == figure && point.workload == workload;
+        for run in self.runs.values() {
+            for point in run.points.iter().filter(is_here) {
+                let best = chosen.entry(point.at).or_insert(run);
+                if run.weight() > best.weight() {
+                    *best = run;
+                }
+            }
+        }
+        let points = chosen.iter().flat_map(|(at, run)| {
+            let points = run.points.iter().filter(is_here);
+            points.filter(move |point| point.at == *at)
+        });
+        points.collect()
+    }
+
+    /// Why variants have no value somewhere, in any run.
+    pub fn without(&self) -> Vec<&Without> {
+        let mut all = vec![];
+        for without in self.runs.values().flat_map(|run| &run.without) {
+            if !all.contains(&without) {
+                all.push(without);
+            }
+        }
+        all
     }
 }
 

@@ -75,7 +75,8 @@ pub fn pages<'a>(
 
 fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
     let all = studies.iter().map(|(study, measured)| {
-        let here = measured.map_or_else(|| "not measured yet".into(), extent);
+        let runs = measured.map(|measured| measured.runs.values().collect::<Vec<_>>());
+        let here = runs.map_or_else(|| "not measured yet".into(), |runs| extent(&runs));
         let (compared, differ) = compared(&rows(study, *measured));
         format!(
             "[{0}](studies/{0}.md): {1}. Here: {here}; of {compared} ratios that both have, {differ} are more than a \
@@ -101,14 +102,20 @@ fn of_study(study: &Study, measured: Option<&Measured>) -> String {
             format!("{}.", escape(&study.title)),
             String::new(),
             format!("- there: {}", escape(&study.setting)),
-            format!("- here: {}", escape(&here(measured))),
-            format!(
-                "- manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
-                study.name
-            ),
-            "- how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
         ],
     );
+    let places = here(measured);
+    text.push_str(&lines("- here: ", places.iter().map(|here| escape(here))));
+    text.push_str(&lines(
+        "- ",
+        [
+            format!(
+                "manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
+                study.name
+            ),
+            "how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
+        ],
+    ));
     text.push_str(&list("What it got right:", study.lessons.right.iter()));
     text.push_str(&list(
         "What its harness made:",
@@ -130,7 +137,7 @@ fn of_study(study: &Study, measured: Option<&Measured>) -> String {
     text.push_str(&list(
         "Without a number here, in whole or in part:",
         measured.iter().flat_map(|measured| {
-            let without = measured.without.iter();
+            let without = measured.without().into_iter();
             without
                 .map(|without| format!("{}: {}", escape(&without.variant), escape(&without.reason)))
         }),

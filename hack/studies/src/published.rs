@@ -218,6 +218,7 @@ studies:
   tables:
   - {source: T1, figure: throughput, workload: w, unit: requestsPerSecond, base: a, shown: 10,
      points: [{at: 10, values: {a: 4, b: 1}}]}
+  lessons: {right: [], harness: [], avoid: []}
   why: [{variants: [b], text: because}]
 ";
 

@@ -1,12 +1,13 @@
 //! The table of a study for a terminal, and the cells that it shares with the page.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use wasmbench_core::units::ratio_number;
 use wasmbench_report::table::{Align, Table, ascii, lines};
 
 use crate::beside::{Row, Value, rows};
-use crate::measured::{Length, Measured};
+use crate::measured::{Length, Measured, Run};
 use crate::published::Study;
 
 const NOTHING: &str = "-";
@@ -20,52 +21,69 @@ pub fn text(study: &Study, measured: Option<&Measured>) -> String {
         [
             format!("{}: {}", study.name, study.title),
             format!("  there: {}", study.setting),
-            format!("  here:  {}", here(measured)),
         ],
     );
+    text.push_str(&lines("  here:  ", here(measured)));
     text.push('\n');
     text.push_str(&table(&rows(study, measured)).plain());
-    for without in measured.iter().flat_map(|measured| &measured.without) {
+    for without in measured.iter().flat_map(|measured| measured.without()) {
         let _ = writeln!(text, "{}: {}", without.variant, ascii(&without.reason));
     }
     text
 }
 
-/// Where and how it was measured, in one line.
-pub fn here(measured: Option<&Measured>) -> String {
+/// Where and how it was measured: a line for each machine.
+pub fn here(measured: Option<&Measured>) -> Vec<String> {
     let Some(measured) = measured else {
-        return "not measured yet".into();
+        return vec!["not measured yet".into()];
     };
-    let fact = |name: &str| measured.node.get(name).map_or("?", String::as_str);
-    format!(
-        "CPUs {} of {}, Linux {}; fortio; {}",
-        fact("cpus"),
-        fact("cpuModel"),
-        fact("kernel"),
-        extent(measured)
-    )
+    let mut machines: Vec<(String, Vec<&Run>)> = vec![];
+    for run in measured.runs.values() {
+        let machine = machine(run);
+        match machines.iter_mut().find(|(known, _)| *known == machine) {
+            Some((_, runs)) => runs.push(run),
+            None => machines.push((machine, vec![run])),
+        }
+    }
+    let lines = machines.iter();
+    lines
+        .map(|(machine, runs)| format!("{machine}; fortio; {}", extent(runs)))
+        .collect()
+}
+
+fn machine(run: &Run) -> String {
+    let fact = |name: &str| run.node.get(name).map_or("?", String::as_str);
+    let (cpus, model, kernel) = (fact("cpus"), fact("cpuModel"), fact("kernel"));
+    format!("CPUs {cpus} of {model}, Linux {kernel}")
 }
 
 /// How much was measured, and what speaks against it.
-pub fn extent(measured: &Measured) -> String {
-    let manifest = match measured.length {
-        Length::Full => "the whole manifest",
-        Length::Short => "the shortened manifest",
-    };
-    let blocks: Vec<u32> = measured.blocks.values().copied().collect();
-    let (fewest, most) = (blocks.iter().min(), blocks.iter().max());
-    let blocks = match (fewest, most) {
+pub fn extent(runs: &[&Run]) -> String {
+    let lengths: BTreeSet<Length> = runs.iter().map(|run| run.length).collect();
+    let manifest: Vec<&str> = lengths
+        .iter()
+        .map(|length| match length {
+            Length::Full => "the whole manifest",
+            Length::Short => "the shortened manifest",
+        })
+        .collect();
+    let blocks: BTreeSet<u32> = runs.iter().map(|run| run.blocks).collect();
+    let blocks = match (blocks.first(), blocks.last()) {
         (Some(fewest), Some(most)) if fewest == most => format!("{fewest} blocks"),
         (Some(fewest), Some(most)) => format!("{fewest} to {most} blocks"),
         _ => "no run".into(),
     };
-    let doubts: Vec<&str> = measured.doubts.iter().map(String::as_str).collect();
+    let doubts: BTreeSet<&str> = runs
+        .iter()
+        .flat_map(|run| run.doubts.iter().map(String::as_str))
+        .collect();
+    let doubts: Vec<&str> = doubts.into_iter().collect();
     let doubts = if doubts.is_empty() {
         String::new()
     } else {
         format!("; not trustworthy: {}", doubts.join(", "))
     };
-    format!("{manifest}, {blocks}{doubts}")
+    format!("{}, {blocks}{doubts}", manifest.join(" and "))
 }
 
 /// The rows as an aligned table.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::measured::{self, Length};
+use crate::measured::{self, Length, Run};
 use crate::published::{self, Published};
 
 fn published() -> Published {
@@ -15,6 +15,7 @@ studies:
   title: t
   setting: s
   variants: [{name: bare, here: [native]}, {name: wasm, here: [shim, other]}, {name: lost, absent: none yet}]
+  lessons: {right: [], harness: [], avoid: []}
   tables:
   - {source: T1, figure: throughput, workload: hello, unit: requestsPerSecond, base: bare, shown: 100, points: [
       {at: 10, values: {bare: 400, wasm: 100, lost: 200}}, {at: 100, values: {bare: 500, wasm: 50, lost: 100}}]}
@@ -28,7 +29,7 @@ studies:
 }
 
 fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
-    let mut empty = measured::of(Length::Short, &[]);
+    let mut found = measured::of(Length::Short, &[]);
     let point = |(variant, at, values): &(&str, u32, &[f64])| measured::Point {
         figure: Figure::Throughput,
         workload: "hello".into(),
@@ -38,8 +39,16 @@ fn measured(values: &[(&str, u32, &[f64])]) -> Measured {
             .zip(values.iter().copied())
             .collect::<BTreeMap<_, _>>(),
     };
-    empty.points = values.iter().map(point).collect();
-    empty
+    let run = Run {
+        length: Length::Short,
+        node: BTreeMap::new(),
+        blocks: 2,
+        doubts: BTreeSet::new(),
+        points: values.iter().map(point).collect(),
+        without: vec![],
+    };
+    found.runs.insert("one".into(), run);
+    found
 }
 
 fn ratio(value: &Value) -> f64 {
@@ -131,6 +140,37 @@ fn a_mean_over_points_is_geometric_and_takes_those_that_both_have() {
         panic!()
     };
     assert_eq!(found.interval, None, "one block knows no spread");
+}
+
+/// The same under another name, as a run of the whole manifest with more blocks.
+fn later(values: &[(&str, u32, &[f64])]) -> Measured {
+    let mut found = measured(values);
+    let mut run = found.runs.remove("one").unwrap();
+    run.length = Length::Full;
+    run.blocks = 10;
+    found.runs.insert("whole".into(), run);
+    found
+}
+
+#[test]
+fn values_of_two_runs_are_never_divided() {
+    let short = measured(&[("native", 10, &[100.0]), ("shim", 10, &[50.0])]);
+    let both = short.and(later(&[("native", 10, &[300.0])]));
+    let published = published();
+    let rows = rows(&published.studies[0], Some(&both));
+    let shim = rows.iter().find(|row| row.here == Some("shim"));
+    assert_eq!(shim.unwrap().measured, Value::None);
+}
+
+#[test]
+fn a_run_stays_until_others_have_all_its_places() {
+    let short = measured(&[("native", 10, &[1.0]), ("native", 100, &[1.0])]);
+    let one_more = short.clone().and(later(&[("native", 10, &[2.0])]));
+    let names = |measured: &Measured| measured.runs.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&one_more), ["one", "whole"]);
+    let all = later(&[("native", 10, &[2.0]), ("native", 100, &[2.0])]);
+    assert_eq!(names(&short.clone().and(all.clone())), ["whole"]);
+    assert_eq!(names(&all.and(short)), ["whole"], "in any order");
 }
 
 #[test]
