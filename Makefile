@@ -23,7 +23,6 @@ lint: lint-workflows ## Formatting, clippy, rustdoc, shellcheck, the workflows
 	cargo fmt --all --check --manifest-path gateways/shims/Cargo.toml
 	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
 	cargo fmt --all --check --manifest-path gateways/wasmcloud/Cargo.toml
-	cargo fmt --all --check --manifest-path gateways/runtimes/Cargo.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --workspace --test e2e -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items

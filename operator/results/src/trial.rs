@@ -33,8 +33,8 @@ pub const fn carries(requests: u64, one_in: u64) -> bool {
 pub enum TrialState {
     /// Measured, and part of the numbers.
     Valid,
-    /// Measured, but requests failed, answers were wrong or the node was noisy: shown, and not part
-    /// of the numbers.
+    /// Measured, but requests failed, answers were wrong or the generator was the limit: shown, and not
+    /// part of the numbers.
     Invalid,
     /// Tried without a usable measurement.
     Failed,
