@@ -85,6 +85,16 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
     rows
 }
 
+/// `over` as a multiple of `under`, where both were measured: a figure under a workload at a number of connections or pods.
+pub fn ratio(
+    measured: &Measured,
+    (figure, workload, at): (Figure, &str, u32),
+    over: &str,
+    under: &str,
+) -> Option<Ratio> {
+    Values::under(workload, figure, Some(measured)).ratio(over, under, Some(at))
+}
+
 /// The points of a table that were measured; while there are none, the one that stands for it.
 fn shown<'a>(table: &'a Table, values: &Values<'_>) -> Vec<&'a Point> {
     let points = table.points.iter();
@@ -203,8 +213,12 @@ struct Values<'a> {
 
 impl<'a> Values<'a> {
     fn of(table: &Table, figure: Figure, measured: Option<&'a Measured>) -> Self {
+        Self::under(&table.workload, figure, measured)
+    }
+
+    fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
-        let points = measured.map(|measured| measured.points(figure, &table.workload));
+        let points = measured.map(|measured| measured.points(figure, workload));
         for point in points.into_iter().flatten() {
             let variant = by_variant.entry(point.variant.as_str()).or_default();
             variant.insert(point.at, &point.values);

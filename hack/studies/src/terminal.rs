@@ -122,7 +122,8 @@ fn cells(row: &Row<'_>) -> [String; 10] {
     ]
 }
 
-fn value(value: &Value) -> String {
+/// A number of a row as text.
+pub fn value(value: &Value) -> String {
     match value {
         Value::Base(shown) => shown.clone(),
         Value::None => NOTHING.into(),

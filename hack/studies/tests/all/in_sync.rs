@@ -8,7 +8,7 @@ use serde_yaml::Value;
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::Measured;
 use wasmbench_studies::published::{Published, Study, Table};
-use wasmbench_studies::{beside, page};
+use wasmbench_studies::{beside, decide, page};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -59,6 +59,7 @@ fn the_pages_are_generated_from_the_figures_and_the_measurements() {
     for page in wanted {
         check_generated(&format!("docs/{}", page.path), &page.text);
     }
+    check_generated("docs/when-wasm.md", &decide::markdown(of));
 }
 
 fn check_generated(file: &str, wanted: &str) {

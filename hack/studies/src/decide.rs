@@ -1,0 +1,155 @@
+//! `docs/when-wasm.md`: what a service as Wasm costs beside a container, by runtime, from all that the studies measured.
+
+use wasmbench_report::table::{Align, Table, lines};
+
+use crate::beside::{Value, ratio};
+use crate::figure::Figure;
+use crate::measured::Measured;
+use crate::terminal;
+
+/// The page but for its numbers.
+const TEXT: &str = include_str!("../when-wasm.md");
+/// What all are compared with: the gateway as a container under runc.
+const BASE: &str = "native-docker";
+
+/// Where a number is looked for.
+struct Place {
+    study: &'static str,
+    workload: &'static str,
+    at: u32,
+}
+
+/// What is compared.
+struct Column {
+    title: &'static str,
+    /// CPU time per request is shown as requests per core.
+    figure: Figure,
+    /// The first place where a variant has a number counts.
+    places: &'static [Place],
+}
+
+const fn place(study: &'static str, workload: &'static str, at: u32) -> Place {
+    Place {
+        study,
+        workload,
+        at,
+    }
+}
+
+const COLUMNS: [Column; 5] = [
+    Column {
+        title: "COLD START",
+        figure: Figure::ColdStart,
+        places: &[
+            place("wasmcloud-study", "hello", 1),
+            place("openwhisk", "blake3", 1),
+        ],
+    },
+    Column {
+        title: "PER CORE, HELLO",
+        figure: Figure::CpuPerRequest,
+        places: &[
+            place("docker-wasmedge", "hello", 8),
+            place("wasmcloud-study", "hello", 10),
+            place("gateway-report", "hello", 100),
+        ],
+    },
+    Column {
+        title: "PER CORE, FIBONACCI",
+        figure: Figure::CpuPerRequest,
+        places: &[
+            place("docker-wasmedge", "heavy", 8),
+            place("docker-wasmedge", "heavy-short", 8),
+        ],
+    },
+    Column {
+        title: "SHA-256, P50",
+        figure: Figure::WarmP50,
+        places: &[place("wasmcloud-study", "cpu-hash", 1)],
+    },
+    Column {
+        title: "MEMORY",
+        figure: Figure::Memory,
+        places: &[
+            place("docker-wasmedge", "hello", 8),
+            place("wasmcloud-study", "hello", 10),
+            place("gateway-report", "hello", 100),
+        ],
+    },
+];
+
+/// What a row is, and what it is called in the manifests of the studies.
+const ROWS: [(&str, &[&str]); 8] = [
+    (
+        "Wasmtime in the process, pooled",
+        &["embedded-pooling", "wasmtime-embedded"],
+    ),
+    ("wasmtime shim, guest listens", &["wasmtime-shim"]),
+    ("wasmtime shim, shim listens", &["wasmtime-shim-http"]),
+    ("wasmtime serve", &["wasmtime-serve"]),
+    ("wasmCloud host", &["wasmcloud"]),
+    (
+        "WasmEdge shim, compiled",
+        &["wasmedge-aot", "wasmedge-shim"],
+    ),
+    ("WasmEdge shim, interpreted", &["wasmedge-interpreter"]),
+    ("a wasmtime for each answer", &["wasmtime-cli"]),
+];
+
+/// The page. `measured` gives what was measured of a study.
+pub fn markdown<'a>(measured: impl Fn(&str) -> Option<&'a Measured>) -> String {
+    let header = COLUMNS.iter().map(|column| (column.title, Align::Right));
+    let header: Vec<_> = std::iter::once(("RUNTIME", Align::Left))
+        .chain(header)
+        .collect();
+    let mut table = Table::new(&header);
+    for (label, variants) in ROWS {
+        let cells = COLUMNS.iter().map(|column| {
+            let found = of_places(column, variants, &measured);
+            terminal::value(&found)
+        });
+        let cells: Vec<String> = std::iter::once(label.to_owned()).chain(cells).collect();
+        table.row(&cells);
+    }
+    let sources = lines("- ", COLUMNS.iter().map(source));
+    TEXT.replace("SOURCES\n", &sources)
+        .replace("TABLE\n", &table.markdown())
+}
+
+fn of_places<'a>(
+    column: &Column,
+    variants: &[&str],
+    measured: impl Fn(&str) -> Option<&'a Measured>,
+) -> Value {
+    let at = |place: &Place, variant: &str| {
+        let measured = measured(place.study)?;
+        // Requests per core: the less CPU time, the more of them.
+        let (over, under) = if column.figure == Figure::CpuPerRequest {
+            (BASE, variant)
+        } else {
+            (variant, BASE)
+        };
+        ratio(
+            measured,
+            (column.figure, place.workload, place.at),
+            over,
+            under,
+        )
+    };
+    let all = column.places.iter();
+    let mut all = all.flat_map(|place| variants.iter().filter_map(move |name| at(place, name)));
+    all.next().map_or(Value::None, Value::Ratio)
+}
+
+/// Where a column's numbers are from, in the order in which they are looked for.
+fn source(column: &Column) -> String {
+    let places = column.places.iter().map(|place| {
+        let Place {
+            study, workload, ..
+        } = place;
+        let at = column.figure.at(place.at);
+        format!("[{study}](studies/{study}.md), `{workload}` at {at}")
+    });
+    let places: Vec<String> = places.collect();
+    format!("{}: {}", column.title, places.join("; else "))
+}
