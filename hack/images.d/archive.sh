@@ -8,6 +8,7 @@ declare -A folder_of=(
   [embedded]=gateways/embedded [wasmtime-cli]=gateways/cli/wasmtime
   [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
   [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream [wasmcloud]=gateways/wasmcloud
+  [action-native]=gateways/actions/native [action-wasmtime]=gateways/actions/wasmtime [action-wasmi]=gateways/actions/wasmi
 )
 
 # Every file below these folders but tests and text, for `digest`.

@@ -6,20 +6,24 @@ declare -A package_of=(
   [operator]=wasmbench-controller [probe]=wasmbench-probe [native]=gateway-native
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
   [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
+  [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
 )
 declare -A binary_of=(
   [operator]=wasmbench-operator [probe]=wasmbench-probe [native]=gateway-native
   [embedded]=gateway-embedded [wasmtime-cli]=gateway-cli [wasmedge-cli]=gateway-cli
   [wasmtime-serve]=gateway-cli [v8]=gateway-cli [wasmer-cli]=gateway-cli [upstream]=gateway-upstream
+  [action-native]=action-native [action-wasmtime]=action-wasmtime [action-wasmi]=action-wasmi
 )
 # Under which name the binary lies in the image, where it is another.
 declare -A entry_of=(
   [native]=gateway [embedded]=gateway [wasmtime-cli]=root/gateway [wasmedge-cli]=root/gateway
   [wasmtime-serve]=root/gateway [v8]=root/gateway [wasmer-cli]=root/gateway [upstream]=gateway
+  [action-native]=gateway [action-wasmtime]=gateway [action-wasmi]=gateway
 )
 # What hack/runtime calls the runtime whose program is in the image, and the guests that it runs.
 declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
+  [probe]="action action-large"
   [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
   [server]=server [http]=http [wasmcloud]=http [server-wasmedge]=server-wasmedge [server-wasmedge-aot]=server-wasmedge
 )
@@ -89,7 +93,10 @@ stage_one() { # NAME
         "$context/gateway" precompile "$allocator" "$guest" "$context/transform-${allocator,,}.cwasm"
       done
       ;;
-    probe) put 755 "$fortio" "$context/fortio" ;;
+    probe)
+      put 755 "$fortio" "$context/fortio"
+      put_actions "$context/actions"
+      ;;
     wasmtime-serve) put_component "$runtime" "$guest" "$context/root" ;;
     wasmcloud) put 644 "$guest" "$context/root/http.wasm" ;;
     *-cli | v8)
@@ -116,6 +123,15 @@ put_modules() { # RUNTIME FOLDER MODULE ROOT
       v8) put 644 "$repository/gateways/cli/v8/wasi.cjs" "$4/wasi.cjs" ;;
     esac
   done
+}
+
+# The code that probes send to functions: modules, and the same sources as programs.
+put_actions() { # FOLDER
+  mkdir "$1"
+  put 644 "${guests[action]}" "$1/hash.wasm"
+  put 644 "${guests[action-large]}" "$1/hash-large.wasm"
+  put 644 "$store/binaries/wasm-guest-action" "$1/hash"
+  put 644 "$store/binaries/wasm-guest-action-large" "$1/hash-large"
 }
 
 # The gateway as a guest that listens, with and without code of wasmedge.
@@ -154,6 +170,8 @@ compile() { # DIRECTORY NAME...
   for name in "$@"; do packages+=(${package_of[$name]:+--package "${package_of[$name]}"}); done
   # Not in an image, but made of the same parts: apart it would compile them all again.
   packages+=(--package kubectl-wasmbench)
+  # In the image of the probe, beside its own program.
+  [[ " $* " != *" probe "* ]] || packages+=(--package wasm-guest-action)
   cd "$repository"
   # Cargo's folder would make the binaries differ from those of another machine. The repository's own
   # does not get in (cargo compiles members by relative paths), and here it would make every clone
@@ -166,6 +184,9 @@ compile() { # DIRECTORY NAME...
     [ -z "${binary_of[$name]:-}" ] || put 755 "$built/${binary_of[$name]}" "$directory/${binary_of[$name]}"
   done
   put 755 "$built/kubectl-wasmbench" "$directory/kubectl-wasmbench"
+  for name in wasm-guest-action wasm-guest-action-large; do
+    [[ " $* " != *" probe "* ]] || put 755 "$built/$name" "$directory/$name"
+  done
 }
 
 put() { # MODE SOURCE DESTINATION

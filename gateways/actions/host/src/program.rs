@@ -1,0 +1,85 @@
+//! A process of functions: settings from the environment, a listener, an end by a signal.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::executor::{Executor, Limits};
+use crate::server::routes;
+
+/// A function may take so long, as on the platform.
+const USUAL_SECONDS: u64 = 60;
+/// And so much memory.
+const MEMORY_BYTES: usize = 256 * 1024 * 1024;
+/// Calls at once; each waits in a thread of its own.
+const MOST_CALLS: usize = 128;
+/// Threads that take requests, which is little work.
+const WORKERS: usize = 1;
+
+/// Serves until a signal ends it.
+///
+/// | variable | meaning |
+/// |---|---|
+/// | `WASMBENCH_LISTEN` | address and port (`0.0.0.0:8080`) |
+/// | `WASMBENCH_ACTION_TIMEOUT_SECONDS` | after which a call is stopped (60) |
+pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(MOST_CALLS)
+        .enable_all()
+        .build();
+    let served = runtime.map_err(|error| format!("cannot start a thread: {error}"));
+    let served = served.and_then(|runtime| {
+        let served = runtime.block_on(serve(executor?));
+        // Calls that still run are no reason to stay.
+        runtime.shutdown_background();
+        served
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "wasmbench: {}: {why}", E::PRESET);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve<E: Executor>(executor: E) -> Result<(), String> {
+    let told = |error: std::io::Error| error.to_string();
+    let address: SocketAddr = setting("LISTEN", "0.0.0.0:8080")
+        .parse()
+        .map_err(|_| "WASMBENCH_LISTEN is no address with a port")?;
+    let seconds = setting("ACTION_TIMEOUT_SECONDS", &USUAL_SECONDS.to_string());
+    let seconds: u64 =
+        seconds.parse().ok().filter(|seconds| *seconds > 0).ok_or(
+            "WASMBENCH_ACTION_TIMEOUT_SECONDS is no number of seconds: set it to 1 or more",
+        )?;
+    let limits = Limits {
+        time: Duration::from_secs(seconds),
+        memory_bytes: MEMORY_BYTES,
+    };
+    let mut terminated = signal(SignalKind::terminate()).map_err(told)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(told)?;
+    let listener = TcpListener::bind(address).await.map_err(told)?;
+    let address = listener.local_addr().map_err(told)?;
+    let _ = writeln!(
+        std::io::stdout(),
+        "wasmbench: {} listening on {address}",
+        E::PRESET
+    );
+    let serving = axum::serve(listener, routes(executor, limits)).into_future();
+    tokio::select! {
+        ended = serving => ended.map_err(told),
+        _ = terminated.recv() => Ok(()),
+        _ = interrupted.recv() => Ok(()),
+    }
+}
+
+/// A variable of the environment, or what is usual.
+pub fn setting(name: &str, usual: &str) -> String {
+    std::env::var(format!("WASMBENCH_{name}")).unwrap_or_else(|_| usual.to_owned())
+}

@@ -1,0 +1,65 @@
+//! `action-native`: one function of the action protocol as a program, which is started for each call: a proxy, as the
+//! platform's image for programs has it. The container is the function's sandbox.
+
+mod program;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use action_host::{Ended, Executor, Limits};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+/// How every program of Linux begins.
+const ELF: &[u8] = b"\x7fELF";
+
+struct Native;
+
+fn main() -> ExitCode {
+    action_host::program::main(Ok(Native))
+}
+
+impl Executor for Native {
+    /// The program, in memory, because nothing of the container's file system can be written.
+    type Code = File;
+    const PRESET: &'static str = "action-native";
+    const IS_SHARED: bool = false;
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let profile = if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        };
+        vec![("engine", "none".into()), ("profile", profile.into())]
+    }
+
+    fn load(&self, code: &[u8]) -> Result<File, String> {
+        if !code.starts_with(ELF) {
+            return Err(
+                "the code is no program of Linux: send a static ELF binary of this architecture"
+                    .into(),
+            );
+        }
+        let told = |error: std::io::Error| format!("the program cannot be kept: {error}");
+        let memory = memfd_create("action", MemfdFlags::CLOEXEC);
+        let mut memory = File::from(memory.map_err(|error| told(error.into()))?);
+        memory.write_all(code).map_err(told)?;
+        // What somebody may write to cannot be executed.
+        File::open(program::path(&memory)).map_err(told)
+    }
+
+    fn call(&self, code: &File, input: Vec<u8>, limits: Limits) -> Ended {
+        let (output, ran) = program::run(code, &input, limits.time);
+        Ended {
+            output,
+            message: vec![],
+            failure: ran.err(),
+        }
+    }
+
+    fn chain(&self) -> Option<Duration> {
+        None
+    }
+}

@@ -1,0 +1,99 @@
+//! A call: a process of the program, its input and output, and its end.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// Longest output of one call.
+const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+
+/// Where a file that is open can be found, in this process.
+pub fn path(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Runs the program with this input; gives what it printed, and why it did not end well.
+pub fn run(program: &File, input: &[u8], limit: Duration) -> (Vec<u8>, Result<(), String>) {
+    let mut output = Vec::new();
+    let outcome = start(program).and_then(|mut child| {
+        let ran = talk(&mut child, input, &mut output, Instant::now() + limit);
+        let ran =
+            ran.unwrap_or_else(|error| Err(format!("the program cannot be talked to: {error}")));
+        // Whatever happened, no process is left behind.
+        let _ = child.kill();
+        let status = child.wait().map_err(|error| error.to_string())?;
+        match ran {
+            Err(why) if why.is_empty() => Err(format!(
+                "the function was stopped after {} s",
+                limit.as_secs()
+            )),
+            Err(why) => Err(why),
+            Ok(()) if status.success() => Ok(()),
+            Ok(()) => Err(format!("the function ended with {status}")),
+        }
+    });
+    (output, outcome)
+}
+
+fn start(program: &File) -> Result<Child, String> {
+    let mut command = Command::new(path(program));
+    command
+        .arg0("action")
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let started = command.spawn();
+    started.map_err(|error| format!("the program cannot be started: {error}"))
+}
+
+/// Until the process has ended. An error without words: it is late.
+fn talk(
+    child: &mut Child,
+    input: &[u8],
+    output: &mut Vec<u8>,
+    deadline: Instant,
+) -> std::io::Result<Result<(), String>> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or(std::io::ErrorKind::NotFound)?;
+    let ended = pidfd_open(pid, PidfdFlags::empty())?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that reads nothing is not at fault. The input fits into the pipe.
+        let _ = stdin.write_all(input);
+    }
+    let mut stdout = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        if !is_ready(&stdout, deadline)? {
+            return Ok(Err(String::new()));
+        }
+        match stdout.read(&mut buffer)? {
+            0 => break,
+            _ if output.len() > MAX_OUTPUT_BYTES => {
+                return Ok(Err("the function printed more than 4 MiB".into()));
+            }
+            read => output.extend_from_slice(&buffer[..read]),
+        }
+    }
+    let is_over = is_ready(&ended, deadline)?;
+    Ok(if is_over { Ok(()) } else { Err(String::new()) })
+}
+
+/// Whether there is something to read before the deadline.
+fn is_ready(of: &impl std::os::fd::AsFd, deadline: Instant) -> std::io::Result<bool> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).unwrap_or_default();
+        let mut asked = [PollFd::new(of, PollFlags::IN)];
+        match poll(&mut asked, Some(&left)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

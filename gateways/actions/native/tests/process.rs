@@ -1,0 +1,49 @@
+//! A function that is a program of this machine.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use action_suite::Process;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_action-native");
+
+/// A program that every machine has: it prints what it reads, which is the object of the parameters.
+fn cat() -> Vec<u8> {
+    std::fs::read("/bin/cat").unwrap()
+}
+
+#[test]
+fn a_program_is_started_for_each_call_and_kept_once() {
+    let process = Process::start(PROGRAM, &[]);
+    assert_eq!(process.run("").0, 404);
+    assert_eq!(process.init("", &cat()).0, 200);
+    assert_eq!(process.init("", &cat()).0, 403);
+    let parameters = br#"{"value": {"work": "hash"}}"#;
+    for _ in 0..3 {
+        let answer = process.post("/run", parameters);
+        assert_eq!(answer, (200, r#"{"work":"hash"}"#.to_owned()));
+    }
+    // A container is one function.
+    assert_eq!(process.init("/other", &cat()).0, 404);
+    assert_eq!(process.end(), 3);
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    let process = Process::start(PROGRAM, &[]);
+    let (status, said) = process.init("", b"\0asm\x01\0\0\0");
+    assert_eq!((status, said.contains("ELF")), (400, true), "{said}");
+}
+
+#[test]
+fn a_program_that_never_ends_is_stopped() {
+    let process = Process::start(PROGRAM, &[("WASMBENCH_ACTION_TIMEOUT_SECONDS", "1")]);
+    // Without arguments it prints its one word for ever.
+    let yes = std::fs::read("/usr/bin/yes").unwrap();
+    assert_eq!(process.init("", &yes).0, 200);
+    let (status, said) = process.run("");
+    assert_eq!(
+        (status, said.contains("4 MiB") || said.contains("stopped")),
+        (502, true),
+        "{said}"
+    );
+}

@@ -1,0 +1,137 @@
+//! A process of functions under test, and what each of them does whatever engine it has.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "it is part of tests"
+)]
+
+mod process;
+
+use std::time::Instant;
+
+pub use process::Process;
+
+/// A function that prints an object.
+const HELLO: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\12\00\00\00")
+  (data (i32.const 16) "{\"hello\":\"world\"}\n")
+  (func (export "_start") (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 64)))))"#;
+/// One that never ends.
+const ENDLESS: &str = r#"(module (memory (export "memory") 1)
+  (func (export "_start") (loop $again (br $again))))"#;
+/// One that ends at once.
+const TRAP: &str = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
+/// One that wants more memory than there is for it, and traps where it gets none.
+const GREEDY: &str = r#"(module (memory (export "memory") 1)
+  (func (export "_start") (if (i32.lt_s (memory.grow (i32.const 8192)) (i32.const 0)) (then unreachable))))"#;
+/// One that cannot be given what it imports.
+const UNKNOWN_IMPORT: &str = r#"(module (import "env" "open" (func))
+  (memory (export "memory") 1) (func (export "_start")))"#;
+/// One that is no command.
+const NO_START: &str = r#"(module (memory (export "memory") 1))"#;
+
+/// What `HELLO` answers.
+const WORLD: &str = r#"{"hello":"world"}"#;
+
+fn module(text: &str) -> Vec<u8> {
+    wat::parse_str(text).unwrap()
+}
+
+/// A function is initialised once, called often, and forgotten.
+pub fn a_function_is_called_after_its_code_was_sent(program: &str) {
+    let process = Process::start(program, &[]);
+    assert_eq!(process.run("").0, 404);
+    assert_eq!(
+        process.init("", &module(HELLO)),
+        (200, r#"{"ok":true}"#.into())
+    );
+    for _ in 0..3 {
+        assert_eq!(process.run(""), (200, WORLD.into()));
+    }
+    assert_eq!(process.init("", &module(HELLO)).0, 403);
+    assert_eq!(process.run("/one").0, 404);
+    assert_eq!(process.init("/one", &module(HELLO)).0, 200);
+    assert_eq!(process.run("/one"), (200, WORLD.into()));
+    assert_eq!(process.post("/one/destroy", b"{}").0, 200);
+    assert_eq!(process.post("/one/destroy", b"{}").0, 404);
+    assert_eq!(process.run("/one").0, 404);
+    let markers = process.end();
+    assert_eq!(markers, 4, "a marker after each call");
+}
+
+/// What is no function is refused with a reason, and others go on.
+pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
+    let process = Process::start(program, &[]);
+    assert_eq!(process.init("/good", &module(HELLO)).0, 200);
+    let whole = module(HELLO);
+    for (code, told) in [
+        (b"\x7fELF\x02\x01\x01".to_vec(), "no WebAssembly module"),
+        (b"\0asm\x0d\0\x01\0".to_vec(), "no WebAssembly module"),
+        (b"anything".to_vec(), "no WebAssembly module"),
+        (whole[..whole.len() / 2].to_vec(), "cannot be loaded"),
+        (module(UNKNOWN_IMPORT), "env"),
+        (module(NO_START), "_start"),
+    ] {
+        let (status, said) = process.init("/bad", &code);
+        assert_eq!(status, 400, "{said}");
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    let (status, said) = process.post("/bad/init", b"{");
+    assert_eq!(
+        (status, said.contains("the body is no")),
+        (400, true),
+        "{said}"
+    );
+    assert_eq!(process.init("/UPPER", &whole).0, 400);
+    assert_eq!(process.run("/good"), (200, WORLD.into()));
+}
+
+/// What never ends is stopped, and what fails fails alone.
+pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
+    let process = Process::start(program, &[("WASMBENCH_ACTION_TIMEOUT_SECONDS", "1")]);
+    for (name, text) in [
+        ("/good", HELLO),
+        ("/endless", ENDLESS),
+        ("/trap", TRAP),
+        ("/greedy", GREEDY),
+    ] {
+        assert_eq!(process.init(name, &module(text)).0, 200, "{name}");
+    }
+    let (status, said) = process.run("/trap");
+    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
+    let (status, said) = process.run("/greedy");
+    assert_eq!((status, said.contains("failed")), (502, true), "{said}");
+    std::thread::scope(|scope| {
+        let endless = scope.spawn(|| (process.run("/endless"), Instant::now()));
+        // The other function answers before the endless one is stopped.
+        let good = scope.spawn(|| (process.run("/good"), Instant::now()));
+        let ((status, said), stopped) = endless.join().unwrap();
+        let (answer, answered) = good.join().unwrap();
+        assert_eq!(
+            (status, said.contains("stopped after 1 s")),
+            (502, true),
+            "{said}"
+        );
+        assert_eq!(answer, (200, WORLD.into()));
+        assert!(answered < stopped);
+    });
+    assert_eq!(process.run("/good"), (200, WORLD.into()));
+}
+
+/// An engine tells what it is, and how fast.
+pub fn an_engine_tells_what_it_is_and_how_fast(program: &str, engine: &str, mode: &str) {
+    let process = Process::start(program, &[]);
+    let (status, said) = process.get("/engine");
+    assert_eq!(status, 200);
+    for member in [
+        format!(r#""engine":"{engine}""#),
+        format!(r#""compileMode":"{mode}""#),
+        r#""chainNanoseconds":"#.into(),
+        r#""version":""#.into(),
+    ] {
+        assert!(said.contains(&member), "{member}: {said}");
+    }
+}

@@ -1,0 +1,169 @@
+//! `action-wasmi`: functions of the action protocol as Wasm modules, many in one process that interprets them, each call in
+//! a fresh instance.
+
+mod guest;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use action_host::executor::{COMPUTE, STEPS, check_module, quickest};
+use action_host::program;
+use action_host::wasi::Guest;
+use action_host::{Ended, Executor, Limits};
+use guest::State;
+use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, TypedResumableCall};
+
+/// After so much fuel an interpreter looks at the clock: some milliseconds of work.
+const SLICE: u64 = 2_000_000;
+/// Largest table of an instance, in elements.
+const MAX_TABLE_ELEMENTS: usize = 100_000;
+
+struct Wasmi {
+    engine: Engine,
+    linker: Linker<State>,
+}
+
+/// Why a call ended that did not end by itself.
+enum Stopped {
+    Late,
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn main() -> ExitCode {
+    program::main(Wasmi::new().map_err(|error| format!("no engine: {error}")))
+}
+
+impl Wasmi {
+    fn new() -> Result<Self, Error> {
+        let mut config = Config::default();
+        config.consume_fuel(true);
+        let engine = Engine::new(&config);
+        let mut linker = Linker::new(&engine);
+        guest::add_to_linker(&mut linker)?;
+        Ok(Self { engine, linker })
+    }
+
+    fn run(&self, module: &Module, store: &mut Store<State>) -> Result<(), Stopped> {
+        store.set_fuel(SLICE)?;
+        let instance = self.linker.instantiate_and_start(&mut *store, module)?;
+        let memory = instance.get_memory(&*store, "memory");
+        store.data_mut().memory = memory;
+        let start = instance.get_typed_func::<(), ()>(&*store, "_start")?;
+        let mut call = start.call_resumable(&mut *store, ())?;
+        loop {
+            match call {
+                TypedResumableCall::Finished(()) => return Ok(()),
+                TypedResumableCall::HostTrap(trap) => {
+                    return Err(Error::new(trap.host_error().to_string()).into());
+                }
+                TypedResumableCall::OutOfFuel(pause) => {
+                    if Instant::now() >= store.data().guest.deadline() {
+                        return Err(Stopped::Late);
+                    }
+                    store.set_fuel(SLICE.max(pause.required_fuel()))?;
+                    call = pause.resume(&mut *store)?;
+                }
+            }
+        }
+    }
+
+    fn time_chain(&self) -> Result<(i32, Duration), Error> {
+        let mut store = Store::new(&self.engine, ());
+        store.set_fuel(u64::MAX)?;
+        let module = Module::new(&self.engine, COMPUTE)?;
+        let linker = Linker::new(&self.engine);
+        let instance = linker.instantiate_and_start(&mut store, &module)?;
+        let chain = instance.get_typed_func::<i32, i32>(&store, "chain")?;
+        let began = Instant::now();
+        let value = chain.call(&mut store, STEPS)?;
+        Ok((value, began.elapsed()))
+    }
+}
+
+impl Executor for Wasmi {
+    type Code = Module;
+    const PRESET: &'static str = "action-wasmi";
+    const IS_SHARED: bool = true;
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let profile = if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        };
+        vec![
+            ("engine", "wasmi".into()),
+            ("version", env!("ENGINE_VERSION").into()),
+            ("compileMode", "Interpreter".into()),
+            ("profile", profile.into()),
+        ]
+    }
+
+    fn load(&self, code: &[u8]) -> Result<Module, String> {
+        check_module(code)?;
+        let module = Module::new(&self.engine, code);
+        let module = module.map_err(|error| format!("the module cannot be loaded: {error}"))?;
+        for export in ["memory", "_start"] {
+            if module.get_export(export).is_none() {
+                return Err(format!(
+                    "the module exports no {export}: build it as a WASI command"
+                ));
+            }
+        }
+        let unknown = module.imports().find(|import| {
+            !guest::PROVIDED.contains(&import.name())
+                || import.module() != action_host::wasi::MODULE
+        });
+        match unknown {
+            Some(import) => Err(format!(
+                "the module cannot be loaded: it imports {}.{}, which is not provided",
+                import.module(),
+                import.name()
+            )),
+            None => Ok(module),
+        }
+    }
+
+    fn call(&self, code: &Module, input: Vec<u8>, limits: Limits) -> Ended {
+        let state = State {
+            guest: Guest::new(input, limits.time),
+            limits: StoreLimitsBuilder::new()
+                .memory_size(limits.memory_bytes)
+                .table_elements(MAX_TABLE_ELEMENTS)
+                .build(),
+            memory: None,
+        };
+        let mut store = Store::new(&self.engine, state);
+        store.limiter(|state| &mut state.limits);
+        let ran = self.run(code, &mut store);
+        let guest = store.into_data().guest;
+        let failure = failure(&guest, ran, limits.time);
+        Ended {
+            output: guest.output,
+            message: guest.message,
+            failure,
+        }
+    }
+
+    fn chain(&self) -> Option<Duration> {
+        quickest(|| self.time_chain().ok())
+    }
+}
+
+fn failure(guest: &Guest, ran: Result<(), Stopped>, limit: Duration) -> Option<String> {
+    match (guest.exit_code, ran) {
+        (Some(0), _) | (None, Ok(())) => None,
+        (Some(code), _) => Some(format!("the function ended with {code}")),
+        (None, Err(Stopped::Late)) => Some(format!(
+            "the function was stopped after {} s",
+            limit.as_secs()
+        )),
+        (None, Err(Stopped::Failed(error))) => Some(format!("the function failed: {error}")),
+    }
+}

@@ -1,0 +1,9 @@
+//! The same function with more code beside it.
+
+use std::process::ExitCode;
+
+include!(concat!(env!("OUT_DIR"), "/large.rs"));
+
+fn main() -> ExitCode {
+    wasm_guest_action::run(&BALLAST)
+}
