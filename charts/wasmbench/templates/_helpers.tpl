@@ -75,6 +75,9 @@ images:
   v8: {{ include "wasmbench.image" (dict "root" . "name" "v8") | quote }}
   wasmerCli: {{ include "wasmbench.image" (dict "root" . "name" "wasmer-cli") | quote }}
   wasmcloud: {{ include "wasmbench.image" (dict "root" . "name" "wasmcloud") | quote }}
+  actionNative: {{ include "wasmbench.image" (dict "root" . "name" "action-native") | quote }}
+  actionWasmtime: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmtime") | quote }}
+  actionWasmi: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmi") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}

@@ -27,7 +27,7 @@ pub use precision::{FEWEST_PRECISE_BLOCKS, MOST_BLOCKS, Precision};
 pub use resources::{CpuAndMemory, SubjectResources};
 pub use sweeps::{ConnectionReuse, Sweeps, Throughput, WarmLatency};
 pub use variant::{Allocator, Compile, Engine, EnvVar, OwnContainer, Preset, Variant};
-pub use workload::{Expectation, Workload};
+pub use workload::{Action, ActionCode, ActionParameter, Expectation, Workload};
 
 use crate::status::BenchmarkRunStatus;
 use crate::validation;

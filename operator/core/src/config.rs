@@ -67,6 +67,12 @@ pub struct Images {
     pub wasmer_cli: String,
     /// Preset `wasmcloud`.
     pub wasmcloud: String,
+    /// Preset `action-native`.
+    pub action_native: String,
+    /// Preset `action-wasmtime`.
+    pub action_wasmtime: String,
+    /// Preset `action-wasmi`.
+    pub action_wasmi: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.

@@ -6,6 +6,7 @@
 //! trial of cold starts), [`listen`] (its floor), [`density`] (more and more instances),
 //! [`environment`] (the node).
 
+mod action;
 mod answer;
 mod buckets;
 mod clock;

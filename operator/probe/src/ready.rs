@@ -63,7 +63,7 @@ enum Attempt {
 
 impl Question<'_> {
     fn ask(&self) -> Attempt {
-        match http::get(self.target) {
+        match http::ask(self.target) {
             Ok(response) => {
                 let Judged { answer, wrong } =
                     answer::judge(&response, self.expect, self.variant_prefix);
@@ -149,7 +149,7 @@ impl Question<'_> {
     pub fn ask_again(&self, patience: Duration, mut failures: u32) -> Result<Judged, String> {
         let began = Instant::now();
         loop {
-            let (why, patience) = match http::get(self.target) {
+            let (why, patience) = match http::ask(self.target) {
                 Ok(response) => {
                     let judged = answer::judge(&response, self.expect, self.variant_prefix);
                     if judged.answer.status == self.expect.status || failures == 0 {

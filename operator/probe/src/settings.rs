@@ -8,12 +8,16 @@ use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, 
 
 /// Where fortio lies in the probe's image.
 const FORTIO: &str = "/fortio";
+/// Where the code of functions lies there.
+const ACTIONS: &str = "/actions";
 
 /// Paths the probe works with.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// fortio's binary.
     pub fortio: PathBuf,
+    /// The code of functions.
+    pub actions: PathBuf,
     /// The node's `/sys/fs/cgroup`.
     pub cgroup: PathBuf,
     /// The node's `/proc`.
@@ -37,6 +41,7 @@ impl Settings {
         }
         Self {
             fortio: path("WASMBENCH_FORTIO", FORTIO),
+            actions: path("WASMBENCH_ACTIONS", ACTIONS),
             cgroup: path("WASMBENCH_CGROUP_ROOT", CGROUP_MOUNT),
             containerd: path("WASMBENCH_CONTAINERD_SOCKET", CONTAINERD_MOUNT),
             proc,

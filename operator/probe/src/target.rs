@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// Where requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Target {
     pub address: SocketAddr,
     /// Path and query as they stand in the request line.
     pub path: String,
+    /// JSON that is sent with `POST`; absent for a `GET`.
+    pub body: Option<Arc<[u8]>>,
 }
 
 /// The path is none.
@@ -33,7 +36,17 @@ impl Target {
         Ok(Self {
             address: SocketAddr::new(address, port),
             path: normalised(path)?,
+            body: None,
         })
+    }
+
+    /// The same, with a body that is sent.
+    #[must_use]
+    pub fn posting(self, body: Arc<[u8]>) -> Self {
+        Self {
+            body: Some(body),
+            ..self
+        }
     }
 
     /// The value of the `Host` header.

@@ -87,6 +87,13 @@ pub enum Preset {
     /// The component of `wasmtime-shim-http` on a host of wasmCloud 1.x, with its HTTP server and a NATS server of its
     /// own, in a pod of the node's default runtime: compiled at the start.
     Wasmcloud,
+    /// A function of the action protocol in a pod of its own under the node's default runtime: a proxy that starts the
+    /// function's program for each call.
+    ActionNative,
+    /// The same function as a Wasm module, one of many that a process with Wasmtime loads: a fresh instance per call.
+    ActionWasmtime,
+    /// The same with wasmi, which interprets.
+    ActionWasmi,
 }
 
 /// Settings of a Wasm engine.
@@ -98,7 +105,7 @@ pub struct Engine {
     pub allocator: Allocator,
 
     /// When the module is compiled, if at all. Of `wasmtime-serve` `Jit` (the default) or
-    /// `Aot`, of `wasmtime-embedded` and `wasmer-cli` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
+    /// `Aot`, of `wasmtime-embedded`, `wasmer-cli` and `action-wasmtime` `Aot` (the default) or `Jit`, of `wasmedge-cli`, `wasmedge-shim` and `wasmedge-server` `Aot` (the
     /// default) or `Interpreter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,

@@ -1,6 +1,9 @@
 //! Requests and the answers that are right.
 
+use std::collections::BTreeMap;
+
 use kube::KubeSchema;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::share::share_of;
@@ -9,6 +12,7 @@ use crate::validation;
 /// A request, and the answer that is right.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(validation::ACTION_RULE).message(validation::ACTION_MESSAGE).field_path(".action"))]
 pub struct Workload {
     /// Name in results and labels: lower-case letters, digits and dashes, at most 40.
     #[schemars(
@@ -39,6 +43,52 @@ pub struct Workload {
     /// `WASMBENCH_UPSTREAM` (host:port). The presets forward paths they do not know to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub upstream: bool,
+
+    /// A function of the action protocol in place of `path`, for the presets `action-...`: its code is sent to them with
+    /// `POST /init`, and each request is a `POST /run` with these parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+}
+
+/// A function, and what each call of it is given.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    /// The code that is sent: a Wasm module, or to `action-native` the same source as a program.
+    #[serde(default)]
+    pub code: ActionCode,
+
+    /// Parameters of each call, such as `work: hash`; docs/variants.md lists what the code knows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(length(max = 8), extend("maxProperties" = 8))]
+    pub parameters: BTreeMap<String, ActionParameter>,
+}
+
+/// The value of a parameter: a text.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(transparent)]
+pub struct ActionParameter(#[schemars(length(max = 256))] pub String);
+
+/// Code of a function.
+#[derive(
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "kebab-case")]
+pub enum ActionCode {
+    /// The module of 1.5 MiB.
+    #[default]
+    Hash,
+    /// The same function in a module of 4.8 MiB, for what its size costs.
+    HashLarge,
 }
 
 impl Workload {

@@ -115,6 +115,7 @@ pub(super) fn request(
         timeout_seconds: sweep.map_or(1, |sweep| sweep.timeout_seconds),
         port: variant.subject.port,
         path: workload.path.clone(),
+        action: variants::action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         body_prefix: variant.subject.body_prefix.to_owned(),
         containerd: false,
@@ -140,6 +141,7 @@ fn floor(
         timeout_seconds: measured.timeout_seconds,
         port: subject.port,
         path: "/".into(),
+        action: None,
         expect: Expectation::default(),
         body_prefix: subject.body_prefix.to_owned(),
         containerd: measured.containerd,
@@ -158,6 +160,7 @@ fn deadline(request: &ColdStartRequest) -> u32 {
         Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) => EVENT_SECONDS,
         None => 0,
     };
-    let samples = with_refills(request.samples) + 1;
+    // The pod that hosts functions comes up and goes like one more sample.
+    let samples = with_refills(request.samples) + 1 + u32::from(request.shares_pod());
     samples * (sample + class) + floor * sample + MARGIN_SECONDS
 }

@@ -70,6 +70,8 @@ fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig)
 /// Seconds after which the Job is stopped: every step may use up its time.
 fn deadline(request: &DensityRequest) -> u32 {
     let steps = u32::try_from(request.instances.len()).unwrap_or(u32::MAX);
+    // The pod that hosts functions comes up first.
+    let steps = steps.saturating_add(u32::from(request.start.shares_pod()));
     let step = request.start.timeout_seconds + LOAD_SECONDS;
     steps.saturating_mul(step) + REMOVAL_SECONDS + MARGIN_SECONDS
 }

@@ -16,6 +16,7 @@ use wasmbench_api::run::{CpuAndMemory, Sweeps, Workload};
 use crate::build::{foreign_meta, names, pod, with_trial};
 use crate::config::OperatorConfig;
 use crate::validate::{ValidatedRun, ValidatedVariant};
+use crate::variants;
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOUNT, REQUEST_ENV};
 
@@ -132,6 +133,7 @@ fn request(
         address: target.address,
         port: variant.subject.port,
         path: workload.path.clone(),
+        action: variants::action_call(&variant.subject, workload),
         expect: workload.expect.clone(),
         may_fail: workload.max_error_share.is_some(),
         body_prefix: variant.subject.body_prefix.to_owned(),

@@ -8,6 +8,7 @@ use crate::plan::pods::{Next, ended_probe, later, others_work, probe_running, st
 use crate::plan::{Step, Wake};
 use crate::progress_message;
 use crate::validate::ValidatedRun;
+use crate::wire::action::Instances;
 use crate::wire::record::TrialId;
 
 /// How often to look whether leftovers are gone. Cold subjects are not watched: their coming and
@@ -20,10 +21,16 @@ pub const FLOOR_SAMPLES: u32 = 2;
 
 /// Whether `trial` has a part in the harness' floor: the baseline's, under the run's first
 /// workload. One trial per block and number of pods at once is enough, because the floor has
-/// neither variant nor workload.
+/// neither variant nor workload. Functions in a pod that stays are started without the harness' part
+/// in pods.
 pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
     let first = run.spec.workloads.first();
+    let shares_pod = run
+        .variant(trial)
+        .and_then(|variant| variant.subject.actions)
+        == Some(Instances::Modules);
     trial.cell.variant == run.baseline
+        && !shares_pod
         && first.is_some_and(|first| first.name == trial.cell.workload)
 }
 

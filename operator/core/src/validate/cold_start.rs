@@ -27,6 +27,7 @@ pub(super) fn check(
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
     class(sweep, config)?;
+    actions(spec, sweep)?;
     pullable(spec, sweep, config)?;
     concurrency(sweep, config.limits.cold_start_concurrency)?;
     host_ports(spec, sweep)?;
@@ -49,6 +50,22 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
             Ok(())
         }
     }
+}
+
+/// What the node has of an image says nothing of a function that is sent.
+fn actions(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
+    let has_action = spec
+        .workloads
+        .iter()
+        .any(|workload| workload.action.is_some());
+    if has_action && sweep.class != ColdStartClass::ImageCached {
+        return Err(invalid(
+            "spec.sweeps.coldStart.class",
+            "the code of an action is sent, and not pulled: set ImageCached, and engine.compile of the variant for whether \
+             each start compiles",
+        ));
+    }
+    Ok(())
 }
 
 /// What every sample pulls must have a registry to be pulled from. Whether that answers, only a

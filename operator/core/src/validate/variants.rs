@@ -6,8 +6,8 @@ use crate::config::OperatorConfig;
 use crate::validate::{Invalid, ValidatedVariant, invalid};
 use crate::variants::{self, not_applicable};
 
-const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve \
-    and wasmer-cli (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
+const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve, \
+    wasmer-cli and action-wasmtime (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
     correct it or remove it";
 
 pub(super) fn resolve(
@@ -45,7 +45,7 @@ fn engine_fits(variant: &Variant) -> bool {
     };
     match variant.preset {
         Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
-        Some(Preset::WasmtimeServe | Preset::WasmerCli) => {
+        Some(Preset::WasmtimeServe | Preset::WasmerCli | Preset::ActionWasmtime) => {
             engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
         }
         Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {
@@ -58,7 +58,9 @@ fn engine_fits(variant: &Variant) -> bool {
             | Preset::WasmtimeShim
             | Preset::WasmtimeShimHttp
             | Preset::V8
-            | Preset::Wasmcloud,
+            | Preset::Wasmcloud
+            | Preset::ActionNative
+            | Preset::ActionWasmi,
         )
         | None => false,
     }

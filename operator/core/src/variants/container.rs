@@ -17,5 +17,6 @@ pub(super) fn subject(own: &OwnContainer) -> SubjectSpec {
         body_prefix: "",
         listening_line: own.listening_line.clone(),
         engine_path: None,
+        actions: None,
     }
 }

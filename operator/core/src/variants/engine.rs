@@ -2,7 +2,7 @@
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
-use crate::variants::{wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
+use crate::variants::{action, wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
 /// Where every gateway tells how it executes.
@@ -92,6 +92,9 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
+        Some(Preset::ActionNative) => vec![("engine", "none"), built],
+        Some(Preset::ActionWasmtime) => of_executor("wasmtime", compiled_action(variant)),
+        Some(Preset::ActionWasmi) => of_executor("wasmi", Compile::Interpreter),
         // The guest sees which runtime runs it only where that tells, as our shims do, and a host of
         // wasmCloud does not; that the pod's RuntimeClass was used is in its record.
         Some(
@@ -103,6 +106,19 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             vec![("guest", "wasm32-wasi"), built]
         }
     }
+}
+
+/// A process that hosts functions.
+fn of_executor(engine: &'static str, mode: Compile) -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("engine", engine),
+        (COMPILE_MODE, mode.into()),
+        ("profile", "release"),
+    ]
+}
+
+fn compiled_action(variant: &Variant) -> Compile {
+    action::compile(variant.engine.unwrap_or_default())
 }
 
 /// Members that must agree where a shim tells them to its guest, as ours do.

@@ -1,6 +1,7 @@
 //! The ways to execute a service, one file each. A variant says what its pod runs; everything that
 //! is the same for all of them (placement, resources, security) is in [`crate::build`].
 
+mod action;
 mod container;
 pub mod engine;
 mod floor;
@@ -22,7 +23,9 @@ mod wasmtime_shim_http;
 use wasmbench_api::run::{EnvVar, Preset, Variant};
 
 use crate::config::{Images, OperatorConfig};
+use crate::wire::action::Instances;
 
+pub use action::call as action_call;
 pub use floor::subject as floor;
 
 /// Port on which the presets listen.
@@ -55,6 +58,8 @@ pub struct SubjectSpec {
     pub listening_line: Option<String>,
     /// Where it tells its engine; `None` for a service that claims none.
     pub engine_path: Option<&'static str>,
+    /// What one more function is, where it is called by the action protocol.
+    pub actions: Option<Instances>,
 }
 
 /// What the pod of `variant` runs; `None` when it has neither preset nor container.
@@ -78,6 +83,9 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         Preset::V8 => v8::subject(images),
         Preset::WasmerCli => wasmer_cli::subject(images, engine),
         Preset::Wasmcloud => wasmcloud::subject(images),
+        Preset::ActionNative => action::native(images),
+        Preset::ActionWasmtime => action::compiled(&images.action_wasmtime, images, engine),
+        Preset::ActionWasmi => action::interpreted(&images.action_wasmi, images),
     })
 }
 
@@ -95,5 +103,6 @@ fn gateway(image: &str, images: &Images) -> SubjectSpec {
         body_prefix: "",
         listening_line: Some(GATEWAY_LINE.into()),
         engine_path: Some(engine::PATH),
+        actions: None,
     }
 }

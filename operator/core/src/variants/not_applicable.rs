@@ -8,7 +8,7 @@ use wasmbench_api::run::{Preset, TWIN, Variant, Workload};
 use wasmbench_api::status::NotApplicable;
 
 use crate::points::points_of;
-use crate::variants::{native_host_network, wasmcloud, wasmtime_shim_http};
+use crate::variants::{action, native_host_network, wasmcloud, wasmtime_shim_http};
 use crate::wire::record::Point;
 
 /// Longest list of workloads or points in a message, in characters.
@@ -20,10 +20,24 @@ pub fn reason(variant: &Variant, workload: &Workload, point: Point) -> Option<&'
 }
 
 fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
+    action::cannot(speaks_actions(variant), workload).or_else(|| of_service(variant, workload))
+}
+
+fn speaks_actions(variant: &Variant) -> bool {
+    matches!(
+        variant.preset,
+        Some(Preset::ActionNative | Preset::ActionWasmtime | Preset::ActionWasmi)
+    )
+}
+
+fn of_service(variant: &Variant, workload: &Workload) -> Option<&'static str> {
     match variant.preset? {
         Preset::WasmtimeShimHttp | Preset::WasmtimeServe => wasmtime_shim_http::cannot(workload),
         Preset::Wasmcloud => wasmcloud::cannot(workload),
-        Preset::Native
+        Preset::ActionNative
+        | Preset::ActionWasmtime
+        | Preset::ActionWasmi
+        | Preset::Native
         | Preset::NativeHostNetwork
         | Preset::WasmtimeEmbedded
         | Preset::WasmtimeCli
@@ -50,7 +64,10 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::WasmtimeServe
         | Preset::V8
         | Preset::WasmerCli
-        | Preset::Wasmcloud => None,
+        | Preset::Wasmcloud
+        | Preset::ActionNative
+        | Preset::ActionWasmtime
+        | Preset::ActionWasmi => None,
     }
 }
 
@@ -124,6 +141,25 @@ mod tests {
             assert_eq!(list[0].what, "workload other");
             assert!(list[0].reason.contains("instance"), "{list:?}");
         }
+    }
+
+    #[test]
+    fn functions_are_called_by_their_protocol_and_services_are_not() {
+        let mut spec = spec();
+        spec.variants[1].preset = Some(Preset::ActionWasmtime);
+        spec.workloads[1].action = Some(wasmbench_api::run::Action::default());
+        let reason_of = |variant: usize, workload: usize| {
+            let (variant, workload) = (&spec.variants[variant], &spec.workloads[workload]);
+            reason(variant, workload, Point::WarmLatency)
+        };
+        assert_eq!(reason_of(0, 0), None);
+        assert_eq!(reason_of(1, 1), None);
+        assert!(reason_of(0, 1).unwrap().contains("does not speak"));
+        assert!(
+            reason_of(1, 0)
+                .unwrap()
+                .contains("give the workload an action")
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_api::run::Expectation;
 
+use crate::wire::action::ActionCall;
 use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure};
 
 /// Name and version of the document's schema.
@@ -53,6 +54,9 @@ pub struct ColdStartRequest {
     pub port: u16,
     /// Path and query of the request.
     pub path: String,
+    /// What is called in place of `path`, where it is a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
     /// What the variant puts before every body by definition.
@@ -68,6 +72,13 @@ pub struct ColdStartRequest {
     /// trial has no part in the harness' floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Box<Self>>,
+}
+
+impl ColdStartRequest {
+    /// Whether what is started are functions in a pod that stays.
+    pub fn shares_pod(&self) -> bool {
+        self.action.as_ref().is_some_and(ActionCall::shares_pod)
+    }
 }
 
 /// The outcome of one trial of cold starts.
@@ -246,7 +257,9 @@ pub enum ColdStep {
     TaskCreated,
     /// containerd has started it.
     TaskStarted,
-    /// The service has said in its log that it listens.
+    /// The probe begins to send a function's code.
+    InitSent,
+    /// The service has said in its log that it listens; of a function, its `/init` is answered.
     Listening,
     /// The container runs, as the API tells it.
     ContainerStarted,

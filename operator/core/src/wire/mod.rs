@@ -4,6 +4,7 @@
 //! of a trial ([`record`]). Plain data with a schema name in each; unknown fields are ignored, so
 //! that newer writers do not break older readers.
 
+pub mod action;
 pub mod cold_start;
 pub mod density;
 pub mod document;

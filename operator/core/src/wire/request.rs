@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::{ConnectionReuse, Expectation};
 
+use crate::wire::action::ActionCall;
+
 /// The environment variable that carries the request.
 pub const REQUEST_ENV: &str = "WASMBENCH_REQUEST";
 
@@ -19,6 +21,9 @@ pub struct LoadRequest {
     pub port: u16,
     /// Path and query of the request.
     pub path: String,
+    /// What is called in place of `path`, where it is a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
     /// Whether some requests may fail: one that does after the load says nothing then.

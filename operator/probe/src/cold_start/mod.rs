@@ -2,7 +2,7 @@
 //! are created at once, waited for, and removed. A request in, a document out, whatever happens in
 //! between.
 //!
-//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`watch`] (what the API tells, stamped on arrival),
+//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`shared`] (functions in a pod that stays), [`watch`] (what the API tells, stamped on arrival),
 //! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
 //! service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node already had), [`runtime`] (containerd's own events), [`trouble`] (pods for which waiting is no use).
 
@@ -16,6 +16,7 @@ mod removal;
 mod runtime;
 mod runtime_events;
 mod sample;
+mod shared;
 mod timeline;
 mod trouble;
 mod watch;
@@ -86,10 +87,23 @@ async fn take(
     let api = Api::namespaced(client, &namespace);
     let mut course = Course::begin(api, request).await?;
     course.proc = Some(settings.proc.clone());
+    course.read_action(settings)?;
     if request.containerd {
         let connected = patiently(async || Runtime::connect(&settings.containerd).await).await;
         course.runtime = Some(connected?);
     }
+    let outcome = match course.begin_hosting().await {
+        Ok(()) => take_samples(&mut course, request, document).await,
+        Err(failure) => Err(failure),
+    };
+    outcome.and(course.end_hosting().await)
+}
+
+async fn take_samples<'a>(
+    course: &mut Course<'a>,
+    request: &'a ColdStartRequest,
+    document: &mut ColdStartDocument,
+) -> Result<(), ProbeFailure> {
     let mut right = 0;
     for number in 0..=with_refills(request.samples) {
         let (sample, answers, outcome) = course.sample(number).await;
@@ -108,7 +122,7 @@ async fn take(
     }
     if let Some(floor) = &request.floor {
         course.turn_to(floor);
-        document.floor_failure = take_floor(&mut course, floor, &mut document.floor).await;
+        document.floor_failure = take_floor(course, floor, &mut document.floor).await;
     }
     Ok(())
 }

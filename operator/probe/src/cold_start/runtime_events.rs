@@ -37,7 +37,7 @@ pub type Places = BTreeMap<String, Place>;
 impl Course<'_> {
     /// The containers of the pods, as long as they are there.
     pub(super) async fn places(&self, pods: &Pods) -> Places {
-        let Some(runtime) = &self.runtime else {
+        let Some(runtime) = self.runtime.as_ref().filter(|_| !self.request.shares_pod()) else {
             return Places::new();
         };
         let uids: Vec<&str> = (0..pods.timelines.len())

@@ -21,11 +21,11 @@ use super::timeline::Timeline;
 use super::trouble::{is_unschedulable, trouble, waits_for};
 use super::watch::{News, watch};
 use super::{failure, host, unavailable};
+use crate::action::{Action, Endpoint, Initialised};
 use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
 use crate::ready::{Question, Waited};
-use crate::target::Target;
 
 /// Pods that were removed may count for a quota a moment longer.
 const QUOTA_PAUSE: Duration = Duration::from_millis(250);
@@ -49,23 +49,30 @@ pub struct Course<'a> {
     pub(super) interrupted: String,
     /// Address of the node, where pods share its network: known from the first of them on.
     node_address: Option<IpAddr>,
+    /// What is sent to functions, where the pods are called by the action protocol.
+    pub(super) action: Option<Action>,
+    /// The pod that hosts the functions, where they share one.
+    pub(super) host: Option<Pods>,
 }
 
 /// What a thread that asks one pod found.
 struct Polled {
     index: usize,
-    waited: Waited,
+    initialised: Option<Initialised>,
+    waited: Result<Waited, ProbeFailure>,
     at: i64,
 }
 
 /// A sample while it is taken.
 pub struct Pods {
     pub timelines: Vec<Timeline>,
-    latest: Vec<Option<Box<Pod>>>,
+    pub(super) latest: Vec<Option<Box<Pod>>>,
     answers: Vec<Answer>,
     sender: UnboundedSender<Polled>,
     polled: UnboundedReceiver<Polled>,
-    deadline: Instant,
+    pub(super) deadline: Instant,
+    /// Whether they only host what is asked.
+    pub(super) hosts: bool,
 }
 
 impl<'a> Course<'a> {
@@ -85,6 +92,8 @@ impl<'a> Course<'a> {
             proc: None,
             interrupted: String::new(),
             node_address: None,
+            action: None,
+            host: None,
         };
         let deadline = Instant::now() + WATCH_TIMEOUT;
         loop {
@@ -171,6 +180,7 @@ impl<'a> Course<'a> {
             sender,
             polled,
             deadline: self.deadline(),
+            hosts: false,
         }
     }
 
@@ -182,21 +192,43 @@ impl<'a> Course<'a> {
     }
 
     fn add(&self, pods: &mut Pods, number: u32, count: u32, start: i64) {
-        let base = self.request.pod.metadata.name.clone().unwrap_or_default();
+        let base = self.base_name();
         for _ in 0..count {
-            let name = format!("{base}-{number}-{}", pods.timelines.len());
-            pods.timelines.push(Timeline::new(name, start));
+            let place = format!("{number}-{}", pods.timelines.len());
+            pods.timelines.push(if self.request.shares_pod() {
+                Timeline::of_function(format!("f{place}"), start)
+            } else {
+                Timeline::new(format!("{base}-{place}"), start)
+            });
             pods.latest.push(None);
         }
         pods.deadline = self.deadline();
+    }
+
+    /// What the names of all pods begin with.
+    pub(super) fn base_name(&self) -> &str {
+        let name = self.request.pod.metadata.name.as_deref();
+        name.unwrap_or_default()
     }
 
     fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_secs(self.request.timeout_seconds.into())
     }
 
-    /// Creates the pods from `from` on, all at once.
+    /// Creates the pods or functions from `from` on, all at once.
     pub async fn create(&self, pods: &mut Pods, from: usize) -> Result<(), ProbeFailure> {
+        if self.request.shares_pod() {
+            self.create_functions(pods, from)
+        } else {
+            self.create_pods(pods, from).await
+        }
+    }
+
+    pub(super) async fn create_pods(
+        &self,
+        pods: &mut Pods,
+        from: usize,
+    ) -> Result<(), ProbeFailure> {
         let params = PostParams::default();
         let create = async |name: &str| {
             let mut pod = self.request.pod.clone();
@@ -253,18 +285,18 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
+    pub(super) fn hear(&mut self, pods: &mut Pods, news: News) -> Result<(), ProbeFailure> {
         match news {
             News::Pod(pod, at) => {
                 let Some(index) = pods.index(pod.metadata.name.as_deref()) else {
-                    return Ok(());
+                    return self.trouble_of_host(&pod);
                 };
                 if let Some(address) = pods.timelines[index].saw(&pod, at) {
                     let is_asked = self.node_address.is_some();
                     if host::is_shared(self.request) {
                         self.node_address = Some(address);
                     }
-                    if !is_asked {
+                    if !is_asked && !pods.hosts {
                         self.ask(pods, index, address);
                     }
                 }
@@ -286,25 +318,47 @@ impl<'a> Course<'a> {
     }
 
     /// Asks a pod from a thread of its own: a try every 0.6 ms, whatever else goes on.
-    fn ask(&self, pods: &Pods, index: usize, address: IpAddr) {
-        let request = self.request.clone();
+    pub(super) fn ask(&self, pods: &Pods, index: usize, address: IpAddr) {
+        let (expect, prefix) = (
+            self.request.expect.clone(),
+            self.request.body_prefix.clone(),
+        );
         let sender = pods.sender.clone();
         let patience = pods.deadline.saturating_duration_since(Instant::now());
+        // The path was checked when the request was read.
+        let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
+            return;
+        };
         std::thread::spawn(move || {
-            // The path was checked when the request was read.
-            let Ok(target) = Target::new(address, request.port, &request.path) else {
-                return;
-            };
             let question = Question {
-                target: &target,
-                expect: &request.expect,
-                variant_prefix: &request.body_prefix,
+                target: &endpoint.target,
+                expect: &expect,
+                variant_prefix: &prefix,
             };
-            let waited = question.wait(patience);
-            let at = unix_nanoseconds();
+            let initialised = endpoint.initialise(patience);
+            let (initialised, waited) = match initialised {
+                Ok(initialised) => (initialised, Ok(question.wait(patience))),
+                Err(failure) => (None, Err(failure)),
+            };
             // Nobody listens any more when another pod failed.
-            let _ = sender.unbounded_send(Polled { index, waited, at });
+            let _ = sender.unbounded_send(Polled {
+                index,
+                initialised,
+                waited,
+                at: unix_nanoseconds(),
+            });
         });
+    }
+
+    /// Where what is called `name` is asked.
+    pub fn endpoint(&self, name: &str, address: IpAddr) -> Result<Endpoint, ProbeFailure> {
+        let request = self.request;
+        let function = request.shares_pod().then_some(name);
+        // The floor is no function.
+        let action = self.action.as_ref().filter(|_| request.action.is_some());
+        let action = action.map(|action| (action, function));
+        Endpoint::new((address, request.port), &request.path, action)
+            .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
     }
 
     fn too_late(&self, pods: &Pods) -> ProbeFailure {
@@ -346,12 +400,21 @@ impl Pods {
     }
 
     fn take(&mut self, polled: Polled) -> Result<(), ProbeFailure> {
-        let Polled { index, waited, at } = polled;
+        let Polled {
+            index,
+            initialised,
+            waited,
+            at,
+        } = polled;
+        let waited = waited?;
         let answer = waited.outcome?;
         let gap = waited
             .gap
             .and_then(|gap| u64::try_from(gap.as_nanos()).ok());
         let timeline = &mut self.timelines[index];
+        if let Some(initialised) = initialised {
+            timeline.initialised(initialised);
+        }
         timeline.answered(at, gap, waited.readiness.attempts);
         if let Some(at) = waited.refused_unix_nanoseconds {
             timeline.refused(at);

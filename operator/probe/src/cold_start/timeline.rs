@@ -6,6 +6,8 @@ use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Moment};
 
+use crate::action::Initialised;
+
 /// Conditions of a pod and the steps that they end.
 const CONDITIONS: [(&str, ColdStep); 3] = [
     ("PodScheduled", ColdStep::Scheduled),
@@ -21,6 +23,8 @@ pub struct Timeline {
     address: Option<IpAddr>,
     /// When the last attempt began that was refused, on the wall clock.
     refused: Option<i64>,
+    /// Whether it is a function in a pod of others, which is not `Ready` by itself.
+    is_function: bool,
     pod: ColdPod,
 }
 
@@ -35,8 +39,30 @@ impl Timeline {
             start,
             address: None,
             refused: None,
+            is_function: false,
             pod,
         }
+    }
+
+    /// The same of a function in a pod that it shares.
+    pub fn of_function(name: String, start: i64) -> Self {
+        Self {
+            is_function: true,
+            ..Self::new(name, start)
+        }
+    }
+
+    /// Notes the pod that hosts a function whose start begins `at` this moment.
+    pub fn hosted_by(&mut self, host: &Self, at: i64) {
+        self.address = host.address;
+        self.pod.image_id.clone_from(&host.pod.image_id);
+        self.did(ColdStep::CreateSent, at);
+    }
+
+    /// Notes when a function's code was sent, and when it was ready.
+    pub fn initialised(&mut self, initialised: Initialised) {
+        self.did(ColdStep::InitSent, initialised.sent);
+        self.did(ColdStep::Listening, initialised.answered);
     }
 
     /// Name of the pod.
@@ -152,9 +178,8 @@ impl Timeline {
 
     /// Whether all steps are there that a start is waited for.
     pub fn is_up(&self) -> bool {
-        [ColdStep::ReadyPublished, ColdStep::FirstCorrectAnswer]
-            .iter()
-            .all(|step| self.pod.steps.contains_key(step))
+        let has = |step| self.pod.steps.contains_key(&step);
+        has(ColdStep::FirstCorrectAnswer) && (self.is_function || has(ColdStep::ReadyPublished))
     }
 
     /// The pod's address, once the API has told it.

@@ -8,6 +8,7 @@ use super::{step, stop};
 use crate::cold_start::{Course, Pods, failure};
 use crate::output::progress;
 use crate::settings::Settings;
+use crate::target::Target;
 
 /// Climbs until the last step, a reason to stop, or a failure. The instances are removed whatever
 /// happens.
@@ -20,15 +21,19 @@ pub async fn climb(
     let namespace = request.start.pod.metadata.namespace.clone();
     let api = Api::namespaced(client, &namespace.unwrap_or_default());
     let mut course = Course::begin(api, &request.start).await?;
+    course.read_action(settings)?;
     let mut pods = course.none();
-    let outcome = steps(&mut course, &mut pods, settings, request, document).await;
+    let outcome = match course.begin_hosting().await {
+        Ok(()) => steps(&mut course, &mut pods, settings, request, document).await,
+        Err(failure) => Err(failure),
+    };
     document.image_id = pods
         .timelines
         .iter()
         .rev()
         .find_map(|pod| pod.image_id().map(ToOwned::to_owned));
     let removed = course.remove(&mut pods).await;
-    outcome.and(removed)
+    outcome.and(removed).and(course.end_hosting().await)
 }
 
 async fn steps(
@@ -60,12 +65,22 @@ async fn steps(
             .answer
             .as_ref()
             .map_or(0, |answer| answer.body_bytes);
-        let (measured, version) = step::measure(settings, request, pods, from, bytes)?;
+        let target = first_target(course, pods)?;
+        let (measured, version) = step::measure(settings, request, pods, from, (&target, bytes))?;
         document.fortio_version = version;
         document.steps.push(measured);
         progress(&format!("{instances} instances"));
     }
     Ok(())
+}
+
+/// Where the first instance is asked.
+fn first_target(course: &Course<'_>, pods: &Pods) -> Result<Target, ProbeFailure> {
+    let first = pods.timelines.first();
+    let known = first.and_then(|first| Some((first, first.address()?)));
+    let (first, address) =
+        known.ok_or_else(|| failure(ProbeFailureReason::LoadFailed, "no first instance".into()))?;
+    Ok(course.endpoint(first.name(), address)?.target)
 }
 
 fn no_memory(

@@ -1,6 +1,7 @@
 //! What is measured at a step: the first instance under a little load, then the memory of all. In
 //! this order, so that the first is warm whenever memory is read.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wasmbench_api::run::ConnectionReuse;
@@ -23,13 +24,14 @@ const WARMUP_REQUESTS: u32 = 100;
 /// A first guess of what a request takes, for the limit of the warm-up alone.
 const PER_REQUEST: Duration = Duration::from_millis(5);
 
-/// Measures the step that added the pods from `from` on; also fortio's version.
+/// Measures the step that added the pods from `from` on; also fortio's version. `first` is where the first instance is asked,
+/// and the size of its answer.
 pub fn measure(
     settings: &Settings,
     request: &DensityRequest,
     pods: &Pods,
     from: usize,
-    answer_bytes: u64,
+    first: (&Target, u64),
 ) -> Result<(DensityStep, String), ProbeFailure> {
     let lost = || {
         failure(
@@ -38,7 +40,7 @@ pub fn measure(
         )
     };
     let all_answered_nanoseconds = all_answered(pods, from).ok_or_else(lost)?;
-    let (first, version) = load(settings, request, pods, answer_bytes)?;
+    let (first, version) = load(settings, request, pods, first)?;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let step = DensityStep {
         instances: count(pods.timelines.len()),
@@ -60,14 +62,8 @@ fn load(
     settings: &Settings,
     request: &DensityRequest,
     pods: &Pods,
-    answer_bytes: u64,
+    (target, answer_bytes): (&Target, u64),
 ) -> Result<(TimedWindow, String), ProbeFailure> {
-    let lost = || failure(ProbeFailureReason::LoadFailed, "no first instance".into());
-    let first = pods.timelines.first().ok_or_else(lost)?;
-    let address = first.address().ok_or_else(lost)?;
-    let start = &request.start;
-    let target = Target::new(address, start.port, &start.path)
-        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
     let amounts = Amounts::of(Amount::Requests {
         requests: Some(request.requests),
         warmup_requests: WARMUP_REQUESTS,
@@ -76,12 +72,12 @@ fn load(
     let bench = Bench {
         fortio: &settings.fortio,
         load: Load {
-            target: &target,
+            target,
             connections: 1,
             reuse: ConnectionReuse::KeepAlive,
             answer_bytes,
         },
-        status: start.expect.status,
+        status: request.start.expect.status,
         upstream: None,
         meter: match request.meter {
             MeterLevel::None => None,
@@ -111,8 +107,11 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
         outside_resident_bytes: Some(0),
     };
     let add = |sum: Option<u64>, one: Option<u64>| sum?.checked_add(one?);
-    for index in 0..pods.timelines.len() {
-        let meter = PodMeter::find(&settings.cgroup, &settings.proc, pods.uid(index)?)?;
+    // Functions share a pod, which counts once.
+    let uids = (0..pods.timelines.len()).map(|index| pods.uid(index));
+    let uids: Option<BTreeSet<&str>> = uids.collect();
+    for uid in uids? {
+        let meter = PodMeter::find(&settings.cgroup, &settings.proc, uid)?;
         let memory = meter.memory()?;
         let working_set = memory.working_set().unwrap_or(memory.bytes);
         all.pods_bytes += memory.held().unwrap_or(working_set);

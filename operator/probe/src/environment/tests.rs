@@ -14,6 +14,7 @@ fn settings(root: &Path) -> Settings {
     let below = |name: &str| root.join(name);
     Settings {
         fortio: PathBuf::new(),
+        actions: PathBuf::new(),
         cgroup: below("cgroup"),
         proc: below("proc"),
         containerd: below("containerd.sock"),
@@ -117,6 +118,7 @@ fn an_arm_processor_has_a_model_too() {
 fn two_readings_of_this_machine_are_equal() {
     let settings = Settings {
         fortio: PathBuf::new(),
+        actions: PathBuf::new(),
         cgroup: "/sys/fs/cgroup".into(),
         proc: "/proc".into(),
         containerd: "/nothing".into(),

@@ -100,6 +100,11 @@ impl Load<'_> {
         if self.reuse == ConnectionReuse::PerRequest {
             arguments.push("-keepalive=false".to_owned());
         }
+        if let Some(body) = &self.target.body {
+            let body = String::from_utf8_lossy(body).into_owned();
+            arguments.extend(words("-content-type application/json"));
+            arguments.extend(["-payload".to_owned(), body]);
+        }
         arguments.push(self.target.url());
         arguments
     }
@@ -111,6 +116,8 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -177,6 +184,23 @@ mod tests {
         );
         assert!(line.contains("-c 50 -n 2450 -offset 0ns -r"), "{line}");
         assert!(line.ends_with(" http://127.0.0.1:80/"));
+    }
+
+    #[test]
+    fn a_body_is_posted_as_json_and_is_one_argument() {
+        let target = Target::new([127, 0, 0, 1].into(), 80, "/run").unwrap();
+        let target = target.posting(Arc::from(*br#"{"value": {"work": "hash"}}"#));
+        let load = Load {
+            target: &target,
+            connections: 1,
+            reuse: ConnectionReuse::KeepAlive,
+            answer_bytes: 5,
+        };
+        let line = load.arguments(Amount::Requests(3), BUCKETS);
+        let at = line.iter().position(|word| word == "-payload").unwrap();
+        assert_eq!(line[at + 1], r#"{"value": {"work": "hash"}}"#);
+        assert!(line.join(" ").contains("-content-type application/json"));
+        assert_eq!(line.last().unwrap(), "http://127.0.0.1:80/run");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One GET request over a fresh connection: a blocking HTTP/1.1 client that knows exactly what
+//! One request over a fresh connection: a blocking HTTP/1.1 client that knows exactly what
 //! happened. An answer is read to its end, at most 1 MiB of it, within one deadline.
 
 mod response;
@@ -36,11 +36,16 @@ pub enum Error {
     Malformed(#[from] Malformed),
 }
 
-/// Asks once.
-pub fn get(target: &Target) -> Result<Response, Error> {
+/// Asks once, and waits as long as a service may take for an answer.
+pub fn ask(target: &Target) -> Result<Response, Error> {
+    ask_within(target, ANSWER)
+}
+
+/// Asks once, and waits for the answer at most so long.
+pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
     let mut stream =
         TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)?;
-    exchange(&mut stream, target, Instant::now() + ANSWER)
+    exchange(&mut stream, target, Instant::now() + limit)
 }
 
 fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Result<Response, Error> {
@@ -49,9 +54,7 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
     stream
         .set_write_timeout(Some(ANSWER))
         .map_err(Error::Broken)?;
-    stream
-        .write_all(request(target).as_bytes())
-        .map_err(Error::Broken)?;
+    stream.write_all(&request(target)).map_err(Error::Broken)?;
 
     let mut framing = Framing::default();
     let mut buffer = vec![0; 64 * 1024];
@@ -76,11 +79,23 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
     }
 }
 
-fn request(target: &Target) -> String {
-    format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: wasmbench-probe/{}\r\nConnection: close\r\n\r\n",
+fn request(target: &Target) -> Vec<u8> {
+    let (method, body) = match &target.body {
+        Some(body) => ("POST", &body[..]),
+        None => ("GET", &[][..]),
+    };
+    let mut head = format!(
+        "{method} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: wasmbench-probe/{}\r\nConnection: close\r\n",
         target.path,
         target.host(),
         env!("CARGO_PKG_VERSION"),
-    )
+    );
+    if target.body.is_some() {
+        let length = body.len();
+        head.push_str(&format!(
+            "Content-Type: application/json\r\nContent-Length: {length}\r\n"
+        ));
+    }
+    head.push_str("\r\n");
+    [head.as_bytes(), body].concat()
 }

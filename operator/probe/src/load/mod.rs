@@ -20,6 +20,7 @@ use wasmbench_core::wire::document::{
 use wasmbench_core::wire::request as wire;
 use wasmbench_core::wire::request::{LoadRequest, MeterLevel, REQUEST_ENV};
 
+use crate::action::{Action, Endpoint};
 use crate::answer::Judged;
 use crate::fortio::args::Load;
 use crate::meter::PodMeter;
@@ -79,15 +80,17 @@ fn measure(
     request: &LoadRequest,
     document: &mut LoadDocument,
 ) -> Result<(), ProbeFailure> {
-    let target = Target::new(request.address, request.port, &request.path)
-        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))?;
+    let patience = Duration::from_secs(request.ready_timeout_seconds.into());
+    let endpoint = endpoint(settings, request)?;
+    endpoint.initialise(patience)?;
+    let target = endpoint.target;
     let question = Question {
         target: &target,
         expect: &request.expect,
         variant_prefix: &request.body_prefix,
     };
 
-    let (before, answer_time) = wait(&question, request.ready_timeout_seconds, document)?;
+    let (before, answer_time) = wait(&question, patience, document)?;
 
     document.cpus = cpus::read(&settings.proc, &request.pod_uid);
 
@@ -116,6 +119,16 @@ fn measure(
     document.engine = engine_path.map(|path| engine::ask(&target, path));
     useful(answered)?;
     unchanged(&request.expect, &before, after)
+}
+
+/// Where the subject is asked, and what makes it ready.
+fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, ProbeFailure> {
+    let call = request.action.as_ref();
+    let action = call.map(|call| Action::read(call, &settings.actions));
+    let action = action.transpose()?;
+    let action = action.as_ref().map(|action| (action, None));
+    Endpoint::new((request.address, request.port), &request.path, action)
+        .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
 }
 
 /// What loads the pod at `target`.
@@ -172,11 +185,11 @@ fn scheduled_of(load: wire::Load) -> Option<Asked> {
 /// The first correct answer, and the time it took by itself.
 fn wait(
     question: &Question<'_>,
-    timeout_seconds: u32,
+    patience: Duration,
     document: &mut LoadDocument,
 ) -> Result<(Answer, Duration), ProbeFailure> {
     progress(&format!("waiting for {}", question.target.url()));
-    let waited = question.wait(Duration::from_secs(timeout_seconds.into()));
+    let waited = question.wait(patience);
     document.readiness = waited.readiness;
     document.answer_before = waited
         .outcome
@@ -265,6 +278,7 @@ mod tests {
         let nowhere = PathBuf::from("/nowhere");
         let settings = Settings {
             fortio: nowhere.clone(),
+            actions: nowhere.clone(),
             cgroup: nowhere.clone(),
             proc: nowhere.clone(),
             containerd: nowhere.clone(),

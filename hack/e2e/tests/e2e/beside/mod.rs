@@ -1,5 +1,6 @@
 //! Tests of mechanisms, which run side by side.
 
+mod actions;
 mod cold_start;
 mod cold_start_classes;
 mod compare_runs;

@@ -43,6 +43,9 @@ images:
   v8: example.com/v8:1
   wasmerCli: example.com/wasmer-cli:1
   wasmcloud: example.com/wasmcloud:1
+  actionNative: example.com/action-native:1
+  actionWasmtime: example.com/action-wasmtime:1
+  actionWasmi: example.com/action-wasmi:1
   server: example.com/server:1
   http: example.com/http:1
   serverWasmedge: example.com/server-wasmedge:1

@@ -1,0 +1,64 @@
+//! `action-...`: functions of Apache OpenWhisk's action protocol. Natively each has a pod of its own, whose proxy starts
+//! the function's program for each call; as a Wasm module it is one of many in a process that stays.
+
+use wasmbench_api::run::{Compile, Engine, EnvVar, Workload};
+
+use crate::config::Images;
+use crate::variants::wasmedge_cli::COMPILE_ENV;
+use crate::variants::{SubjectSpec, gateway};
+use crate::wire::action::{ActionCall, Instances};
+
+/// When modules are compiled, where the spec does not say: once, before the starts that count.
+pub(super) fn compile(engine: Engine) -> Compile {
+    engine.compile.unwrap_or(Compile::Aot)
+}
+
+pub(super) fn native(images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        actions: Some(Instances::Pods),
+        ..gateway(&images.action_native, images)
+    }
+}
+
+/// An executor that compiles.
+pub(super) fn compiled(image: &str, images: &Images, engine: Engine) -> SubjectSpec {
+    SubjectSpec {
+        env: vec![EnvVar {
+            name: COMPILE_ENV.into(),
+            value: <&str>::from(compile(engine)).into(),
+        }],
+        ..interpreted(image, images)
+    }
+}
+
+pub(super) fn interpreted(image: &str, images: &Images) -> SubjectSpec {
+    SubjectSpec {
+        actions: Some(Instances::Modules),
+        ..gateway(image, images)
+    }
+}
+
+/// Why there is no such cell, for a preset that is called by the protocol (`is_host`) or is not.
+pub(super) fn cannot(is_host: bool, workload: &Workload) -> Option<&'static str> {
+    match (is_host, workload.action.is_some()) {
+        (true, true) | (false, false) => None,
+        (true, false) => {
+            Some("it is called by the action protocol only: give the workload an action")
+        }
+        (false, true) => {
+            Some("it does not speak the action protocol, by which the workload is called")
+        }
+    }
+}
+
+/// The call of the workload's function, where it has one.
+pub fn call(subject: &SubjectSpec, workload: &Workload) -> Option<ActionCall> {
+    let action = workload.action.as_ref()?;
+    let parameters = action.parameters.iter();
+    let parameters = parameters.map(|(name, value)| (name.clone(), value.0.clone()));
+    Some(ActionCall {
+        code: <&str>::from(action.code).to_owned(),
+        parameters: parameters.collect(),
+        instances: subject.actions?,
+    })
+}

@@ -1,0 +1,165 @@
+//! A function of the action protocol: its code is sent once, and then it is called. The code is a file of the probe's
+//! image, so that sending it is part of the start, as it is for a platform that keeps code elsewhere.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::json;
+use wasmbench_core::wire::action::ActionCall;
+use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
+
+use crate::clock::unix_nanoseconds;
+use crate::http::{self, Error};
+use crate::target::{self, Target};
+
+/// Between two attempts to reach a pod that does not listen yet, as between those to get its first answer.
+const GAP: Duration = Duration::from_micros(600);
+/// A large module takes seconds to compile, more where others are compiled beside it.
+const INIT: Duration = Duration::from_secs(60);
+/// Of an answer that refuses, in characters.
+const EXCERPT: usize = 200;
+
+/// What is sent to a function.
+#[derive(Clone, Debug)]
+pub struct Action {
+    init: Arc<[u8]>,
+    run: Arc<[u8]>,
+}
+
+/// Where a subject is asked, and what makes it ready to be.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// What sends a function's code; absent where there is none.
+    pub init: Option<Target>,
+    /// What is asked then.
+    pub target: Target,
+}
+
+/// When a function's code was sent, and when the function was ready, in nanoseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Initialised {
+    /// When the request began that was answered.
+    pub sent: i64,
+    /// When its answer was complete.
+    pub answered: i64,
+}
+
+impl Action {
+    /// Reads the code of `call` from `folder`.
+    pub fn read(call: &ActionCall, folder: &Path) -> Result<Self, ProbeFailure> {
+        let ending = if call.shares_pod() { ".wasm" } else { "" };
+        let file = folder.join(format!("{}{ending}", call.code));
+        let code = std::fs::read(&file).map_err(|error| {
+            let message = format!("the probe has no code {}: {error}", file.display());
+            failure(ProbeFailureReason::BadRequest, message)
+        })?;
+        Ok(Self::new(&code, &call.parameters))
+    }
+
+    fn new(code: &[u8], parameters: &BTreeMap<String, String>) -> Self {
+        let code = BASE64_STANDARD.encode(code);
+        let init =
+            json!({"value": {"name": "wasmbench", "main": "main", "binary": true, "code": code}});
+        let bytes = |value: serde_json::Value| value.to_string().into_bytes().into();
+        Self {
+            init: bytes(init),
+            run: bytes(json!({ "value": parameters })),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Of a subject at `path`, or of its function, which has a name where others share its pod.
+    pub fn new(
+        (address, port): (IpAddr, u16),
+        path: &str,
+        action: Option<(&Action, Option<&str>)>,
+    ) -> Result<Self, target::Error> {
+        let Some((action, function)) = action else {
+            let target = Target::new(address, port, path)?;
+            return Ok(Self { init: None, target });
+        };
+        let to = |what, body: &Arc<[u8]>| {
+            let target = Target::new(address, port, &path_of(function, what))?;
+            Ok(target.posting(Arc::clone(body)))
+        };
+        Ok(Self {
+            init: Some(to("init", &action.init)?),
+            target: to("run", &action.run)?,
+        })
+    }
+
+    /// Sends the code, as soon as something listens.
+    pub fn initialise(&self, patience: Duration) -> Result<Option<Initialised>, ProbeFailure> {
+        let Some(init) = &self.init else {
+            return Ok(None);
+        };
+        let began = Instant::now();
+        loop {
+            let (attempt, sent) = (Instant::now(), unix_nanoseconds());
+            match http::ask_within(init, INIT) {
+                Ok(response) if response.status == 200 => {
+                    let answered = unix_nanoseconds();
+                    return Ok(Some(Initialised { sent, answered }));
+                }
+                Ok(response) => return Err(refused(init, response.status, &response.body)),
+                Err(Error::Connect(_)) if began.elapsed() < patience => {
+                    std::thread::sleep(GAP.saturating_sub(attempt.elapsed()));
+                }
+                Err(error) => return Err(unanswered(init, &error)),
+            }
+        }
+    }
+}
+
+/// Makes the pod at this address forget a function.
+pub fn destroy(address: IpAddr, port: u16, function: &str) -> Result<(), String> {
+    let target = Target::new(address, port, &path_of(Some(function), "destroy"));
+    let target = target.map_err(|error| error.to_string())?;
+    let target = target.posting(Arc::from(*b"{}"));
+    match http::ask_within(&target, http::ANSWER) {
+        Ok(response) if response.status == 200 => Ok(()),
+        Ok(response) => Err(format!("status {}", response.status)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn path_of(function: Option<&str>, what: &str) -> String {
+    match function {
+        Some(function) => format!("/{function}/{what}"),
+        None => format!("/{what}"),
+    }
+}
+
+fn refused(init: &Target, status: u16, body: &[u8]) -> ProbeFailure {
+    let said: String = String::from_utf8_lossy(body)
+        .chars()
+        .take(EXCERPT)
+        .collect();
+    let message = format!(
+        "POST {} was refused with status {status}: {said}",
+        init.path
+    );
+    failure(ProbeFailureReason::WrongAnswer, message)
+}
+
+fn unanswered(init: &Target, error: &Error) -> ProbeFailure {
+    let reason = match error {
+        Error::Connect(_) => ProbeFailureReason::NeverListened,
+        Error::Slow => ProbeFailureReason::AnswerTooSlow,
+        Error::Broken(_) | Error::Malformed(_) => ProbeFailureReason::SubjectCrashed,
+    };
+    failure(reason, format!("POST {}: {error}", init.path))
+}
+
+fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
+    ProbeFailure { reason, message }
+}
+
+#[cfg(test)]
+mod tests;
