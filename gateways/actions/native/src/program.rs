@@ -1,14 +1,15 @@
 //! A call: a process of the program, its input and output, and its end.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 /// Longest output of one call.
 const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
@@ -21,12 +22,14 @@ pub fn path(file: &File) -> String {
 /// Runs the program with this input; gives what it printed, and why it did not end well.
 pub fn run(program: &File, input: &[u8], limit: Duration) -> (Vec<u8>, Result<(), String>) {
     let mut output = Vec::new();
-    let outcome = start(program).and_then(|mut child| {
-        let ran = talk(&mut child, input, &mut output, Instant::now() + limit);
+    let outcome = start(program, input).and_then(|mut child| {
+        let ran = read(&mut child, &mut output, Instant::now() + limit);
         let ran =
-            ran.unwrap_or_else(|error| Err(format!("the program cannot be talked to: {error}")));
-        // Whatever happened, no process is left behind.
-        let _ = child.kill();
+            ran.unwrap_or_else(|error| Err(format!("the program cannot be read from: {error}")));
+        // Whatever happened, no process is left behind, nor one that the program started.
+        if let Some(pid) = pid(&child) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
         let status = child.wait().map_err(|error| error.to_string())?;
         match ran {
             Err(why) if why.is_empty() => Err(format!(
@@ -41,31 +44,36 @@ pub fn run(program: &File, input: &[u8], limit: Duration) -> (Vec<u8>, Result<()
     (output, outcome)
 }
 
-fn start(program: &File) -> Result<Child, String> {
+fn start(program: &File, input: &[u8]) -> Result<Child, String> {
     let mut command = Command::new(path(program));
-    command
-        .arg0("action")
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let started = command.spawn();
+    command.arg0("action").env_clear().process_group(0);
+    let started = in_memory(input).and_then(|input| {
+        command.stdin(input).stdout(Stdio::piped());
+        command.spawn()
+    });
     started.map_err(|error| format!("the program cannot be started: {error}"))
 }
 
+/// A file of the input. Unlike a pipe it takes all of it at once, whether the program reads or not.
+fn in_memory(input: &[u8]) -> std::io::Result<File> {
+    let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(input)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
 /// Until the process has ended. An error without words: it is late.
-fn talk(
+fn read(
     child: &mut Child,
-    input: &[u8],
     output: &mut Vec<u8>,
     deadline: Instant,
 ) -> std::io::Result<Result<(), String>> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or(std::io::ErrorKind::NotFound)?;
+    let pid = pid(child).ok_or(std::io::ErrorKind::NotFound)?;
     let ended = pidfd_open(pid, PidfdFlags::empty())?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that reads nothing is not at fault. The input fits into the pipe.
-        let _ = stdin.write_all(input);
-    }
     let mut stdout = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
     let mut buffer = vec![0; 64 * 1024];
     loop {

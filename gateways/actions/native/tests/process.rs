@@ -40,10 +40,14 @@ fn a_program_that_never_ends_is_stopped() {
     // Without arguments it prints its one word for ever.
     let yes = std::fs::read("/usr/bin/yes").unwrap();
     assert_eq!(process.init("", &yes).0, 200);
-    let (status, said) = process.run("");
-    assert_eq!(
-        (status, said.contains("4 MiB") || said.contains("stopped")),
-        (502, true),
-        "{said}"
-    );
+    // The other parameters are more than a pipe holds, and it reads nothing.
+    let much = format!(r#"{{"value":{{"a":"{}"}}}}"#, "x".repeat(300_000));
+    for parameters in [r#"{"value":{}}"#, &much] {
+        let (status, said) = process.post("/run", parameters.as_bytes());
+        assert_eq!(
+            (status, said.contains("4 MiB") || said.contains("stopped")),
+            (502, true),
+            "{said}"
+        );
+    }
 }
