@@ -27,6 +27,9 @@ const TRAP: &str = r#"(module (memory (export "memory") 1) (func (export "_start
 /// One that wants more memory than there is for it, and traps where it gets none.
 const GREEDY: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start") (if (i32.lt_s (memory.grow (i32.const 8192)) (i32.const 0)) (then unreachable))))"#;
+/// One with two memories, each of which would have the limit of all.
+const MEMORIES: &str =
+    r#"(module (memory (export "memory") 4000) (memory 4000) (func (export "_start")))"#;
 /// One that cannot be given what it imports.
 const UNKNOWN_IMPORT: &str = r#"(module (import "env" "open" (func))
   (memory (export "memory") 1) (func (export "_start")))"#;
@@ -72,6 +75,7 @@ pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
         (b"\0asm\x0d\0\x01\0".to_vec(), "no WebAssembly module"),
         (b"anything".to_vec(), "no WebAssembly module"),
         (whole[..whole.len() / 2].to_vec(), "cannot be loaded"),
+        (module(MEMORIES), "memor"),
         (module(UNKNOWN_IMPORT), "env"),
         (module(NO_START), "_start"),
     ] {

@@ -17,6 +17,8 @@ use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, Ty
 const SLICE: u64 = 2_000_000;
 /// Largest table of an instance, in elements.
 const MAX_TABLE_ELEMENTS: usize = 100_000;
+/// Tables of an instance; a usual module has one.
+const MAX_TABLES: usize = 4;
 
 struct Wasmi {
     engine: Engine,
@@ -43,6 +45,8 @@ impl Wasmi {
     fn new() -> Result<Self, Error> {
         let mut config = Config::default();
         config.consume_fuel(true);
+        // The limit of memory is one of each memory.
+        config.wasm_multi_memory(false);
         let engine = Engine::new(&config);
         let mut linker = Linker::new(&engine);
         guest::add_to_linker(&mut linker)?;
@@ -136,6 +140,7 @@ impl Executor for Wasmi {
             limits: StoreLimitsBuilder::new()
                 .memory_size(limits.memory_bytes)
                 .table_elements(MAX_TABLE_ELEMENTS)
+                .tables(MAX_TABLES)
                 .build(),
             memory: None,
         };

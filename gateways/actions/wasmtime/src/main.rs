@@ -1,5 +1,6 @@
 //! `action-wasmtime`: functions of the action protocol as Wasm modules, many in one process, each call in a fresh instance.
 
+mod clock;
 mod compiled;
 mod guest;
 
@@ -10,6 +11,7 @@ use action_host::executor::{COMPUTE, STEPS, check_module, quickest};
 use action_host::program::{self, setting};
 use action_host::wasi::Guest;
 use action_host::{Ended, Executor, Limits};
+use clock::Clock;
 use compiled::Compiled;
 use guest::State;
 use wasmtime::{
@@ -21,6 +23,8 @@ use wasmtime::{
 const TICK: Duration = Duration::from_millis(10);
 /// Largest table of an instance, in elements.
 const MAX_TABLE_ELEMENTS: usize = 100_000;
+/// Tables of an instance; a usual module has one.
+const MAX_TABLES: usize = 4;
 
 /// When modules are compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +40,7 @@ struct Wasmtime {
     linker: Linker<State>,
     compile: Compile,
     compiled: Compiled,
+    clock: Clock,
 }
 
 /// A module with its imports, and its memory.
@@ -64,22 +69,19 @@ impl Wasmtime {
     fn new(compile: Compile) -> Result<Self> {
         let mut config = Config::new();
         config.epoch_interruption(true);
+        // The limit of memory is one of each memory.
+        config.wasm_multi_memory(false);
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);
         guest::add_to_linker(&mut linker)?;
-        let ticking = engine.weak();
-        std::thread::spawn(move || {
-            while let Some(engine) = ticking.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                std::thread::sleep(TICK);
-            }
-        });
+        let ticking = engine.clone();
+        let clock = Clock::start(TICK, move || ticking.increment_epoch())?;
         Ok(Self {
             engine,
             linker,
             compile,
             compiled: Compiled::default(),
+            clock,
         })
     }
 
@@ -160,11 +162,13 @@ impl Executor for Wasmtime {
             limits: StoreLimitsBuilder::new()
                 .memory_size(limits.memory_bytes)
                 .table_elements(MAX_TABLE_ELEMENTS)
+                .tables(MAX_TABLES)
                 .build(),
             memory: code.memory,
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.limits);
+        let _running = self.clock.call();
         let ticks = limits.time.as_millis() / TICK.as_millis();
         store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2) + 1);
         let ran = Self::run(code, &mut store);
