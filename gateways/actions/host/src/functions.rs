@@ -15,6 +15,8 @@ pub enum Refused {
     Twice,
     /// It is not there.
     Unknown,
+    /// Its code is still being made ready.
+    Loading,
     /// The process has as many as it takes.
     Full,
     /// Its code is none, and why.
@@ -81,10 +83,18 @@ impl<E: Executor> Functions<E> {
         }
     }
 
-    /// Forgets a function; calls of it that run end by themselves.
+    /// Forgets a function; calls of it that run end by themselves. One whose code is still being made ready stays: it
+    /// would come back when that ends.
     pub fn destroy(&self, name: &str) -> Result<(), Refused> {
-        let removed = self.places().remove(name);
-        removed.map(|_| ()).ok_or(Refused::Unknown)
+        let mut places = self.places();
+        match places.get(name) {
+            Some(Place::Ready(_)) => {
+                places.remove(name);
+                Ok(())
+            }
+            Some(Place::Loading) => Err(Refused::Loading),
+            None => Err(Refused::Unknown),
+        }
     }
 
     fn places(&self) -> MutexGuard<'_, BTreeMap<String, Place<E::Code>>> {
@@ -137,6 +147,14 @@ mod tests {
         assert_eq!(functions.destroy("a"), Ok(()));
         assert_eq!(functions.destroy("a"), Err(Refused::Unknown));
         assert_eq!(functions.init("a", b"2"), Ok(()));
+    }
+
+    #[test]
+    fn a_function_that_is_still_loading_is_not_forgotten_and_does_not_come_back() {
+        let functions = Functions::new(Fake);
+        functions.places().insert("a".into(), Place::Loading);
+        assert_eq!(functions.destroy("a"), Err(Refused::Loading));
+        assert_eq!(functions.init("a", b"1"), Err(Refused::Twice));
     }
 
     #[test]

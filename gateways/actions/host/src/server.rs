@@ -161,6 +161,10 @@ fn unwilling(why: Refused) -> Response {
             StatusCode::NOT_FOUND,
             "there is no such function: initialise it first",
         ),
+        Refused::Loading => refused(
+            StatusCode::CONFLICT,
+            "the function is still being initialised: wait for the answer to that",
+        ),
         Refused::Full => refused(
             StatusCode::INSUFFICIENT_STORAGE,
             "the process has as many functions as it takes: destroy one",
