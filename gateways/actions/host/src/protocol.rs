@@ -50,13 +50,16 @@ pub fn parameters(body: &[u8]) -> Result<Vec<u8>, String> {
     Ok(Value::Object(run.value).to_string().into_bytes())
 }
 
+/// What a function printed before its last line, and that line.
+pub fn log_and_answer(output: &[u8]) -> (&[u8], &[u8]) {
+    let text = output.trim_ascii_end();
+    let newline = text.iter().rposition(|byte| *byte == b'\n');
+    text.split_at(newline.map_or(0, |at| at + 1))
+}
+
 /// The answer of a function: the last line of its output, which has to be a JSON object.
 pub fn answer(output: &[u8]) -> Result<Vec<u8>, String> {
-    let text = output.trim_ascii_end();
-    let line = text
-        .rsplit(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let (_, line) = log_and_answer(output);
     if line.len() > MAX_ANSWER_BYTES {
         return Err("the function's answer is longer than 1 MiB".into());
     }
@@ -116,6 +119,17 @@ mod tests {
         assert_eq!(answer(b"log\n{\"a\": 1}\n").unwrap(), b"{\"a\": 1}");
         for output in [&b""[..], b"log", b"{}\nlog\n", b"[1]"] {
             assert!(answer(output).is_err(), "{output:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_before_the_last_line_is_log() {
+        for (output, log, answer) in [
+            (&b"a\nb\n{}\n"[..], &b"a\nb\n"[..], &b"{}"[..]),
+            (b"{}", b"", b"{}"),
+            (b"", b"", b""),
+        ] {
+            assert_eq!(log_and_answer(output), (log, answer));
         }
     }
 

@@ -22,6 +22,8 @@ const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 const DEFAULT: &str = "";
 /// Longest name of a function.
 const MAX_NAME_CHARS: usize = 40;
+/// What is logged of each stream of one call.
+const MAX_LOG_BYTES: usize = 4096;
 
 /// What all requests share.
 pub struct Host<E: Executor> {
@@ -135,14 +137,19 @@ async fn engine<E: Executor>(State(host): Shared<E>) -> Response {
     }
 }
 
-/// What a function wrote, and the end of it, for whoever reads the log. A log that nobody reads must not end the service.
+/// The beginnings of what a function wrote, and the end of it, for whoever reads the log. A log that nobody reads must not
+/// end the service.
 fn log(ended: &Ended) {
-    let message = ended.message.trim_ascii_end();
-    let newline: &[u8] = if message.is_empty() { b"" } else { b"\n" };
-    let marker = format!("{END_MARKER}\n");
-    let _ = std::io::stdout().lock().write_all(marker.as_bytes());
-    let message = [message, newline, marker.as_bytes()].concat();
-    let _ = std::io::stderr().lock().write_all(&message);
+    let (before, _) = protocol::log_and_answer(&ended.output);
+    let _ = std::io::stdout().lock().write_all(&logged(before));
+    let _ = std::io::stderr().lock().write_all(&logged(&ended.message));
+}
+
+/// In whole lines, and before the marker.
+fn logged(text: &[u8]) -> Vec<u8> {
+    let text = text[..text.len().min(MAX_LOG_BYTES)].trim_ascii_end();
+    let newline: &[u8] = if text.is_empty() { b"" } else { b"\n" };
+    [text, newline, END_MARKER.as_bytes(), b"\n"].concat()
 }
 
 fn is_name(name: &str) -> bool {
