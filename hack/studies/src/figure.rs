@@ -10,6 +10,8 @@ use wasmbench_results::measure::{Measured as _, Metric};
 pub enum Figure {
     /// From the creation of a pod to its first correct answer.
     ColdStart,
+    /// From the creation of a pod, or the sending of a function's code, until it is ready and has not worked yet.
+    Ready,
     /// Median latency of single requests.
     WarmP50,
     /// Requests per second.
@@ -25,6 +27,7 @@ impl Figure {
     pub fn noun(self) -> &'static str {
         match self {
             Self::ColdStart => "cold start",
+            Self::Ready => "start to ready",
             Self::WarmP50 => "warm p50",
             Self::Throughput => "throughput",
             Self::CpuPerRequest => "CPU/request",
@@ -36,6 +39,7 @@ impl Figure {
     pub fn at(self, at: u32) -> String {
         let (one, many) = match self {
             Self::ColdStart => ("pod", "pods"),
+            Self::Ready => ("function", "functions"),
             Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
                 ("conn", "conns")
             }
@@ -47,6 +51,7 @@ impl Figure {
     pub fn metric(self) -> Metric {
         match self {
             Self::ColdStart => Metric::ColdStartAnswer,
+            Self::Ready => Metric::ColdStartListening,
             Self::WarmP50 => Metric::WarmP50,
             Self::Throughput => Metric::ThroughputRps,
             Self::CpuPerRequest => Metric::CpuPerRequest,

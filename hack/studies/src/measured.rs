@@ -9,6 +9,7 @@ use wasmbench_api::run::TWIN;
 use wasmbench_results::Summary;
 use wasmbench_results::any_cell::AnyCell as _;
 use wasmbench_results::cell::CellSummary;
+use wasmbench_results::coldstart::{ColdBlock, ColdStartCell};
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::ratios::pooled;
 
@@ -212,17 +213,7 @@ fn points(summary: &Summary) -> Vec<Point> {
         figures.iter().map(|figure| of_cell(cell, *figure))
     });
     let starts = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
-    let starts = starts.map(|cell| Point {
-        figure: Figure::ColdStart,
-        workload: cell.workload.clone(),
-        at: cell.concurrency,
-        variant: cell.variant.clone(),
-        values: cell
-            .blocks
-            .iter()
-            .filter_map(|block| Some((block.block, block.answer?)))
-            .collect(),
-    });
+    let starts = starts.flat_map(|cell| [Figure::ColdStart, Figure::Ready].map(|figure| of_start(cell, figure)));
     let all = loads.chain(starts);
     let all = all.filter(|point| !point.values.is_empty());
     let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
@@ -233,6 +224,24 @@ fn points(summary: &Summary) -> Vec<Point> {
         point.values = pooled(&point.values, twin.map(|twin| &twin.values));
     }
     points
+}
+
+fn of_start(cell: &ColdStartCell, figure: Figure) -> Point {
+    let time = |block: &ColdBlock| {
+        if figure == Figure::Ready {
+            block.listening
+        } else {
+            block.answer
+        }
+    };
+    let blocks = cell.blocks.iter();
+    Point {
+        figure,
+        workload: cell.workload.clone(),
+        at: cell.concurrency,
+        variant: cell.variant.clone(),
+        values: blocks.filter_map(|block| Some((block.block, time(block)?))).collect(),
+    }
 }
 
 fn of_cell(cell: &CellSummary, figure: Figure) -> Point {

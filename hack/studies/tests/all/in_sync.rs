@@ -108,7 +108,7 @@ fn measures(spec: &Value, table: &Table, variant: &str) -> bool {
         })
     };
     let swept = match table.figure {
-        Figure::ColdStart => sweep("coldStart", "concurrency"),
+        Figure::ColdStart | Figure::Ready => sweep("coldStart", "concurrency"),
         Figure::WarmP50 => !spec["sweeps"]["warmLatency"].is_null(),
         Figure::Throughput | Figure::CpuPerRequest | Figure::Memory => {
             sweep("throughput", "connections")
