@@ -213,7 +213,8 @@ fn points(summary: &Summary) -> Vec<Point> {
         figures.iter().map(|figure| of_cell(cell, *figure))
     });
     let starts = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
-    let starts = starts.flat_map(|cell| [Figure::ColdStart, Figure::Ready].map(|figure| of_start(cell, figure)));
+    let starts = starts
+        .flat_map(|cell| [Figure::ColdStart, Figure::Ready].map(|figure| of_start(cell, figure)));
     let all = loads.chain(starts);
     let all = all.filter(|point| !point.values.is_empty());
     let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
@@ -240,7 +241,9 @@ fn of_start(cell: &ColdStartCell, figure: Figure) -> Point {
         workload: cell.workload.clone(),
         at: cell.concurrency,
         variant: cell.variant.clone(),
-        values: blocks.filter_map(|block| Some((block.block, time(block)?))).collect(),
+        values: blocks
+            .filter_map(|block| Some((block.block, time(block)?)))
+            .collect(),
     }
 }
 

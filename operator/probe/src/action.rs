@@ -20,7 +20,7 @@ use crate::target::{self, Target};
 /// Between two attempts to reach a pod that does not listen yet, as between those to get its first answer.
 const GAP: Duration = Duration::from_micros(600);
 /// A large module takes seconds to compile, more where others are compiled beside it.
-const INIT: Duration = Duration::from_secs(60);
+const INIT: Duration = Duration::from_mins(1);
 /// Of an answer that refuses, in characters.
 const EXCERPT: usize = 200;
 

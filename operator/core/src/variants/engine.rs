@@ -31,7 +31,9 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     let built = ("profile", "release");
     match variant.preset {
         None => vec![],
-        Some(Preset::Native | Preset::NativeHostNetwork) => vec![("engine", "none"), built],
+        Some(Preset::Native | Preset::NativeHostNetwork | Preset::ActionNative) => {
+            vec![("engine", "none"), built]
+        }
         Some(Preset::WasmtimeEmbedded) => vec![
             ("engine", "wasmtime"),
             (
@@ -92,7 +94,6 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             ),
             built,
         ],
-        Some(Preset::ActionNative) => vec![("engine", "none"), built],
         Some(Preset::ActionWasmtime) => of_executor("wasmtime", compiled_action(variant)),
         Some(Preset::ActionWasmi) => of_executor("wasmi", Compile::Interpreter),
         // The guest sees which runtime runs it only where that tells, as our shims do, and a host of

@@ -80,22 +80,16 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
 }
 
 fn request(target: &Target) -> Vec<u8> {
-    let (method, body) = match &target.body {
-        Some(body) => ("POST", &body[..]),
-        None => ("GET", &[][..]),
-    };
-    let mut head = format!(
-        "{method} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: wasmbench-probe/{}\r\nConnection: close\r\n",
-        target.path,
-        target.host(),
-        env!("CARGO_PKG_VERSION"),
+    let (path, host, version) = (&target.path, target.host(), env!("CARGO_PKG_VERSION"));
+    let common = format!(
+        "{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: wasmbench-probe/{version}\r\nConnection: close\r\n"
     );
-    if target.body.is_some() {
-        let length = body.len();
-        head.push_str(&format!(
-            "Content-Type: application/json\r\nContent-Length: {length}\r\n"
-        ));
-    }
-    head.push_str("\r\n");
+    let Some(body) = &target.body else {
+        return format!("GET {common}\r\n").into_bytes();
+    };
+    let head = format!(
+        "POST {common}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
     [head.as_bytes(), body].concat()
 }
