@@ -151,7 +151,7 @@ fn refused(init: &Target, status: u16, body: &[u8]) -> ProbeFailure {
 fn unanswered(init: &Target, error: &Error) -> ProbeFailure {
     let reason = match error {
         Error::Connect(_) => ProbeFailureReason::NeverListened,
-        Error::Slow => ProbeFailureReason::AnswerTooSlow,
+        Error::Slow(_) => ProbeFailureReason::AnswerTooSlow,
         Error::Broken(_) | Error::Malformed(_) => ProbeFailureReason::SubjectCrashed,
     };
     failure(reason, format!("POST {}: {error}", init.path))

@@ -77,7 +77,7 @@ impl Question<'_> {
             }
             // Something answers there, and it is not what is asked for.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
-            Err(Error::Slow) => Attempt::Slow,
+            Err(Error::Slow(_)) => Attempt::Slow,
             Err(error) => Attempt::Nothing(error.to_string()),
         }
     }

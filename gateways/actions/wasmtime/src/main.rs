@@ -101,17 +101,13 @@ impl Wasmtime {
     fn time_chain(&self) -> Result<(i32, Duration)> {
         let mut store = Store::new(&self.engine, ());
         store.set_epoch_deadline(u64::MAX / 2);
-        let module = self.module_of_chain()?;
+        // The way that the module of a function goes.
+        let module = self.module(COMPUTE)?;
         let instance = wasmtime::Instance::new(&mut store, &module, &[])?;
         let chain = instance.get_typed_func::<i32, i32>(&mut store, "chain")?;
         let began = Instant::now();
         let value = chain.call(&mut store, STEPS)?;
         Ok((value, began.elapsed()))
-    }
-
-    /// The way that the module of a function goes.
-    fn module_of_chain(&self) -> Result<Module> {
-        self.module(COMPUTE)
     }
 }
 

@@ -29,8 +29,8 @@ pub enum Error {
     #[error("the connection was accepted, but no complete answer came: {0}")]
     Broken(io::Error),
     /// The answer was not complete in time.
-    #[error("the connection was accepted, but an answer takes longer than {} s", ANSWER.as_secs())]
-    Slow,
+    #[error("the connection was accepted, but an answer takes longer than {} s", .0.as_secs())]
+    Slow(Duration),
     /// What came is not an answer that can be judged.
     #[error("{0}")]
     Malformed(#[from] Malformed),
@@ -45,10 +45,11 @@ pub fn ask(target: &Target) -> Result<Response, Error> {
 pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
     let mut stream =
         TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)?;
-    exchange(&mut stream, target, Instant::now() + limit)
+    exchange(&mut stream, target, limit)
 }
 
-fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Result<Response, Error> {
+fn exchange(stream: &mut TcpStream, target: &Target, limit: Duration) -> Result<Response, Error> {
+    let deadline = Instant::now() + limit;
     // Nagle's algorithm would wait for nothing here: the request is one write.
     stream.set_nodelay(true).map_err(Error::Broken)?;
     stream
@@ -61,7 +62,7 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Error::Slow);
+            return Err(Error::Slow(limit));
         }
         stream.set_read_timeout(Some(left)).map_err(Error::Broken)?;
         let progress = match stream.read(&mut buffer) {
@@ -69,7 +70,7 @@ fn exchange(stream: &mut TcpStream, target: &Target, deadline: Instant) -> Resul
             Ok(read) => framing.push(&buffer[..read])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(Error::Slow);
+                return Err(Error::Slow(limit));
             }
             Err(error) => return Err(Error::Broken(error)),
         };

@@ -82,7 +82,10 @@ fn measure(
 ) -> Result<(), ProbeFailure> {
     let patience = Duration::from_secs(request.ready_timeout_seconds.into());
     let endpoint = endpoint(settings, request)?;
+    let began = Instant::now();
     endpoint.initialise(patience)?;
+    // The time to get ready is one, however it is spent.
+    let patience = patience.saturating_sub(began.elapsed());
     let target = endpoint.target;
     let question = Question {
         target: &target,

@@ -11,32 +11,26 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{engines, runs};
 
-const USUAL: &str = r"
-- {name: wasmtime, preset: action-wasmtime}
-- {name: wasmi, preset: action-wasmi}
-";
-fn spec(variants: &str) -> String {
-    format!(
-        r"
+const FUNCTIONS: &str = r"
 blocks: 1
 seed: 1
 baseline: native
 noiseFloor: false
-resources: {{requests: {{cpu: 10m, memory: 16Mi}}, limits: {{memory: 512Mi}}}}
+resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 512Mi}}
 variants:
-- {{name: native, preset: action-native}}{variants}
+- {name: native, preset: action-native}
+- {name: wasmtime, preset: action-wasmtime}
+- {name: wasmi, preset: action-wasmi}
 workloads:
-- {{name: hello, action: {{parameters: {{work: hello}}}}, expect: {{sameAcrossVariants: true}}}}
+- {name: hello, action: {parameters: {work: hello}}, expect: {sameAcrossVariants: true}}
 sweeps:
-  coldStart: {{samples: 2, concurrency: [1, 3], timeoutSeconds: 120}}
-  warmLatency: {{requests: 20, warmupRequests: 5}}
-  density: {{instances: [1, 2, 4], requests: 20}}
-"
-    )
-}
+  coldStart: {samples: 2, concurrency: [1, 3], timeoutSeconds: 120}
+  warmLatency: {requests: 20, warmupRequests: 5}
+  density: {instances: [1, 2, 4], requests: 20}
+";
 
-async fn measured(client: &Client, namespace: &str, variants: &str) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "functions", &spec(variants)).await;
+async fn measured(client: &Client, namespace: &str) -> (BenchmarkRun, Vec<Record>) {
+    runs::create(client, namespace, "functions", FUNCTIONS).await;
     let run = runs::finished(client, namespace, "functions", 600).await;
     let records = runs::records(client, &run).await;
     let outcomes = runs::outcomes(&records);
@@ -102,7 +96,7 @@ fn check(records: &[Record]) {
 #[tokio::test]
 async fn functions_in_one_process_are_started_called_and_counted_like_native_ones() {
     with_namespace("actions", |client, namespace| async move {
-        let (run, records) = measured(&client, &namespace, USUAL).await;
+        let (run, records) = measured(&client, &namespace).await;
         check(&records);
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
