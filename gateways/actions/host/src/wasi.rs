@@ -191,6 +191,88 @@ pub fn no_strings(memory: &mut [u8], count: i32, size: i32) -> i32 {
     told(put(memory, address(count), &zero).and_then(|()| put(memory, address(size), &zero)))
 }
 
+/// Names of all functions that [`add_to_linker`](crate::add_to_linker) provides.
+pub const PROVIDED: [&str; 10] = [
+    "fd_read",
+    "fd_write",
+    "clock_time_get",
+    "poll_oneoff",
+    "random_get",
+    "proc_exit",
+    "args_sizes_get",
+    "environ_sizes_get",
+    "args_get",
+    "environ_get",
+];
+
+/// Gives these functions to an engine's `linker`. Linkers are written alike, and are of types that have nothing in common.
+/// `with` calls a function with the caller's memory and guest, and `exit` notes a guest's exit code and gives the error
+/// that is the way out of it.
+#[macro_export]
+macro_rules! add_to_linker {
+    ($linker:expr, $caller:ty, $with:path, $exit:path) => {{
+        use $crate::wasi::{MODULE, errno, no_strings, random_get};
+        let linker = $linker;
+        linker.func_wrap(
+            MODULE,
+            "fd_read",
+            |mut caller: $caller, fd: i32, list: i32, count: i32, total: i32| {
+                $with(&mut caller, |memory, guest| {
+                    guest.fd_read(memory, fd, list, count, total)
+                })
+            },
+        )?;
+        linker.func_wrap(
+            MODULE,
+            "fd_write",
+            |mut caller: $caller, fd: i32, list: i32, count: i32, total: i32| {
+                $with(&mut caller, |memory, guest| {
+                    guest.fd_write(memory, fd, list, count, total)
+                })
+            },
+        )?;
+        linker.func_wrap(
+            MODULE,
+            "clock_time_get",
+            |mut caller: $caller, clock: i32, _: i64, at: i32| {
+                $with(&mut caller, |memory, guest| {
+                    guest.clock_time_get(memory, clock, at)
+                })
+            },
+        )?;
+        linker.func_wrap(
+            MODULE,
+            "poll_oneoff",
+            |mut caller: $caller, asked: i32, events: i32, count: i32, total: i32| {
+                $with(&mut caller, |memory, guest| {
+                    guest.poll_oneoff(memory, asked, events, count, total)
+                })
+            },
+        )?;
+        linker.func_wrap(
+            MODULE,
+            "random_get",
+            |mut caller: $caller, at: i32, count: i32| {
+                $with(&mut caller, |memory, _| random_get(memory, at, count))
+            },
+        )?;
+        linker.func_wrap(MODULE, "proc_exit", $exit)?;
+        for name in ["args_sizes_get", "environ_sizes_get"] {
+            linker.func_wrap(
+                MODULE,
+                name,
+                |mut caller: $caller, count: i32, size: i32| {
+                    $with(&mut caller, |memory, _| no_strings(memory, count, size))
+                },
+            )?;
+        }
+        for name in ["args_get", "environ_get"] {
+            // There is nothing to give, so nothing is written.
+            linker.func_wrap(MODULE, name, |_: i32, _: i32| errno::SUCCESS)?;
+        }
+    }};
+}
+
 /// Calls `each` with every buffer of a list of (address, length), until one is not used up.
 fn transfer(
     memory: &mut [u8],

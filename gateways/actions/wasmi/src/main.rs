@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use action_host::executor::{COMPUTE, STEPS, check_module, quickest};
 use action_host::program;
-use action_host::wasi::Guest;
+use action_host::wasi::{Guest, MODULE, PROVIDED};
 use action_host::{Ended, Executor, Limits};
 use guest::State;
 use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, TypedResumableCall};
@@ -120,10 +120,9 @@ impl Executor for Wasmi {
                 ));
             }
         }
-        let unknown = module.imports().find(|import| {
-            !guest::PROVIDED.contains(&import.name())
-                || import.module() != action_host::wasi::MODULE
-        });
+        let unknown = module
+            .imports()
+            .find(|import| !PROVIDED.contains(&import.name()) || import.module() != MODULE);
         match unknown {
             Some(import) => Err(format!(
                 "the module cannot be loaded: it imports {}.{}, which is not provided",
