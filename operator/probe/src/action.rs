@@ -15,6 +15,7 @@ use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};
+use crate::ready::Patience;
 use crate::target::{self, Target};
 
 /// Between two attempts to reach a pod that does not listen yet, as between those to get its first answer.
@@ -95,11 +96,10 @@ impl Endpoint {
     }
 
     /// Sends the code, as soon as something listens.
-    pub fn initialise(&self, patience: Duration) -> Result<Option<Initialised>, ProbeFailure> {
+    pub fn initialise(&self, patience: Patience) -> Result<Option<Initialised>, ProbeFailure> {
         let Some(init) = &self.init else {
             return Ok(None);
         };
-        let began = Instant::now();
         loop {
             let (attempt, sent) = (Instant::now(), unix_nanoseconds());
             match http::ask_within(init, INIT) {
@@ -108,7 +108,7 @@ impl Endpoint {
                     return Ok(Some(Initialised { sent, answered }));
                 }
                 Ok(response) => return Err(refused(init, response.status, &response.body)),
-                Err(Error::Connect(_)) if began.elapsed() < patience => {
+                Err(Error::Connect(_)) if !patience.is_over() => {
                     std::thread::sleep(GAP.saturating_sub(attempt.elapsed()));
                 }
                 Err(error) => return Err(unanswered(init, &error)),

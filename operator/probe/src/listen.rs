@@ -45,7 +45,7 @@ mod tests {
     use wasmbench_api::run::Expectation;
 
     use super::*;
-    use crate::ready::Question;
+    use crate::ready::{Patience, Question};
     use crate::target::Target;
 
     #[test]
@@ -60,7 +60,10 @@ mod tests {
             expect: &expect,
             variant_prefix: "",
         };
-        let answer = question.wait(Duration::from_secs(5)).outcome.unwrap();
+        let answer = question
+            .wait(Patience::of(Duration::from_secs(5)))
+            .outcome
+            .unwrap();
         assert_eq!(answer.excerpt, "floor");
     }
 }

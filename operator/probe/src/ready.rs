@@ -23,6 +23,28 @@ const GRACE: Duration = Duration::from_secs(3);
 /// makes an answer late, but never refused.
 const GONE: Duration = Duration::from_secs(1);
 
+/// How long a subject may take to get ready, in all: from one moment on, however the time is spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    began: Instant,
+    limit: Duration,
+}
+
+impl Patience {
+    /// From now on.
+    pub fn of(limit: Duration) -> Self {
+        Self {
+            began: Instant::now(),
+            limit,
+        }
+    }
+
+    /// Whether there is no time left.
+    pub fn is_over(&self) -> bool {
+        self.began.elapsed() >= self.limit
+    }
+}
+
 /// What is asked, and what the answer must be.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
@@ -83,7 +105,7 @@ impl Question<'_> {
     }
 
     /// Waits until the answer is correct, or clearly will not be.
-    pub fn wait(&self, timeout: Duration) -> Waited {
+    pub fn wait(&self, patience: Patience) -> Waited {
         let began = Instant::now();
         let mut attempts = 0u32;
         let mut first_wrong: Option<Instant> = None;
@@ -115,11 +137,10 @@ impl Question<'_> {
                 Attempt::Slow => None,
             };
             let outcome = outcome.or_else(|| {
-                let over = began.elapsed() >= timeout;
-                over.then(|| match first_wrong {
+                patience.is_over().then(|| match first_wrong {
                     Some(_) => Err(wrong(&last_wrong)),
                     None if is_slow => Err(slow()),
-                    None => Err(given_up(timeout, &last_nothing)),
+                    None => Err(given_up(patience.limit, &last_nothing)),
                 })
             });
             if let Some(outcome) = outcome {
@@ -194,10 +215,10 @@ fn slow() -> ProbeFailure {
     }
 }
 
-fn given_up(timeout: Duration, last_nothing: &str) -> ProbeFailure {
+fn given_up(limit: Duration, last_nothing: &str) -> ProbeFailure {
     let message = format!(
         "no answer within {} s; the last attempt: {last_nothing}",
-        timeout.as_secs()
+        limit.as_secs()
     );
     ProbeFailure {
         reason: ProbeFailureReason::NeverListened,
@@ -222,7 +243,7 @@ mod tests {
             expect: &expect,
             variant_prefix: "",
         };
-        question.wait(Duration::from_secs(5))
+        question.wait(Patience::of(Duration::from_secs(5)))
     }
 
     fn answer_once(listener: &TcpListener) {

@@ -25,7 +25,7 @@ use crate::action::{Action, Endpoint, Initialised};
 use crate::clock::unix_nanoseconds;
 use crate::node;
 use crate::output::progress;
-use crate::ready::{Question, Waited};
+use crate::ready::{Patience, Question, Waited};
 
 /// Pods that were removed may count for a quota a moment longer.
 const QUOTA_PAUSE: Duration = Duration::from_millis(250);
@@ -324,7 +324,7 @@ impl<'a> Course<'a> {
             self.request.body_prefix.clone(),
         );
         let sender = pods.sender.clone();
-        let patience = pods.deadline.saturating_duration_since(Instant::now());
+        let patience = Patience::of(pods.deadline.saturating_duration_since(Instant::now()));
         // The path was checked when the request was read.
         let Ok(endpoint) = self.endpoint(pods.timelines[index].name(), address) else {
             return;

@@ -25,7 +25,7 @@ use crate::answer::Judged;
 use crate::fortio::args::Load;
 use crate::meter::PodMeter;
 use crate::output::progress;
-use crate::ready::Question;
+use crate::ready::{Patience, Question};
 use crate::settings::Settings;
 use crate::target::Target;
 use crate::{cpus, engine, environment, fortio};
@@ -80,12 +80,9 @@ fn measure(
     request: &LoadRequest,
     document: &mut LoadDocument,
 ) -> Result<(), ProbeFailure> {
-    let patience = Duration::from_secs(request.ready_timeout_seconds.into());
     let endpoint = endpoint(settings, request)?;
-    let began = Instant::now();
+    let patience = Patience::of(Duration::from_secs(request.ready_timeout_seconds.into()));
     endpoint.initialise(patience)?;
-    // The time to get ready is one, however it is spent.
-    let patience = patience.saturating_sub(began.elapsed());
     let target = endpoint.target;
     let question = Question {
         target: &target,
@@ -188,7 +185,7 @@ fn scheduled_of(load: wire::Load) -> Option<Asked> {
 /// The first correct answer, and the time it took by itself.
 fn wait(
     question: &Question<'_>,
-    patience: Duration,
+    patience: Patience,
     document: &mut LoadDocument,
 ) -> Result<(Answer, Duration), ProbeFailure> {
     progress(&format!("waiting for {}", question.target.url()));
