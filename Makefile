@@ -57,9 +57,8 @@ bench: ## Performance figures as 'bench: <name> <value> <unit>' lines
 selftest: ## Planted differences that must be found again; nearly two hours on a quiet machine
 	@hack/selftest
 
-generate: ## Write what is generated: the CRDs, the API reference, the page of the studies
-	BLESS=1 cargo test --quiet -p wasmbench-controller --test all -- crd_in_sync:: api_reference::
-	BLESS=1 cargo test --quiet -p wasmbench-studies --test all -- in_sync::
+generate: ## Write what is generated: the CRDs, the API reference, the pages of the studies
+	BLESS=1 cargo test --quiet --workspace --test all -- in_sync:: api_reference::
 
 images: ## Build all images as OCI archives
 	@hack/images build

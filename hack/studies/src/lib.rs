@@ -2,14 +2,15 @@
 //!
 //! Reading order: [`mod@published`] (what documents print, from `manifests/studies/published.yaml`),
 //! [`mod@measured`] (what runs of the manifests found, from their `summary.json`), [`beside`] (both as ratios
-//! to the same base, row by row), then what people see: [`terminal`] and [`page`], which are
-//! `docs/studies.md` and `docs/studies`, and [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
+//! to the same base, row by row), then what people see: [`terminal`], [`plot`] and [`page`], which
+//! are `docs/studies.md` and `docs/studies`, and [`decide`], which is `docs/when-wasm.md`. No ratio is typed in anywhere.
 
 pub mod beside;
 pub mod decide;
 pub mod figure;
 pub mod measured;
 pub mod page;
+pub mod plot;
 pub mod published;
 pub mod terminal;
 

@@ -1,4 +1,5 @@
-//! `docs/studies.md`: all studies at a glance, and for each a page with what it teaches, its table and the reasons for differences.
+//! `docs/studies.md`: all studies at a glance, and for each a page with what it teaches, its table, the same as a picture, and
+//! the reasons for differences.
 
 use std::fmt::Write as _;
 
@@ -6,6 +7,7 @@ use wasmbench_report::table::{escape, lines};
 
 use crate::beside::{DIFFERS, Row, rows};
 use crate::measured::Measured;
+use crate::plot;
 use crate::published::{Published, Study};
 use crate::terminal::{extent, here, table};
 
@@ -44,12 +46,12 @@ base itself, with its value. Ratios to the base can be compared across machines,
 The reasons are explanations that fit, written by hand; no experiment has singled them out.
 ";
 
-/// A page of the documentation.
+/// A file of the documentation.
 #[derive(Debug)]
 pub struct Page {
     /// Path within `docs`.
     pub path: String,
-    /// Markdown.
+    /// Markdown, or a picture.
     pub text: String,
 }
 
@@ -66,10 +68,9 @@ pub fn pages<'a>(
         path: "studies.md".into(),
         text: overview(&studies),
     };
-    let others = studies.iter().map(|(study, measured)| Page {
-        path: format!("studies/{}.md", study.name),
-        text: of_study(study, *measured),
-    });
+    let others = studies
+        .iter()
+        .flat_map(|(study, measured)| of_study(study, *measured));
     std::iter::once(first).chain(others).collect()
 }
 
@@ -90,8 +91,21 @@ fn overview(studies: &[(&Study, Option<&Measured>)]) -> String {
     format!("# The studies, published and repeated\n\n{GENERATED}\n\n{head}")
 }
 
-fn of_study(study: &Study, measured: Option<&Measured>) -> String {
+/// The page, and the picture where there is one.
+fn of_study(study: &Study, measured: Option<&Measured>) -> Vec<Page> {
     let rows = rows(study, measured);
+    let picture = plot::svg(study, &rows).map(|text| Page {
+        path: format!("studies/{}.svg", study.name),
+        text,
+    });
+    let page = Page {
+        path: format!("studies/{}.md", study.name),
+        text: text(study, measured, &rows, picture.is_some()),
+    };
+    std::iter::once(page).chain(picture).collect()
+}
+
+fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_picture: bool) -> String {
     let mut text = lines(
         "",
         [
@@ -126,8 +140,15 @@ fn of_study(study: &Study, measured: Option<&Measured>) -> String {
         study.lessons.avoid.iter(),
     ));
     text.push_str("\n## Published, and here\n\n");
-    text.push_str(&table(&rows).markdown());
-    text.push_str(&differences(&rows));
+    if has_picture {
+        let _ = writeln!(
+            text,
+            "![Ratios of the document and from here, with intervals]({}.svg)\n",
+            study.name
+        );
+    }
+    text.push_str(&table(rows).markdown());
+    text.push_str(&differences(rows));
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {
         let _ = writeln!(text, "{number}. {}", why.text);

@@ -10,7 +10,8 @@ use crate::beside::{Row, Value, rows};
 use crate::measured::{Length, Measured, Run};
 use crate::published::Study;
 
-const NOTHING: &str = "-";
+/// Where there is no number.
+pub const NOTHING: &str = "-";
 /// An interval whose ends are farther apart than this factor says nothing, which is all that is said of it.
 const WIDE: f64 = 10.0;
 
@@ -111,7 +112,7 @@ fn cells(row: &Row<'_>) -> [String; 10] {
     [
         row.figure.noun().to_owned(),
         row.workload.to_owned(),
-        row.at.map_or_else(|| "mean".into(), |at| row.figure.at(at)),
+        place(row),
         row.here.unwrap_or(NOTHING).to_owned(),
         row.there.unwrap_or(NOTHING).to_owned(),
         value(&row.published),
@@ -120,6 +121,11 @@ fn cells(row: &Row<'_>) -> [String; 10] {
         row.factor().map_or_else(String::new, ratio_number),
         why.join(", "),
     ]
+}
+
+/// At how many connections or instances a row is.
+pub fn place(row: &Row<'_>) -> String {
+    row.at.map_or_else(|| "mean".into(), |at| row.figure.at(at))
 }
 
 /// A number of a row as text.

@@ -13,12 +13,12 @@ mod density;
 mod forest;
 mod grid;
 mod lane;
-pub(crate) mod marks;
+pub mod marks;
 mod outliers;
 pub(crate) mod page;
 mod plot;
 mod ratios;
-pub(crate) mod scale;
+pub mod scale;
 mod sections;
 mod strip;
 
