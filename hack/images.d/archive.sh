@@ -9,6 +9,7 @@ declare -A folder_of=(
   [wasmedge-cli]=gateways/cli/wasmedge [wasmtime-serve]=gateways/cli/serve [v8]=gateways/cli/v8
   [wasmer-cli]=gateways/cli/wasmer [upstream]=gateways/upstream [wasmcloud]=gateways/wasmcloud
   [action-native]=gateways/actions/native [action-wasmtime]=gateways/actions/wasmtime [action-wasmi]=gateways/actions/wasmi
+  [action-wasmer]=gateways/runtimes/action
 )
 
 # Every file below these folders but tests and text, for `digest`.

@@ -21,7 +21,7 @@ declare -A entry_of=(
   [action-native]=gateway [action-wasmtime]=gateway [action-wasmi]=gateway
 )
 # What hack/runtime calls the runtime whose program is in the image, and the guests that it runs.
-declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [server-wasmedge-aot]=wasmedge)
+declare -A runtime_of=([wasmtime-cli]=wasmtime [wasmedge-cli]=wasmedge [wasmtime-serve]=wasmtime [v8]=v8 [wasmer-cli]=wasmer [wasmcloud]=wasmcloud [action-wasmer]=action-wasmer [server-wasmedge-aot]=wasmedge)
 declare -A guest_of=(
   [probe]="action action-large"
   [embedded]=transform [wasmtime-cli]=transform [wasmedge-cli]="transform server-wasmedge" [wasmtime-serve]=http [v8]=transform [wasmer-cli]=transform
@@ -83,7 +83,7 @@ stage_one() { # NAME
     mkdir "$context/root"
     cp -a "$runtime/." "$context/root"
   fi
-  # wasmcloud's is in the runtime's folder.
+  # Those of wasmcloud and action-wasmer are in the runtime's folder.
   [ -z "${binary_of[$name]:-}" ] ||
     put 755 "$store/binaries/${binary_of[$name]}" "$context/${entry_of[$name]:-${binary_of[$name]}}"
   case $name in

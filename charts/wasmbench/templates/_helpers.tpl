@@ -78,6 +78,7 @@ images:
   actionNative: {{ include "wasmbench.image" (dict "root" . "name" "action-native") | quote }}
   actionWasmtime: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmtime") | quote }}
   actionWasmi: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmi") | quote }}
+  actionWasmer: {{ include "wasmbench.image" (dict "root" . "name" "action-wasmer") | quote }}
   server: {{ include "wasmbench.image" (dict "root" . "name" "server") | quote }}
   http: {{ include "wasmbench.image" (dict "root" . "name" "http") | quote }}
   serverWasmedge: {{ include "wasmbench.image" (dict "root" . "name" "server-wasmedge") | quote }}

@@ -205,13 +205,13 @@ pub const PRESET_OR_CONTAINER_MESSAGE: &str = "a variant needs either preset or 
 pub const ENGINE_RULE: &str = "!has(self.engine) || (has(self.preset) && \
     (self.preset == 'wasmtime-embedded' ? \
      (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
-      self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime'] ? self.engine.allocator == 'OnDemand' && \
+      self.preset in ['wasmtime-serve', 'wasmer-cli', 'action-wasmtime', 'action-wasmer'] ? self.engine.allocator == 'OnDemand' && \
       (!has(self.engine.compile) || self.engine.compile != 'Interpreter') : \
      (self.preset in ['wasmedge-cli', 'wasmedge-shim', 'wasmedge-server'] && self.engine.allocator == 'OnDemand' && \
       (!has(self.engine.compile) || self.engine.compile != 'Jit'))))";
 pub const ENGINE_MESSAGE: &str = "engine applies to the presets wasmtime-embedded (allocator; compile Jit \
-    or Aot), wasmtime-serve, wasmer-cli and action-wasmtime (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or \
-    Interpreter) only: correct it or remove it";
+    or Aot), wasmtime-serve, wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, \
+    wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: correct it or remove it";
 
 pub const ACTION_RULE: &str =
     "!has(self.action) || (self.path == '/' && (!has(self.upstream) || !self.upstream))";

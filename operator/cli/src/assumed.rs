@@ -21,6 +21,7 @@ pub fn config() -> OperatorConfig {
             action_native: none(),
             action_wasmtime: none(),
             action_wasmi: none(),
+            action_wasmer: none(),
             server: none(),
             http: none(),
             server_wasmedge: none(),

@@ -73,6 +73,8 @@ pub struct Images {
     pub action_wasmtime: String,
     /// Preset `action-wasmi`.
     pub action_wasmi: String,
+    /// Preset `action-wasmer`.
+    pub action_wasmer: String,
     /// The gateway as a WASI 0.2 component: preset `wasmtime-shim`.
     pub server: String,
     /// The workloads as a `wasi:http` component: preset `wasmtime-shim-http`.

@@ -10,6 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::executor::{Executor, Limits};
 use crate::server::routes;
+use crate::settings::setting;
 
 /// A function may take so long, as on the platform.
 const USUAL_SECONDS: u64 = 60;
@@ -77,9 +78,4 @@ async fn serve<E: Executor>(executor: E) -> Result<(), String> {
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }
-}
-
-/// A variable of the environment, or what is usual.
-pub fn setting(name: &str, usual: &str) -> String {
-    std::env::var(format!("WASMBENCH_{name}")).unwrap_or_else(|_| usual.to_owned())
 }

@@ -24,6 +24,12 @@ const DEFAULT: &str = "";
 const MAX_NAME_CHARS: usize = 40;
 /// What is logged of each stream of one call.
 const MAX_LOG_BYTES: usize = 4096;
+/// How this process was compiled, and with it what it executes functions with.
+const PROFILE: &str = if cfg!(debug_assertions) {
+    "debug"
+} else {
+    "release"
+};
 
 /// What all requests share.
 pub struct Host<E: Executor> {
@@ -125,6 +131,7 @@ async fn engine<E: Executor>(State(host): Shared<E>) -> Response {
         let mut facts: Map<String, Value> = facts
             .map(|(member, value)| (member.to_owned(), value.into()))
             .collect();
+        facts.insert("profile".into(), PROFILE.into());
         if let Some(chain) = executor.chain() {
             let nanoseconds = u64::try_from(chain.as_nanos()).unwrap_or(u64::MAX);
             facts.insert("chainNanoseconds".into(), nanoseconds.into());

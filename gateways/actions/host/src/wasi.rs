@@ -268,7 +268,7 @@ macro_rules! add_to_linker {
         }
         for name in ["args_get", "environ_get"] {
             // There is nothing to give, so nothing is written.
-            linker.func_wrap(MODULE, name, |_: i32, _: i32| errno::SUCCESS)?;
+            linker.func_wrap(MODULE, name, |_: $caller, _: i32, _: i32| errno::SUCCESS)?;
         }
     }};
 }

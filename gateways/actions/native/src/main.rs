@@ -27,12 +27,7 @@ impl Executor for Native {
     const IS_SHARED: bool = false;
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let profile = if cfg!(debug_assertions) {
-            "debug"
-        } else {
-            "release"
-        };
-        vec![("engine", "none".into()), ("profile", profile.into())]
+        vec![("engine", "none".into())]
     }
 
     fn load(&self, code: &[u8]) -> Result<File, String> {

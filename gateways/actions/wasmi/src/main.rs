@@ -6,10 +6,10 @@ mod guest;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use action_host::executor::{COMPUTE, STEPS, check_module, quickest};
+use action_host::engine::{COMPUTE, STEPS, check_command, check_module, facts_of, quickest};
 use action_host::program;
-use action_host::wasi::{Guest, MODULE, PROVIDED};
-use action_host::{Ended, Executor, Limits};
+use action_host::wasi::Guest;
+use action_host::{Ended, Executor, Limits, Stopped};
 use guest::State;
 use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, TypedResumableCall};
 
@@ -23,18 +23,6 @@ const MAX_TABLES: usize = 4;
 struct Wasmi {
     engine: Engine,
     linker: Linker<State>,
-}
-
-/// Why a call ended that did not end by itself.
-enum Stopped {
-    Late,
-    Failed(Error),
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
 }
 
 fn main() -> ExitCode {
@@ -64,7 +52,7 @@ impl Wasmi {
             match call {
                 TypedResumableCall::Finished(()) => return Ok(()),
                 TypedResumableCall::HostTrap(trap) => {
-                    return Err(Error::new(trap.host_error().to_string()).into());
+                    return Err(Stopped::Failed(trap.host_error().to_string()));
                 }
                 TypedResumableCall::OutOfFuel(pause) => {
                     if Instant::now() >= store.data().guest.deadline() {
@@ -96,41 +84,19 @@ impl Executor for Wasmi {
     const IS_SHARED: bool = true;
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let profile = if cfg!(debug_assertions) {
-            "debug"
-        } else {
-            "release"
-        };
-        vec![
-            ("engine", "wasmi".into()),
-            ("version", env!("ENGINE_VERSION").into()),
-            ("compileMode", "Interpreter".into()),
-            ("profile", profile.into()),
-        ]
+        facts_of("wasmi", env!("ENGINE_VERSION"), "Interpreter")
     }
 
     fn load(&self, code: &[u8]) -> Result<Module, String> {
         check_module(code)?;
         let module = Module::new(&self.engine, code);
         let module = module.map_err(|error| format!("the module cannot be loaded: {error}"))?;
-        for export in ["memory", "_start"] {
-            if module.get_export(export).is_none() {
-                return Err(format!(
-                    "the module exports no {export}: build it as a WASI command"
-                ));
-            }
-        }
-        let unknown = module
-            .imports()
-            .find(|import| !PROVIDED.contains(&import.name()) || import.module() != MODULE);
-        match unknown {
-            Some(import) => Err(format!(
-                "the module cannot be loaded: it imports {}.{}, which is not provided",
-                import.module(),
-                import.name()
-            )),
-            None => Ok(module),
-        }
+        let imports = module.imports();
+        check_command(
+            |name| module.get_export(name).is_some(),
+            imports.map(|import| (import.module(), import.name())),
+        )?;
+        Ok(module)
     }
 
     fn call(&self, code: &Module, input: Vec<u8>, limits: Limits) -> Ended {
@@ -146,28 +112,10 @@ impl Executor for Wasmi {
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.limits);
         let ran = self.run(code, &mut store);
-        let guest = store.into_data().guest;
-        let failure = failure(&guest, ran, limits.time);
-        Ended {
-            output: guest.output,
-            message: guest.message,
-            failure,
-        }
+        Ended::of(store.into_data().guest, ran, limits)
     }
 
     fn chain(&self) -> Option<Duration> {
         quickest(|| self.time_chain().ok())
-    }
-}
-
-fn failure(guest: &Guest, ran: Result<(), Stopped>, limit: Duration) -> Option<String> {
-    match (guest.exit_code, ran) {
-        (Some(0), _) | (None, Ok(())) => None,
-        (Some(code), _) => Some(format!("the function ended with {code}")),
-        (None, Err(Stopped::Late)) => Some(format!(
-            "the function was stopped after {} s",
-            limit.as_secs()
-        )),
-        (None, Err(Stopped::Failed(error))) => Some(format!("the function failed: {error}")),
     }
 }

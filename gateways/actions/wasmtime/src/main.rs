@@ -1,18 +1,18 @@
 //! `action-wasmtime`: functions of the action protocol as Wasm modules, many in one process, each call in a fresh instance.
 
 mod clock;
-mod compiled;
 mod guest;
+mod module;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use action_host::executor::{COMPUTE, STEPS, check_module, quickest};
-use action_host::program::{self, setting};
+use action_host::compiled::Compiled;
+use action_host::engine::{COMPUTE, Compile, STEPS, check_module, facts_of, quickest};
+use action_host::program;
 use action_host::wasi::Guest;
-use action_host::{Ended, Executor, Limits};
+use action_host::{Ended, Executor, Limits, Stopped};
 use clock::Clock;
-use compiled::Compiled;
 use guest::State;
 use wasmtime::{
     Config, Engine, InstancePre, Linker, Module, ModuleExport, Result, Store, StoreLimitsBuilder,
@@ -25,15 +25,6 @@ const TICK: Duration = Duration::from_millis(10);
 const MAX_TABLE_ELEMENTS: usize = 100_000;
 /// Tables of an instance; a usual module has one.
 const MAX_TABLES: usize = 4;
-
-/// When modules are compiled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Compile {
-    /// The first time that this process sees them.
-    Aot,
-    /// By each `/init`.
-    Jit,
-}
 
 struct Wasmtime {
     engine: Engine,
@@ -50,19 +41,9 @@ struct Code {
 }
 
 fn main() -> ExitCode {
-    program::main(compile().and_then(|compile| {
+    program::main(Compile::from_environment().and_then(|compile| {
         Wasmtime::new(compile).map_err(|error| format!("no engine: {error:#}"))
     }))
-}
-
-fn compile() -> Result<Compile, String> {
-    match setting("ENGINE_COMPILE", "Aot").as_str() {
-        "Aot" => Ok(Compile::Aot),
-        "Jit" => Ok(Compile::Jit),
-        other => Err(format!(
-            "WASMBENCH_ENGINE_COMPILE is {other}: set it to Aot or Jit"
-        )),
-    }
 }
 
 impl Wasmtime {
@@ -87,7 +68,7 @@ impl Wasmtime {
 
     fn module(&self, code: &[u8]) -> Result<Module> {
         match self.compile {
-            Compile::Aot => self.compiled.module(&self.engine, code),
+            Compile::Aot => module::kept(&self.engine, &self.compiled, code),
             Compile::Jit => Module::new(&self.engine, code),
         }
     }
@@ -117,22 +98,9 @@ impl Executor for Wasmtime {
     const IS_SHARED: bool = true;
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let mode = match self.compile {
-            Compile::Aot => "Aot",
-            Compile::Jit => "Jit",
-        };
-        let profile = if cfg!(debug_assertions) {
-            "debug"
-        } else {
-            "release"
-        };
-        vec![
-            ("engine", "wasmtime".into()),
-            ("version", env!("ENGINE_VERSION").into()),
-            ("compiler", "cranelift".into()),
-            ("compileMode", mode.into()),
-            ("profile", profile.into()),
-        ]
+        let mut facts = facts_of("wasmtime", env!("ENGINE_VERSION"), self.compile.as_str());
+        facts.push(("compiler", "cranelift".into()));
+        facts
     }
 
     fn load(&self, code: &[u8]) -> Result<Code, String> {
@@ -168,13 +136,7 @@ impl Executor for Wasmtime {
         let ticks = limits.time.as_millis() / TICK.as_millis();
         store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2) + 1);
         let ran = Self::run(code, &mut store);
-        let guest = store.into_data().guest;
-        let failure = failure(&guest, ran, limits.time);
-        Ended {
-            output: guest.output,
-            message: guest.message,
-            failure,
-        }
+        Ended::of(store.into_data().guest, ran.map_err(stopped), limits)
     }
 
     fn chain(&self) -> Option<Duration> {
@@ -182,14 +144,9 @@ impl Executor for Wasmtime {
     }
 }
 
-fn failure(guest: &Guest, ran: Result<()>, limit: Duration) -> Option<String> {
-    match (guest.exit_code, ran) {
-        (Some(0), _) | (None, Ok(())) => None,
-        (Some(code), _) => Some(format!("the function ended with {code}")),
-        (None, Err(error)) if error.downcast_ref() == Some(&Trap::Interrupt) => Some(format!(
-            "the function was stopped after {} s",
-            limit.as_secs()
-        )),
-        (None, Err(error)) => Some(format!("the function failed: {}", error.root_cause())),
+fn stopped(error: wasmtime::Error) -> Stopped {
+    match error.downcast_ref() {
+        Some(Trap::Interrupt) => Stopped::Late,
+        Some(_) | None => Stopped::Failed(error.root_cause().to_string()),
     }
 }

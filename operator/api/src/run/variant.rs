@@ -94,6 +94,8 @@ pub enum Preset {
     ActionWasmtime,
     /// The same with wasmi, which interprets.
     ActionWasmi,
+    /// The same with Wasmer.
+    ActionWasmer,
 }
 
 /// Settings of a Wasm engine.

@@ -20,7 +20,7 @@ use wasmbench_core::validate::{ValidatedRun, validate};
 const RUN_UID: &str = "6f0c0e6e-0000-4000-8000-000000000001";
 
 fn config() -> OperatorConfig {
-    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
+    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, actionWasmer: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
     serde_yaml::from_str(text).unwrap()
 }
 

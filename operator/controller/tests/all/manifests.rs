@@ -169,6 +169,7 @@ fn config() -> OperatorConfig {
             action_native: "registry.example.com/action-native:1".into(),
             action_wasmtime: "registry.example.com/action-wasmtime:1".into(),
             action_wasmi: "registry.example.com/action-wasmi:1".into(),
+            action_wasmer: "registry.example.com/action-wasmer:1".into(),
             server: "registry.example.com/server:1".into(),
             http: "registry.example.com/http:1".into(),
             server_wasmedge: "registry.example.com/server-wasmedge:1".into(),

@@ -125,7 +125,7 @@ fn server(applied: &Arc<Mutex<Applied>>) -> Arc<Context> {
             Ok::<_, Infallible>(Response::new(Body::from(body)))
         }
     });
-    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
+    let text = "operatorNamespace: ops\ncoldStartServiceAccount: cold\nimages: {probe: p, native: n, embedded: e, wasmtimeCli: c, wasmedgeCli: c, wasmtimeServe: w, v8: v, wasmerCli: w, wasmcloud: w, actionNative: a, actionWasmtime: a, actionWasmi: a, actionWasmer: a, server: s, http: h, serverWasmedge: w, serverWasmedgeAot: w, upstream: u}\n";
     let config = serde_yaml::from_str(text).unwrap();
     Context::new(Client::new(service, "default"), config)
 }

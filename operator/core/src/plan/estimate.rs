@@ -122,6 +122,7 @@ mod tests {
             "actionNative",
             "actionWasmtime",
             "actionWasmi",
+            "actionWasmer",
             "server",
             "http",
             "serverWasmedge",

@@ -7,8 +7,8 @@ use crate::validate::{Invalid, ValidatedVariant, invalid};
 use crate::variants::{self, not_applicable};
 
 const ENGINE_MESSAGE: &str = "it is a choice of wasmtime-embedded (allocator; compile Jit or Aot), wasmtime-serve, \
-    wasmer-cli and action-wasmtime (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server (compile Aot or Interpreter) only: \
-    correct it or remove it";
+    wasmer-cli, action-wasmtime and action-wasmer (compile Jit or Aot), wasmedge-cli, wasmedge-shim and wasmedge-server \
+    (compile Aot or Interpreter) only: correct it or remove it";
 
 pub(super) fn resolve(
     spec: &BenchmarkRunSpec,
@@ -45,7 +45,12 @@ fn engine_fits(variant: &Variant) -> bool {
     };
     match variant.preset {
         Some(Preset::WasmtimeEmbedded) => engine.compile != Some(Compile::Interpreter),
-        Some(Preset::WasmtimeServe | Preset::WasmerCli | Preset::ActionWasmtime) => {
+        Some(
+            Preset::WasmtimeServe
+            | Preset::WasmerCli
+            | Preset::ActionWasmtime
+            | Preset::ActionWasmer,
+        ) => {
             engine.allocator == Allocator::OnDemand && engine.compile != Some(Compile::Interpreter)
         }
         Some(Preset::WasmedgeCli | Preset::WasmedgeShim | Preset::WasmedgeServer) => {

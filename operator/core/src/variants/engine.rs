@@ -95,6 +95,7 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
             built,
         ],
         Some(Preset::ActionWasmtime) => of_executor("wasmtime", compiled_action(variant)),
+        Some(Preset::ActionWasmer) => of_executor("wasmer", compiled_action(variant)),
         Some(Preset::ActionWasmi) => of_executor("wasmi", Compile::Interpreter),
         // The guest sees which runtime runs it only where that tells, as our shims do, and a host of
         // wasmCloud does not; that the pod's RuntimeClass was used is in its record.

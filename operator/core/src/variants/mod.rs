@@ -85,6 +85,7 @@ pub fn subject(variant: &Variant, config: &OperatorConfig) -> Option<SubjectSpec
         Preset::Wasmcloud => wasmcloud::subject(images),
         Preset::ActionNative => action::native(images),
         Preset::ActionWasmtime => action::compiled(&images.action_wasmtime, images, engine),
+        Preset::ActionWasmer => action::compiled(&images.action_wasmer, images, engine),
         Preset::ActionWasmi => action::interpreted(&images.action_wasmi, images),
     })
 }

@@ -26,7 +26,12 @@ fn of_workload(variant: &Variant, workload: &Workload) -> Option<&'static str> {
 fn speaks_actions(variant: &Variant) -> bool {
     matches!(
         variant.preset,
-        Some(Preset::ActionNative | Preset::ActionWasmtime | Preset::ActionWasmi)
+        Some(
+            Preset::ActionNative
+                | Preset::ActionWasmtime
+                | Preset::ActionWasmi
+                | Preset::ActionWasmer
+        )
     )
 }
 
@@ -37,6 +42,7 @@ fn of_service(variant: &Variant, workload: &Workload) -> Option<&'static str> {
         Preset::ActionNative
         | Preset::ActionWasmtime
         | Preset::ActionWasmi
+        | Preset::ActionWasmer
         | Preset::Native
         | Preset::NativeHostNetwork
         | Preset::WasmtimeEmbedded
@@ -67,7 +73,8 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
         | Preset::Wasmcloud
         | Preset::ActionNative
         | Preset::ActionWasmtime
-        | Preset::ActionWasmi => None,
+        | Preset::ActionWasmi
+        | Preset::ActionWasmer => None,
     }
 }
 

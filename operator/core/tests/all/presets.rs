@@ -285,6 +285,7 @@ fn an_engine_that_a_preset_has_not_is_refused() {
         "preset: wasmer-cli, engine: {allocator: Pooling}",
         "preset: action-wasmtime, engine: {allocator: Pooling}",
         "preset: action-wasmtime, engine: {compile: Interpreter}",
+        "preset: action-wasmer, engine: {compile: Interpreter}",
         "preset: action-wasmi, engine: {compile: Interpreter}",
         "preset: wasmedge-shim, engine: {compile: Jit}",
         "preset: wasmedge-server, engine: {allocator: Pooling}",

@@ -11,6 +11,19 @@ use wasmbench_e2e::evidence::left_of;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::{engines, runs};
 
+/// The engines whose images are always built.
+const USUAL: &str = "\
+- {name: wasmtime, preset: action-wasmtime}
+- {name: wasmi, preset: action-wasmi}";
+
+const OF_WASMER: &str = "\
+- {name: wasmer, preset: action-wasmer}
+- {name: wasmer-jit, preset: action-wasmer, engine: {compile: Jit}}";
+
+fn spec(variants: &str) -> String {
+    FUNCTIONS.replace("VARIANTS", variants)
+}
+
 const FUNCTIONS: &str = r"
 blocks: 1
 seed: 1
@@ -19,8 +32,7 @@ noiseFloor: false
 resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 512Mi}}
 variants:
 - {name: native, preset: action-native}
-- {name: wasmtime, preset: action-wasmtime}
-- {name: wasmi, preset: action-wasmi}
+VARIANTS
 workloads:
 - {name: hello, action: {parameters: {work: hello}}, expect: {sameAcrossVariants: true}}
 sweeps:
@@ -29,8 +41,8 @@ sweeps:
   density: {instances: [1, 2, 4], requests: 20}
 ";
 
-async fn measured(client: &Client, namespace: &str) -> (BenchmarkRun, Vec<Record>) {
-    runs::create(client, namespace, "functions", FUNCTIONS).await;
+async fn measured(client: &Client, namespace: &str, variants: &str) -> (BenchmarkRun, Vec<Record>) {
+    runs::create(client, namespace, "functions", &spec(variants)).await;
     let run = runs::finished(client, namespace, "functions", 600).await;
     let records = runs::records(client, &run).await;
     let outcomes = runs::outcomes(&records);
@@ -96,10 +108,20 @@ fn check(records: &[Record]) {
 #[tokio::test]
 async fn functions_in_one_process_are_started_called_and_counted_like_native_ones() {
     with_namespace("actions", |client, namespace| async move {
-        let (run, records) = measured(&client, &namespace).await;
+        let (run, records) = measured(&client, &namespace, USUAL).await;
         check(&records);
         let uid = run.metadata.uid.as_deref().expect("a uid");
         assert_eq!(left_of(&client, uid).await, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs Wasmer's library, minutes of compiling: make test-systems"]
+async fn functions_of_wasmer_are_started_called_and_counted_like_native_ones() {
+    with_namespace("actions-wasmer", |client, namespace| async move {
+        let (_, records) = measured(&client, &namespace, OF_WASMER).await;
+        check(&records);
     })
     .await;
 }

@@ -33,6 +33,7 @@ fn config(meter: MeterLevel) -> OperatorConfig {
             action_native: image("action-native"),
             action_wasmtime: image("action-wasmtime"),
             action_wasmi: image("action-wasmi"),
+            action_wasmer: image("action-wasmer"),
             server: image("server"),
             http: image("http"),
             server_wasmedge: image("server-wasmedge"),

@@ -46,6 +46,7 @@ images:
   actionNative: example.com/action-native:1
   actionWasmtime: example.com/action-wasmtime:1
   actionWasmi: example.com/action-wasmi:1
+  actionWasmer: example.com/action-wasmer:1
   server: example.com/server:1
   http: example.com/http:1
   serverWasmedge: example.com/server-wasmedge:1

@@ -1,16 +1,9 @@
-//! Code that this process compiled, by the digest of its module: what a platform keeps of functions that it has seen. Each
-//! function gets a copy of its own, so that its memory is its own.
-
-#![expect(
-    unsafe_code,
-    reason = "the engine runs such code as it is, without looking at it"
-)]
+//! Code that this process compiled, by the digest of its module: what a platform keeps of functions that it has seen.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
-use wasmtime::{Engine, Module, Result};
 
 /// How many modules are kept; the oldest makes room.
 const MOST: usize = 8;
@@ -24,27 +17,19 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// A module of its own, compiled unless this one was seen before.
-    pub fn module(&self, engine: &Engine, code: &[u8]) -> Result<Module> {
-        let compiled = self.of(Sha256::digest(code).into(), || {
-            engine.precompile_module(code)
-        })?;
-        // SAFETY: this process compiled the bytes, and nobody else can write to them.
-        unsafe { Module::deserialize(engine, &*compiled) }
-    }
-
-    /// Locked while it compiles: functions with the same module that come at once wait for the first, instead of each
-    /// compiling it.
-    fn of(
+    /// What `compile` makes of a module, or made of it before. Locked while it compiles: functions with the same module
+    /// that come at once wait for the first, instead of each compiling it.
+    pub fn of<E>(
         &self,
-        digest: Digest,
-        compile: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<Arc<Vec<u8>>> {
+        module: &[u8],
+        compile: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
+    ) -> Result<Arc<Vec<u8>>, E> {
+        let digest: Digest = Sha256::digest(module).into();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, compiled)) = kept.iter().find(|(known, _)| *known == digest) {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = Arc::new(compile()?);
+        let compiled = Arc::new(compile(module)?);
         if kept.len() == MOST {
             kept.pop_front();
         }
@@ -69,9 +54,9 @@ mod tests {
             for _ in 0..FUNCTIONS {
                 scope.spawn(|| {
                     together.wait();
-                    let code = compiled.of([7; 32], || {
+                    let code = compiled.of(b"module", |_| {
                         count.fetch_add(1, Ordering::Relaxed);
-                        Ok(vec![1])
+                        Ok::<_, ()>(vec![1])
                     });
                     assert_eq!(*code.unwrap(), [1]);
                 });
@@ -83,13 +68,16 @@ mod tests {
     #[test]
     fn the_oldest_makes_room_and_what_fails_is_not_kept() {
         let compiled = Compiled::default();
-        let failed = compiled.of([0; 32], || Err(wasmtime::Error::msg("no")));
+        let failed = compiled.of(&[0], |_| Err("no"));
         assert!(failed.is_err());
         let count = u8::try_from(MOST).unwrap() + 1;
         for number in 0..count {
-            compiled.of([number; 32], || Ok(vec![number])).unwrap();
+            compiled
+                .of(&[number], |module| Ok::<_, ()>(module.to_vec()))
+                .unwrap();
         }
-        let again = |number: u8| *compiled.of([number; 32], || Ok(vec![99])).unwrap() == [99];
+        let again =
+            |number: u8| *compiled.of(&[number], |_| Ok::<_, ()>(vec![99])).unwrap() == [99];
         assert!(!again(1));
         assert!(again(0));
     }
