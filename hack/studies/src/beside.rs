@@ -75,11 +75,18 @@ impl Row<'_> {
 pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>> {
     let mut rows = vec![];
     for table in &study.tables {
-        let values = Values::of(table, table.figure, measured);
+        let values = |workload, figure| Values::under(workload, figure, measured);
         let is_rate = table.figure == Figure::Throughput;
-        let cpu = is_rate.then(|| Values::of(table, Figure::CpuPerRequest, measured));
-        for point in shown(table, &values) {
-            rows.extend(of_point(study, table, point, (&values, cpu.as_ref())));
+        let found = Found {
+            values: values(&table.workload, table.figure),
+            under: table
+                .under
+                .as_deref()
+                .map(|other| values(other, table.figure)),
+            cpu: is_rate.then(|| values(&table.workload, Figure::CpuPerRequest)),
+        };
+        for point in shown(table, &found.values) {
+            rows.extend(of_point(study, table, point, &found));
         }
     }
     rows
@@ -92,7 +99,8 @@ pub fn ratio(
     over: &str,
     under: &str,
 ) -> Option<Ratio> {
-    Values::under(workload, figure, Some(measured)).ratio(over, under, Some(at))
+    let values = Values::under(workload, figure, Some(measured));
+    values.ratio(over, (&values, under), Some(at))
 }
 
 /// The points of a table that were measured; while there are none, the one that stands for it.
@@ -110,8 +118,9 @@ fn of_point<'a>(
     study: &'a Study,
     table: &'a Table,
     point: &'a Point,
-    (values, cpu): (&Values<'a>, Option<&Values<'a>>),
+    found: &Found<'a>,
 ) -> Vec<Row<'a>> {
+    let (values, cpu) = (&found.values, found.cpu.as_ref());
     let base = study.here(table, &table.base);
     let base = base.iter().find(|name| values.is_measured(name));
     let row = |here: Option<&'a str>, there: Option<&'a str>, published, measured| Row {
@@ -128,27 +137,36 @@ fn of_point<'a>(
             }
             // The less CPU time, the more requests.
             (Some(here), Some(base), Some(cpu)) => {
-                let ratio = cpu.ratio(base, here, point.at);
+                let ratio = cpu.ratio(base, (cpu, here), point.at);
                 ratio.map_or(Value::None, Value::Ratio)
             }
             _ => Value::None,
         },
         why: vec![],
     };
-    let measured = |variant: &str| base.and_then(|base| values.ratio(variant, base, point.at));
-    let mut rows = vec![row(
-        base.or(study.here(table, &table.base).first())
-            .map(String::as_str),
-        Some(&table.base),
-        Value::Base(published_base(table, point)),
-        base.map_or(Value::None, |base| {
-            Value::Base(values.shown(base, point.at))
-        }),
-    )];
+    let measured = |variant: &str| match &found.under {
+        Some(under) => values.ratio(variant, (under, variant), point.at),
+        None => values.ratio(variant, (values, base?), point.at),
+    };
+    let mut rows = vec![match &table.under {
+        Some(workload) => {
+            let one = Value::Base("1".into());
+            row(Some(workload), None, one.clone(), one)
+        }
+        None => row(
+            base.or(study.here(table, &table.base).first())
+                .map(String::as_str),
+            Some(&table.base),
+            Value::Base(published_base(table, point)),
+            base.map_or(Value::None, |base| {
+                Value::Base(values.shown(base, point.at))
+            }),
+        ),
+    }];
     for stands in &study.variants {
         let Some(ratio) = table
             .ratio(point, &stands.name)
-            .filter(|_| stands.name != table.base)
+            .filter(|_| table.under.is_some() || stands.name != table.base)
         else {
             continue;
         };
@@ -205,17 +223,22 @@ fn explained<'a>(study: &Study, row: Row<'a>) -> Row<'a> {
     Row { why, ..row }
 }
 
-/// The values of a table's figure and workload, by variant and point.
+/// What was measured of a table.
+struct Found<'a> {
+    values: Values<'a>,
+    /// The same under the workload of which the table's are multiples.
+    under: Option<Values<'a>>,
+    /// CPU time per request, of a table of rates.
+    cpu: Option<Values<'a>>,
+}
+
+/// The values of a figure under a workload, by variant and point.
 struct Values<'a> {
     figure: Figure,
     by_variant: BTreeMap<&'a str, BTreeMap<u32, &'a BTreeMap<u32, f64>>>,
 }
 
 impl<'a> Values<'a> {
-    fn of(table: &Table, figure: Figure, measured: Option<&'a Measured>) -> Self {
-        Self::under(&table.workload, figure, measured)
-    }
-
     fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
         let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
         let points = measured.map(|measured| measured.points(figure, workload));
@@ -243,10 +266,11 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// `variant` as a multiple of `base` at a point. Over all points: in each block the geometric
-    /// mean of the ratios at those that both have.
-    fn ratio(&self, variant: &str, base: &str, at: Option<u32>) -> Option<Ratio> {
-        let (variant, base) = (self.by_variant.get(variant)?, self.by_variant.get(base)?);
+    /// `variant` as a multiple of a base among other values of the same run, at a point. Over all points: in each block
+    /// the geometric mean of the ratios at those that both have.
+    fn ratio(&self, variant: &str, base: (&Self, &str), at: Option<u32>) -> Option<Ratio> {
+        let (others, base) = base;
+        let (variant, base) = (self.by_variant.get(variant)?, others.by_variant.get(base)?);
         let ratios = match at {
             Some(at) => paired_ratios(variant.get(&at)?, base.get(&at)?),
             None => mean_ratios(variant, base),

@@ -20,6 +20,8 @@ pub enum Figure {
     CpuPerRequest,
     /// Memory under load.
     Memory,
+    /// Memory of one more instance.
+    MemoryPerInstance,
 }
 
 impl Figure {
@@ -32,6 +34,7 @@ impl Figure {
             Self::Throughput => "throughput",
             Self::CpuPerRequest => "CPU/request",
             Self::Memory => "memory",
+            Self::MemoryPerInstance => "memory of one more",
         }
     }
 
@@ -40,6 +43,7 @@ impl Figure {
         let (one, many) = match self {
             Self::ColdStart => ("pod", "pods"),
             Self::Ready => ("function", "functions"),
+            Self::MemoryPerInstance => ("instance", "instances"),
             Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
                 ("conn", "conns")
             }
@@ -56,6 +60,7 @@ impl Figure {
             Self::Throughput => Metric::ThroughputRps,
             Self::CpuPerRequest => Metric::CpuPerRequest,
             Self::Memory => Metric::Memory,
+            Self::MemoryPerInstance => Metric::MemoryPerInstance,
         }
     }
 

@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use wasmbench_api::run::TWIN;
 use wasmbench_results::Summary;
-use wasmbench_results::any_cell::AnyCell as _;
-use wasmbench_results::cell::CellSummary;
-use wasmbench_results::coldstart::{ColdBlock, ColdStartCell};
+use wasmbench_results::all_cells::CellOf;
 use wasmbench_results::measure::Sweep;
 use wasmbench_results::ratios::pooled;
 
@@ -202,21 +200,10 @@ impl Measured {
 
 /// The values of a run; those of points that are not ranked are left out.
 fn points(summary: &Summary) -> Vec<Point> {
-    let ranked = summary.cells.iter().filter(|cell| cell.ranked);
-    let loads = ranked.flat_map(|cell| {
-        let figures: &[Figure] = match cell.sweep {
-            Sweep::WarmLatency => &[Figure::WarmP50],
-            Sweep::Throughput => &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
-            // No study has a load with a schedule.
-            Sweep::OpenLoop => &[],
-        };
-        figures.iter().map(|figure| of_cell(cell, *figure))
-    });
-    let starts = summary.cold_starts.iter().filter(|cell| cell.is_ranked());
-    let starts = starts
-        .flat_map(|cell| [Figure::ColdStart, Figure::Ready].map(|figure| of_start(cell, figure)));
-    let all = loads.chain(starts);
-    let all = all.filter(|point| !point.values.is_empty());
+    let ranked = summary
+        .cells_of_kinds()
+        .filter(|cell| cell.any().is_ranked());
+    let all = ranked.flat_map(of_cell);
     let (twins, mut points): (Vec<_>, Vec<_>) = all.partition(|point| point.variant == TWIN);
     let of_baseline = points.iter_mut().filter(|p| p.variant == summary.baseline);
     for point in of_baseline {
@@ -227,36 +214,41 @@ fn points(summary: &Summary) -> Vec<Point> {
     points
 }
 
-fn of_start(cell: &ColdStartCell, figure: Figure) -> Point {
-    let time = |block: &ColdBlock| {
-        if figure == Figure::Ready {
-            block.listening
-        } else {
-            block.answer
-        }
-    };
-    let blocks = cell.blocks.iter();
-    Point {
-        figure,
-        workload: cell.workload.clone(),
-        at: cell.concurrency,
-        variant: cell.variant.clone(),
-        values: blocks
-            .filter_map(|block| Some((block.block, time(block)?)))
-            .collect(),
+/// What studies have of a cell, and at how many connections or instances. A climb is there with its last step.
+fn figures_of(cell: CellOf<'_>) -> (&'static [Figure], u32) {
+    match cell {
+        CellOf::Load(cell) => match cell.sweep {
+            Sweep::WarmLatency => (&[Figure::WarmP50], cell.connections),
+            Sweep::Throughput => (
+                &[Figure::Throughput, Figure::CpuPerRequest, Figure::Memory],
+                cell.connections,
+            ),
+            // No study has a load with a schedule.
+            Sweep::OpenLoop => (&[], cell.connections),
+        },
+        CellOf::ColdStart(cell) => (&[Figure::ColdStart, Figure::Ready], cell.concurrency),
+        CellOf::Density(cell) => (
+            &[Figure::MemoryPerInstance],
+            cell.steps.last().map_or(0, |step| step.instances),
+        ),
     }
 }
 
-fn of_cell(cell: &CellSummary, figure: Figure) -> Point {
-    let mut series = cell.series().into_iter();
-    let values = series.find(|(metric, _)| *metric == figure.metric());
-    Point {
-        figure,
-        workload: cell.workload.clone(),
-        at: cell.connections,
-        variant: cell.variant.clone(),
-        values: values.map(|(_, values)| values).unwrap_or_default(),
-    }
+fn of_cell(of_kind: CellOf<'_>) -> Vec<Point> {
+    let cell = of_kind.any();
+    let (figures, at) = figures_of(of_kind);
+    let series = cell.series().into_iter();
+    let points = series.filter_map(|(metric, values)| {
+        let figure = figures.iter().find(|figure| figure.metric() == metric)?;
+        Some(Point {
+            figure: *figure,
+            workload: cell.workload().to_owned(),
+            at,
+            variant: cell.variant().to_owned(),
+            values,
+        })
+    });
+    points.filter(|point| !point.values.is_empty()).collect()
 }
 
 /// Variants that failed, were skipped or are invalid somewhere, each with its reason.

@@ -68,7 +68,7 @@ fn groups<'a>(rows: &'a [Row<'a>]) -> Vec<Group<'a>> {
     for row in rows {
         if matches!(row.published, Value::Base(_)) {
             groups.push(Group {
-                name: format!("{} of {}, {}", row.figure.noun(), row.workload, place(row)),
+                name: group_name(row),
                 rows: vec![],
             });
         } else if let Some(group) = groups.last_mut() {
@@ -77,6 +77,13 @@ fn groups<'a>(rows: &'a [Row<'a>]) -> Vec<Group<'a>> {
     }
     groups.retain(|group| !group.rows.is_empty());
     groups
+}
+
+/// What is compared, and with what: of the row of the base.
+fn group_name(base: &Row<'_>) -> String {
+    let (noun, place) = (base.figure.noun(), place(base));
+    let name = base.here.or(base.there).unwrap_or(NOTHING);
+    format!("{noun} of {}, {place}; {name} is 1x", base.workload)
 }
 
 fn ratio(value: &Value) -> Option<Ratio> {

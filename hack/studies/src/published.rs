@@ -78,6 +78,9 @@ pub struct Table {
     pub unit: Unit,
     /// The variant that the others are divided by.
     pub base: String,
+    /// The workload under which each variant is its own base, where values say by how much it grows.
+    #[serde(default)]
+    pub under: Option<String>,
     /// What stands for its variants, where that is not what stands for them elsewhere.
     #[serde(default)]
     pub here: BTreeMap<String, Vec<String>>,
@@ -192,6 +195,9 @@ fn check_table(table: &Table, known: &BTreeSet<&str>) -> Result<(), String> {
         if let Some(name) = others.find(|name| table.ratio(point, name).is_none()) {
             return Err(format!("{name} has no ratio to {}", table.base));
         }
+        if table.under.is_some() && !table.unit.is_relative() {
+            return Err("with `under`, a value has to be a comparison".into());
+        }
         if point.at.is_none() && !table.unit.is_relative() {
             return Err("a value that is no comparison needs `at`".into());
         }
@@ -240,6 +246,7 @@ studies:
             ("b: 1", "b: 0", "one: T1: b has no ratio to a"),
             ("{at: 10, values", "{values", "needs `at`"),
             ("shown: 10", "shown: 11", "shown is 11"),
+            ("base: a", "base: a, under: v", "with `under`"),
             (", absent: none yet", "", "b needs either here or absent"),
             ("variants: [b]", "variants: [q]", "about q"),
             ("setting: s", "settings: s", "settings"),

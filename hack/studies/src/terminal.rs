@@ -7,6 +7,7 @@ use wasmbench_core::units::ratio_number;
 use wasmbench_report::table::{Align, Table, ascii, lines};
 
 use crate::beside::{Row, Value, rows};
+use crate::figure::Figure;
 use crate::measured::{Length, Measured, Run};
 use crate::published::Study;
 
@@ -125,7 +126,17 @@ fn cells(row: &Row<'_>) -> [String; 10] {
 
 /// At how many connections or instances a row is.
 pub fn place(row: &Row<'_>) -> String {
-    row.at.map_or_else(|| "mean".into(), |at| row.figure.at(at))
+    let everywhere = match row.figure {
+        Figure::MemoryPerInstance => "each",
+        Figure::ColdStart
+        | Figure::Ready
+        | Figure::WarmP50
+        | Figure::Throughput
+        | Figure::CpuPerRequest
+        | Figure::Memory => "mean",
+    };
+    row.at
+        .map_or_else(|| everywhere.into(), |at| row.figure.at(at))
 }
 
 /// A number of a row as text.

@@ -181,3 +181,41 @@ fn without_the_base_nothing_is_compared() {
     assert!(!rows.is_empty());
     assert!(rows.iter().all(|row| row.measured == Value::None));
 }
+
+#[test]
+fn growth_is_the_ratio_of_each_variant_to_itself_under_another_workload() {
+    let text = "
+schema: wasmbench.dev/published/v1
+studies:
+- name: one
+  title: t
+  setting: s
+  variants: [{name: bare, here: [native]}, {name: wasm, here: [shim]}]
+  lessons: {right: [], harness: [], avoid: []}
+  tables:
+  - {source: T1, figure: memoryPerInstance, workload: large, under: small, unit: timesBase, base: bare,
+     points: [{values: {bare: 1.5, wasm: 3}}]}
+  why: []
+";
+    let published = published::parse(text).unwrap();
+    let mut measured = measured(&[]);
+    let point = |workload: &str, variant: &str, value: f64| measured::Point {
+        figure: Figure::MemoryPerInstance,
+        workload: workload.into(),
+        at: 8,
+        variant: variant.into(),
+        values: [(1, value), (2, 2.0 * value)].into(),
+    };
+    measured.runs.get_mut("one").unwrap().points = vec![
+        point("small", "native", 10.0),
+        point("large", "native", 11.0),
+        point("small", "shim", 1.0),
+        point("large", "shim", 4.0),
+    ];
+    let rows = rows(&published.studies[0], Some(&measured));
+    let of = |name| rows.iter().find(|row| row.here == Some(name)).unwrap();
+    assert_eq!(of("small").measured, Value::Base("1".into()));
+    assert!(close(ratio(&of("native").measured), 1.1));
+    assert!(close(ratio(&of("native").published), 1.5));
+    assert!(close(ratio(&of("shim").measured), 4.0));
+}

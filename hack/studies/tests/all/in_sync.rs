@@ -114,8 +114,12 @@ fn measures(spec: &Value, table: &Table, variant: &str) -> bool {
         Figure::Throughput | Figure::CpuPerRequest | Figure::Memory => {
             sweep("throughput", "connections")
         }
+        Figure::MemoryPerInstance => sweep("density", "instances"),
     };
-    has("variants", variant) && has("workloads", &table.workload) && swept
+    let mut workloads = [Some(&table.workload), table.under.as_ref()]
+        .into_iter()
+        .flatten();
+    has("variants", variant) && workloads.all(|name| has("workloads", name)) && swept
 }
 
 fn check(study: &Study, specs: &[Value]) {
