@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use wasmbench_report::table::{escape, lines};
 
-use crate::beside::{DIFFERS, Row, rows};
+use crate::beside::{DIFFERS, Row, Value, ratio, rows};
 use crate::measured::Measured;
 use crate::plot;
-use crate::published::{Published, Study};
-use crate::terminal::{extent, here, table};
+use crate::published::{Published, Study, Why};
+use crate::terminal::{extent, here, table, value};
 
 const GENERATED: &str = "<!-- Generated from manifests/studies/published.yaml and hack/studies/measured by `make generate`. -->";
 /// Where the studies are listed.
@@ -43,8 +43,11 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
 
-The reasons are explanations that fit, written by hand; no experiment has singled them out.
+Below each reason stand the pairs of variants that differ by it, in a run of ours, with the ratio that this makes. A reason without one is a
+conjecture: it fits, and nothing here has singled it out.
 ";
+/// Of a reason that no run shows.
+const CONJECTURE: &str = "*A conjecture: no run here turns it on or off.*";
 
 /// A file of the documentation.
 #[derive(Debug)]
@@ -152,6 +155,7 @@ fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_pictur
     text.push_str("\n## Why\n\n");
     for (why, number) in study.why.iter().zip(1..) {
         let _ = writeln!(text, "{number}. {}", why.text);
+        text.push_str(&experiments(why, measured));
     }
     text.push_str("\n## Sources\n");
     text.push_str(&list("Where the document has the figures:", sources(study)));
@@ -171,6 +175,31 @@ fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_pictur
         }),
     ));
     text
+}
+
+/// What shows a reason, with the size of its effect.
+fn experiments(why: &Why, measured: Option<&Measured>) -> String {
+    let shown = why.shown.iter().map(|one| {
+        let place = (one.figure, one.workload.as_str(), one.at);
+        let found = measured.and_then(|measured| ratio(measured, place, &one.variant, &one.over));
+        let effect = found.map_or_else(
+            || "not measured yet".into(),
+            |found| value(&Value::Ratio(found)),
+        );
+        format!(
+            "{}: {} of `{}`, {}, `{}` beside `{}`: **{effect}**",
+            one.what,
+            one.figure.noun(),
+            one.workload,
+            one.figure.at(one.at),
+            one.variant,
+            one.over
+        )
+    });
+    if why.shown.is_empty() {
+        return lines("   - ", [CONJECTURE]);
+    }
+    lines("   - ", shown)
 }
 
 /// Where in the document each figure is.

@@ -114,6 +114,27 @@ pub struct Why {
     pub variants: Vec<String>,
     /// The reason.
     pub text: String,
+    /// Runs of ours that turn it on and off; none for a conjecture.
+    #[serde(default)]
+    pub shown: Vec<Experiment>,
+}
+
+/// Two variants of a run that differ by one thing.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// By what they differ.
+    pub what: String,
+    /// What is compared.
+    pub figure: Figure,
+    /// Name of the workload in the manifest.
+    pub workload: String,
+    /// Connections or instances.
+    pub at: u32,
+    /// The variant that has it.
+    pub variant: String,
+    /// The one that has it not.
+    pub over: String,
 }
 
 impl Why {

@@ -136,7 +136,11 @@ impl Executor for Wasmtime {
         let ticks = limits.time.as_millis() / TICK.as_millis();
         store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2) + 1);
         let ran = Self::run(code, &mut store);
-        Ended::of(store.into_data().guest, ran.map_err(stopped), limits)
+        Ended::of(
+            store.into_data().guest,
+            ran.map_err(|error| stopped(&error)),
+            limits,
+        )
     }
 
     fn chain(&self) -> Option<Duration> {
@@ -144,7 +148,7 @@ impl Executor for Wasmtime {
     }
 }
 
-fn stopped(error: wasmtime::Error) -> Stopped {
+fn stopped(error: &wasmtime::Error) -> Stopped {
     match error.downcast_ref() {
         Some(Trap::Interrupt) => Stopped::Late,
         Some(_) | None => Stopped::Failed(error.root_cause().to_string()),

@@ -1,13 +1,14 @@
 //! `docs/studies.md` and `docs/studies` are what the published figures and the stored measurements give, and what the figures name is in the
 //! manifests. With `BLESS=1` in the environment it is written: that is what `make generate` does.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;
 use serde_yaml::Value;
 use wasmbench_studies::figure::Figure;
 use wasmbench_studies::measured::Measured;
-use wasmbench_studies::published::{Published, Study, Table};
+use wasmbench_studies::published::{Point, Published, Study, Table};
 use wasmbench_studies::{beside, decide, page};
 
 fn repository() -> PathBuf {
@@ -143,6 +144,29 @@ fn every_published_figure_is_measured_by_both_manifests() {
     for study in &published().studies {
         check(study, &manifest(&study.name));
         check(study, &manifest(&format!("{}-short", study.name)));
+    }
+}
+
+#[test]
+fn every_experiment_is_one_run_of_the_whole_manifest() {
+    for study in &published().studies {
+        let specs = manifest(&study.name);
+        for one in study.why.iter().flat_map(|why| &why.shown) {
+            let table = Table {
+                figure: one.figure,
+                workload: one.workload.clone(),
+                under: None,
+                points: vec![Point {
+                    at: Some(one.at),
+                    values: BTreeMap::new(),
+                }],
+                ..study.tables[0].clone()
+            };
+            let both = [&one.variant, &one.over];
+            let has_both =
+                |spec: &Value| both.iter().all(|variant| measures(spec, &table, variant));
+            assert!(specs.iter().any(has_both), "{}: {one:?}", study.name);
+        }
     }
 }
 
