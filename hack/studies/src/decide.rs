@@ -43,6 +43,8 @@ const COLUMNS: [Column; 5] = [
         places: &[
             place("wasmcloud-study", "hello", 1),
             place("openwhisk", "blake3", 1),
+            place("gateway-report", "hello", 1),
+            place("openwhisk", "start", 1),
         ],
     },
     Column {
@@ -79,7 +81,7 @@ const COLUMNS: [Column; 5] = [
 ];
 
 /// What a row is, and what it is called in the manifests of the studies.
-const ROWS: [(&str, &[&str]); 8] = [
+const ROWS: [(&str, &[&str]); 10] = [
     (
         "Wasmtime in the process, pooled",
         &["embedded-pooling", "wasmtime-embedded"],
@@ -94,6 +96,8 @@ const ROWS: [(&str, &[&str]); 8] = [
     ),
     ("WasmEdge shim, interpreted", &["wasmedge-interpreter"]),
     ("a wasmtime for each answer", &["wasmtime-cli"]),
+    ("Wasmtime, one of many functions", &["wasmtime"]),
+    ("Wasmer, one of many functions", &["wasmer"]),
 ];
 
 /// The page. `measured` gives what was measured of a study.
