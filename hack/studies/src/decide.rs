@@ -42,7 +42,6 @@ const COLUMNS: [Column; 5] = [
         figure: Figure::ColdStart,
         places: &[
             place("wasmcloud-study", "hello", 1),
-            place("openwhisk", "blake3", 1),
             place("gateway-report", "hello", 1),
             place("openwhisk", "start", 1),
         ],

@@ -41,9 +41,8 @@ impl Figure {
     /// What a number of `at` counts.
     pub fn at(self, at: u32) -> String {
         let (one, many) = match self {
-            Self::ColdStart => ("pod", "pods"),
-            Self::Ready => ("function", "functions"),
-            Self::MemoryPerInstance => ("instance", "instances"),
+            // A pod, or a function of a process.
+            Self::ColdStart | Self::Ready | Self::MemoryPerInstance => ("instance", "instances"),
             Self::WarmP50 | Self::Throughput | Self::CpuPerRequest | Self::Memory => {
                 ("conn", "conns")
             }

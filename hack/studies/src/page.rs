@@ -35,7 +35,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 
 | column | |
 |---|---|
-| AT | connections, or pods that start at once; *mean* over all of them |
+| AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
 | HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which few blocks leave *wide*: more than a factor of 10, and then not shown. `-`: not measured; the manifest or the list below the table says why |

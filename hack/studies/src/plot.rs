@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use wasmbench_core::units;
-use wasmbench_report::html::marks::{escape, line, px, text, tick};
+use wasmbench_report::html::axis;
+use wasmbench_report::html::marks::{escape, line, px, text};
 use wasmbench_report::html::scale::Scale;
 
 use crate::beside::{Ratio, Row, Value};
@@ -46,7 +46,7 @@ pub fn svg(study: &Study, rows: &[Row<'_>]) -> Option<String> {
     let scale = Scale::ratios(rows.iter().flat_map(ends), (LEFT, RIGHT));
     let height: f64 = groups.iter().map(height).sum();
     let bottom = TOP + height;
-    let mut body = axis(&scale, bottom);
+    let mut body = axis::of_ratios(&scale, (TOP, bottom), "the base");
     let mut y = TOP;
     for group in &groups {
         body.push_str(&drawn(group, &scale, y));
@@ -114,25 +114,6 @@ fn heads() -> String {
         text("here", (here, TOP - 14.0), "HERE (95 %)", 12),
     ];
     heads.concat() + "\n"
-}
-
-fn axis(scale: &Scale, bottom: f64) -> String {
-    let mut svg = String::new();
-    for value in &scale.ticks {
-        let x = scale.at(*value);
-        svg.push_str(&line("grid", (x, TOP), (x, bottom)));
-        let label = tick(&units::ratio(*value));
-        svg.push_str(&text("tick middle", (x, bottom + 14.0), &label, 12));
-    }
-    let one = scale.at(1.0);
-    svg.push_str(&line("one", (one, TOP), (one, bottom)));
-    let middle = f64::midpoint(LEFT, RIGHT);
-    svg + &text(
-        "axis middle",
-        (middle, bottom + 30.0),
-        "multiple of the base; logarithmic axis",
-        60,
-    ) + "\n"
 }
 
 fn drawn(group: &Group<'_>, scale: &Scale, top: f64) -> String {

@@ -15,6 +15,11 @@ pub const CHAIN: i32 = 1_045_134_780;
 /// The shortest of so many rounds counts: one may be interrupted by others.
 const ROUNDS: usize = 5;
 
+/// Largest table of an instance, in elements.
+pub const MAX_TABLE_ELEMENTS: usize = 100_000;
+/// Tables of an instance; a usual module has one.
+pub const MAX_TABLES: usize = 4;
+
 /// How every Wasm module begins, and its version.
 const WASM: &[u8] = b"\0asm\x01\0\0\0";
 

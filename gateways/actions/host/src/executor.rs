@@ -41,6 +41,6 @@ pub trait Executor: Send + Sync + Sized + 'static {
     /// Calls a function with its parameters as JSON.
     fn call(&self, code: &Self::Code, input: Vec<u8>, limits: Limits) -> Ended;
 
-    /// Calls `chain` of [`COMPUTE`](crate::engine::COMPUTE); `None` where no engine is between.
+    /// How long the engine takes for a known piece of work; `None` where no engine is between.
     fn chain(&self) -> Option<Duration>;
 }

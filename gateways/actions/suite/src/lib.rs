@@ -22,6 +22,9 @@ const HELLO: &str = r#"(module
 /// One that never ends.
 const ENDLESS: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start") (loop $again (br $again))))"#;
+/// One that never ends either, before it is called.
+const ENDLESS_START: &str = r#"(module (memory (export "memory") 1)
+  (func $start (loop $again (br $again))) (start $start) (func (export "_start")))"#;
 /// One that ends at once.
 const TRAP: &str = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
 /// One that wants more memory than there is for it, and traps where it gets none.
@@ -38,6 +41,32 @@ const NO_START: &str = r#"(module (memory (export "memory") 1))"#;
 
 /// What `HELLO` answers.
 const WORLD: &str = r#"{"hello":"world"}"#;
+
+/// Makes these tests those of the program of an executor of modules.
+#[macro_export]
+macro_rules! process_tests {
+    ($program:expr, $engine:expr, $mode:expr) => {
+        #[test]
+        fn a_function_is_called_after_its_code_was_sent() {
+            $crate::a_function_is_called_after_its_code_was_sent($program);
+        }
+
+        #[test]
+        fn code_that_is_no_function_is_refused_and_others_go_on() {
+            $crate::code_that_is_no_function_is_refused_and_others_go_on($program);
+        }
+
+        #[test]
+        fn a_function_that_never_ends_is_stopped_and_others_go_on() {
+            $crate::a_function_that_never_ends_is_stopped_and_others_go_on($program);
+        }
+
+        #[test]
+        fn the_engine_tells_what_it_is_and_how_fast() {
+            $crate::an_engine_tells_what_it_is_and_how_fast($program, $engine, $mode);
+        }
+    };
+}
 
 fn module(text: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap()
@@ -122,6 +151,14 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
         assert_eq!(answer, (200, WORLD.into()));
         assert!(answered < stopped);
     });
+    assert_eq!(process.run("/good"), (200, WORLD.into()));
+    // An engine may refuse it, or stop each call.
+    let (status, said) = process.init("/start", &module(ENDLESS_START));
+    if status == 200 {
+        assert_eq!(process.run("/start").0, 502);
+    } else {
+        assert!(said.contains("start section"), "{said}");
+    }
     assert_eq!(process.run("/good"), (200, WORLD.into()));
 }
 

@@ -6,7 +6,9 @@ mod guest;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use action_host::engine::{COMPUTE, STEPS, check_command, check_module, facts_of, quickest};
+use action_host::engine::{
+    COMPUTE, MAX_TABLE_ELEMENTS, MAX_TABLES, STEPS, check_command, check_module, facts_of, quickest,
+};
 use action_host::program;
 use action_host::wasi::Guest;
 use action_host::{Ended, Executor, Limits, Stopped};
@@ -15,10 +17,6 @@ use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, Ty
 
 /// After so much fuel an interpreter looks at the clock: some milliseconds of work.
 const SLICE: u64 = 2_000_000;
-/// Largest table of an instance, in elements.
-const MAX_TABLE_ELEMENTS: usize = 100_000;
-/// Tables of an instance; a usual module has one.
-const MAX_TABLES: usize = 4;
 
 struct Wasmi {
     engine: Engine,

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use action_host::compiled::Compiled;
-use action_host::engine::{COMPUTE, Compile, STEPS, check_module, facts_of, quickest};
+use action_host::engine::{
+    COMPUTE, Compile, MAX_TABLE_ELEMENTS, MAX_TABLES, STEPS, check_module, facts_of, quickest,
+};
 use action_host::program;
 use action_host::wasi::Guest;
 use action_host::{Ended, Executor, Limits, Stopped};
@@ -21,10 +23,6 @@ use wasmtime::{
 
 /// How exactly a call is stopped.
 const TICK: Duration = Duration::from_millis(10);
-/// Largest table of an instance, in elements.
-const MAX_TABLE_ELEMENTS: usize = 100_000;
-/// Tables of an instance; a usual module has one.
-const MAX_TABLES: usize = 4;
 
 struct Wasmtime {
     engine: Engine,

@@ -3,12 +3,10 @@
 use std::ptr::NonNull;
 
 use action_host::Limits;
+use action_host::engine::MAX_TABLE_ELEMENTS;
 use wasmer::sys::vm::{VMMemory, VMMemoryDefinition, VMTable, VMTableDefinition};
 use wasmer::sys::{BaseTunables, Tunables};
 use wasmer::{MemoryError, MemoryStyle, MemoryType, Pages, TableStyle, TableType, WASM_PAGE_SIZE};
-
-/// Largest table of an instance, in elements.
-const MAX_TABLE_ELEMENTS: u32 = 100_000;
 
 /// Makes memories and tables that do not grow beyond limits.
 pub struct Bounded {
@@ -41,12 +39,11 @@ impl Bounded {
 }
 
 fn table(asked: &TableType) -> Result<TableType, String> {
-    if asked.minimum > MAX_TABLE_ELEMENTS {
-        return Err(format!("a table has at most {MAX_TABLE_ELEMENTS} elements"));
+    let most = u32::try_from(MAX_TABLE_ELEMENTS).unwrap_or(u32::MAX);
+    if asked.minimum > most {
+        return Err(format!("a table has at most {most} elements"));
     }
-    let maximum = asked
-        .maximum
-        .map_or(MAX_TABLE_ELEMENTS, |most| most.min(MAX_TABLE_ELEMENTS));
+    let maximum = asked.maximum.map_or(most, |maximum| maximum.min(most));
     Ok(TableType {
         maximum: Some(maximum),
         ..*asked

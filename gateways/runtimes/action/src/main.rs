@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use action_host::compiled::Compiled;
 use action_host::engine::{
-    COMPUTE, Compile, STEPS, check_command, check_module, facts_of, quickest,
+    COMPUTE, Compile, MAX_TABLES, STEPS, check_command, check_module, facts_of, quickest,
 };
 use action_host::program;
 use action_host::wasi::Guest;
@@ -134,9 +134,13 @@ impl Executor for Wasmer {
                 .iter()
                 .map(|import| (import.module(), import.name())),
         )?;
+        let info = code.module.info();
         // It would run before anybody watches how long.
-        if code.module.info().start_function.is_some() {
+        if info.start_function.is_some() {
             return Err("the module has a start section: build it as a WASI command".into());
+        }
+        if info.tables.len() > MAX_TABLES {
+            return Err(format!("the module has more than {MAX_TABLES} tables"));
         }
         Ok(code)
     }

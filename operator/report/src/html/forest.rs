@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use wasmbench_core::units;
 
-use crate::html::marks::{self, Dot, Look, Points, jitter, line, px, text, tick};
+use crate::html::axis;
+use crate::html::marks::{self, Dot, Look, Points, jitter, line, px, text};
 use crate::html::scale::Scale;
 
 const WIDTH: f64 = 960.0;
@@ -99,7 +100,7 @@ pub fn forest(
         drawn.push_str(&rows_of(group, &scale, y, detail));
         y += height(group);
     }
-    body.push_str(&axis(&scale, baseline, bottom));
+    body.push_str(&axis::of_ratios(&scale, (TOP, bottom), baseline));
     body.push_str(&drawn);
     let what = format!("{title}: ratios to {baseline} with their 95 % intervals and verdicts");
     marks::svg(id, (WIDTH, bottom + FOOT), title, &what, &body)
@@ -127,21 +128,6 @@ fn zone(
         units::ratio(low),
         units::ratio(high)
     )
-}
-
-fn axis(scale: &Scale, baseline: &str, bottom: f64) -> String {
-    let mut svg = String::new();
-    for value in &scale.ticks {
-        let x = scale.at(*value);
-        svg.push_str(&line("grid", (x, TOP), (x, bottom)));
-        let label = tick(&units::ratio(*value));
-        svg.push_str(&text("tick middle", (x, bottom + 14.0), &label, 12));
-    }
-    let one = scale.at(1.0);
-    svg.push_str(&line("one", (one, TOP), (one, bottom)));
-    let name = format!("multiple of {baseline}; logarithmic axis");
-    let middle = f64::midpoint(LEFT, RIGHT);
-    svg + &text("axis middle", (middle, bottom + 30.0), &name, 90) + "\n"
 }
 
 fn rows_of(group: &Group, scale: &Scale, top: f64, detail: Points) -> String {

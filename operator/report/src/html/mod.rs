@@ -2,10 +2,11 @@
 //! anything from elsewhere: inline SVG and CSS, well-formed XML as well as HTML.
 //!
 //! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals, tags),
-//! [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the plots [`strip`], [`curve`] and [`forest`], then
+//! [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the plots [`strip`], [`curve`] and [`forest`], then
 //! [`ratios`] and [`sections`] (which plots a run has), [`banner`] and [`grid`] (the first screen) and [`page`]. Numbers are written as in
 //! `report.md`, and all text that comes from outside is escaped.
 
+pub mod axis;
 mod banner;
 mod cold;
 mod curve;

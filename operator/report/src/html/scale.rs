@@ -92,6 +92,11 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
+    /// The coordinate of its middle.
+    pub fn middle(&self) -> f64 {
+        f64::midpoint(self.from, self.to)
+    }
+
     /// What a reader must know about the axis, as far as it is not a plain one.
     pub fn caution(&self) -> Option<&'static str> {
         match (self.logarithmic, self.low > 0.0) {
