@@ -1,12 +1,11 @@
 //! Published and measured, row by row, both as ratios to the same base. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use wasmbench_results::statistics::{Interval, paired_ratios};
+use std::collections::BTreeSet;
 
 use crate::figure::Figure;
 use crate::measured::Measured;
 use crate::published::{Point, Study, Table};
+use crate::values::Values;
 
 /// Ratios that are this factor apart differ: below it, two machines do without any reason that could
 /// be named.
@@ -19,6 +18,8 @@ pub struct Row<'a> {
     pub figure: Figure,
     /// Name of the workload.
     pub workload: &'a str,
+    /// The document's machine, where it has several.
+    pub machine: Option<&'a str>,
     /// Connections or pods at once; absent for a mean over all of them.
     pub at: Option<u32>,
     /// The variant of the manifest; absent when none stands for the document's.
@@ -69,6 +70,12 @@ impl Row<'_> {
         self.factor()
             .is_some_and(|factor| !(1.0 / DIFFERS..=DIFFERS).contains(&factor))
     }
+
+    /// The workload for people, with the document's machine where it has several.
+    pub fn workload(&self) -> String {
+        let machine = self.machine.map(|machine| format!(" ({machine})"));
+        format!("{}{}", self.workload, machine.unwrap_or_default())
+    }
 }
 
 /// All rows of a study, table by table.
@@ -86,7 +93,7 @@ pub fn rows<'a>(study: &'a Study, measured: Option<&'a Measured>) -> Vec<Row<'a>
             cpu: is_rate.then(|| values(&table.workload, Figure::CpuPerRequest)),
         };
         for point in shown(table, &found.values) {
-            rows.extend(of_point(study, table, point, &found));
+            rows.extend(Place::new(study, table, point, &found).rows());
         }
     }
     rows
@@ -114,94 +121,131 @@ fn shown<'a>(table: &'a Table, values: &Values<'_>) -> Vec<&'a Point> {
     stands.or(table.points.first()).into_iter().collect()
 }
 
-fn of_point<'a>(
+/// A point of a table, and what was measured there.
+struct Place<'a, 'f> {
     study: &'a Study,
     table: &'a Table,
     point: &'a Point,
-    found: &Found<'a>,
-) -> Vec<Row<'a>> {
-    let (values, cpu) = (&found.values, found.cpu.as_ref());
-    let base = study.here(table, &table.base);
-    let base = base.iter().find(|name| values.is_measured(name));
-    let row = |here: Option<&'a str>, there: Option<&'a str>, published, measured| Row {
-        figure: table.figure,
-        workload: &table.workload,
-        at: point.at,
-        here,
-        there,
-        published,
-        measured,
-        per_core: match (here, base, cpu) {
-            (Some(here), Some(base), Some(cpu)) if here == base => {
-                Value::Base(cpu.per_core(here, point.at))
-            }
-            // The less CPU time, the more requests.
-            (Some(here), Some(base), Some(cpu)) => {
-                let ratio = cpu.ratio(base, (cpu, here), point.at);
-                ratio.map_or(Value::None, Value::Ratio)
-            }
-            _ => Value::None,
-        },
-        why: vec![],
-    };
-    let measured = |variant: &str| match &found.under {
-        Some(under) => values.ratio(variant, (under, variant), point.at),
-        None => values.ratio(variant, (values, base?), point.at),
-    };
-    let mut rows = vec![match &table.under {
-        Some(workload) => {
+    found: &'f Found<'a>,
+    /// The variant of the manifest that the others are multiples of.
+    base: Option<&'a str>,
+}
+
+impl<'a, 'f> Place<'a, 'f> {
+    fn new(study: &'a Study, table: &'a Table, point: &'a Point, found: &'f Found<'a>) -> Self {
+        let stand = study.here(table, &table.base).iter();
+        let mut measured = stand.map(String::as_str);
+        Self {
+            study,
+            table,
+            point,
+            found,
+            base: measured.find(|name| found.values.is_measured(name)),
+        }
+    }
+
+    /// The base, the document's variants, and those that the document has not.
+    fn rows(&self) -> Vec<Row<'a>> {
+        let mut rows = vec![self.base_row()];
+        rows.extend(self.document_rows());
+        rows.extend(self.further_rows());
+        let rows = rows.into_iter();
+        rows.map(|row| explained(self.study, row)).collect()
+    }
+
+    fn base_row(&self) -> Row<'a> {
+        if let Some(workload) = &self.table.under {
             let one = Value::Base("1".into());
-            row(Some(workload), None, one.clone(), one)
+            return self.row(Some(workload), None, one.clone(), one);
         }
-        None => row(
-            base.or(study.here(table, &table.base).first())
-                .map(String::as_str),
-            Some(&table.base),
-            Value::Base(published_base(table, point)),
-            base.map_or(Value::None, |base| {
-                Value::Base(values.shown(base, point.at))
-            }),
-        ),
-    }];
-    for stands in &study.variants {
-        let Some(ratio) = table
-            .ratio(point, &stands.name)
-            .filter(|_| table.under.is_some() || stands.name != table.base)
-        else {
-            continue;
+        let stand = self.study.here(self.table, &self.table.base).first();
+        let measured = |base| Value::Base(self.found.values.shown(base, self.point.at));
+        self.row(
+            self.base.or(stand.map(String::as_str)),
+            Some(&self.table.base),
+            Value::Base(published_base(self.table, self.point)),
+            self.base.map_or(Value::None, measured),
+        )
+    }
+
+    fn document_rows(&self) -> Vec<Row<'a>> {
+        let (table, study) = (self.table, self.study);
+        let mut rows = vec![];
+        for stands in &study.variants {
+            if table.under.is_none() && stands.name == table.base {
+                continue;
+            }
+            let Some(ratio) = table.ratio(self.point, &stands.name) else {
+                continue;
+            };
+            let published = Value::Ratio(Ratio {
+                ratio,
+                interval: None,
+            });
+            let here = study.here(table, &stands.name);
+            let here = here.iter().map(|name| Some(name.as_str()));
+            let here: Vec<_> = here.collect();
+            let here: &[_] = if here.is_empty() { &[None] } else { &here };
+            rows.extend(here.iter().map(|variant| {
+                let measured = variant.and_then(|variant| self.measured(variant));
+                let measured = measured.map_or(Value::None, Value::Ratio);
+                self.row(*variant, Some(&stands.name), published.clone(), measured)
+            }));
+        }
+        rows
+    }
+
+    fn further_rows(&self) -> impl Iterator<Item = Row<'a>> {
+        let standing: BTreeSet<&str> = self.study.standing().collect();
+        let variants = self.found.values.variants();
+        let further = variants.filter(move |variant| !standing.contains(variant));
+        further.filter_map(|variant| {
+            let measured = Value::Ratio(self.measured(variant)?);
+            Some(self.row(Some(variant), None, Value::None, measured))
+        })
+    }
+
+    fn measured(&self, variant: &str) -> Option<Ratio> {
+        let values = &self.found.values;
+        let base = match &self.found.under {
+            Some(under) => (under, variant),
+            None => (values, self.base?),
         };
-        let published = Value::Ratio(Ratio {
-            ratio,
-            interval: None,
-        });
-        let here = study.here(table, &stands.name);
-        if here.is_empty() {
-            rows.push(row(
-                None,
-                Some(&stands.name),
-                published.clone(),
-                Value::None,
-            ));
+        values.ratio(variant, base, self.point.at)
+    }
+
+    fn per_core(&self, variant: Option<&str>) -> Value {
+        let (Some(cpu), Some(variant), Some(base)) = (&self.found.cpu, variant, self.base) else {
+            return Value::None;
+        };
+        if variant == base {
+            return Value::Base(cpu.per_core(base, self.point.at));
         }
-        for variant in here {
-            let found = measured(variant).map_or(Value::None, Value::Ratio);
-            rows.push(row(
-                Some(variant),
-                Some(&stands.name),
-                published.clone(),
-                found,
-            ));
+        // The less CPU time, the more requests.
+        let ratio = cpu.ratio(base, (cpu, variant), self.point.at);
+        ratio.map_or(Value::None, Value::Ratio)
+    }
+
+    fn row(
+        &self,
+        here: Option<&'a str>,
+        there: Option<&'a str>,
+        published: Value,
+        measured: Value,
+    ) -> Row<'a> {
+        Row {
+            figure: self.table.figure,
+            workload: &self.table.workload,
+            machine: self.table.machine.as_deref(),
+            at: self.point.at,
+            here,
+            there,
+            published,
+            measured,
+            per_core: self.per_core(here),
+            why: vec![],
         }
     }
-    let standing: BTreeSet<&str> = study.standing().collect();
-    for variant in values.variants() {
-        if !standing.contains(variant)
-            && let Some(found) = measured(variant)
-        {
-            rows.push(row(Some(variant), None, Value::None, Value::Ratio(found)));
-        }
-    }
-    rows.into_iter().map(|row| explained(study, row)).collect()
 }
 
 fn published_base(table: &Table, point: &Point) -> String {
@@ -230,95 +274,6 @@ struct Found<'a> {
     under: Option<Values<'a>>,
     /// CPU time per request, of a table of rates.
     cpu: Option<Values<'a>>,
-}
-
-/// The values of a figure under a workload, by variant and point.
-struct Values<'a> {
-    figure: Figure,
-    by_variant: BTreeMap<&'a str, BTreeMap<u32, &'a BTreeMap<u32, f64>>>,
-}
-
-impl<'a> Values<'a> {
-    fn under(workload: &str, figure: Figure, measured: Option<&'a Measured>) -> Self {
-        let mut by_variant: BTreeMap<&str, BTreeMap<u32, _>> = BTreeMap::new();
-        let points = measured.map(|measured| measured.points(figure, workload));
-        for point in points.into_iter().flatten() {
-            let variant = by_variant.entry(point.variant.as_str()).or_default();
-            variant.insert(point.at, &point.values);
-        }
-        Self { figure, by_variant }
-    }
-
-    fn variants(&self) -> impl Iterator<Item = &'a str> {
-        self.by_variant.keys().copied()
-    }
-
-    fn is_measured(&self, variant: &str) -> bool {
-        self.by_variant.contains_key(variant)
-    }
-
-    /// Whether anything was measured at the point, or at all.
-    fn has(&self, at: Option<u32>) -> bool {
-        let mut variants = self.by_variant.values();
-        match at {
-            Some(at) => variants.any(|points| points.contains_key(&at)),
-            None => variants.next().is_some(),
-        }
-    }
-
-    /// `variant` as a multiple of a base among other values of the same run, at a point. Over all points: in each block
-    /// the geometric mean of the ratios at those that both have.
-    fn ratio(&self, variant: &str, base: (&Self, &str), at: Option<u32>) -> Option<Ratio> {
-        let (others, base) = base;
-        let (variant, base) = (self.by_variant.get(variant)?, others.by_variant.get(base)?);
-        let ratios = match at {
-            Some(at) => paired_ratios(variant.get(&at)?, base.get(&at)?),
-            None => mean_ratios(variant, base),
-        };
-        let interval = Interval::of(&ratios)?;
-        Some(Ratio {
-            ratio: interval.estimate.exp(),
-            interval: interval
-                .low()
-                .zip(interval.high())
-                .map(|(low, high)| (low.exp(), high.exp())),
-        })
-    }
-
-    /// The middle of the values of `variant` at a point, for people.
-    fn shown(&self, variant: &str, at: Option<u32>) -> String {
-        let median = self.median(variant, at);
-        median.map_or_else(|| "1".into(), |median| self.figure.shown(median))
-    }
-
-    /// Requests per second of one core, of CPU time per request.
-    fn per_core(&self, variant: &str, at: Option<u32>) -> String {
-        let median = self.median(variant, at);
-        let shown = |microseconds: f64| Figure::Throughput.shown(1e6 / microseconds);
-        median.map_or_else(|| "1".into(), shown)
-    }
-
-    fn median(&self, variant: &str, at: Option<u32>) -> Option<f64> {
-        let values = self.by_variant.get(variant)?.get(&at?)?;
-        wasmbench_results::statistics::median(values.values().copied())
-    }
-}
-
-type Points<'a> = BTreeMap<u32, &'a BTreeMap<u32, f64>>;
-
-fn mean_ratios(variant: &Points<'_>, base: &Points<'_>) -> Vec<f64> {
-    let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (at, values) in variant {
-        for (block, value) in *values {
-            if let Some(base) = base.get(at).and_then(|values| values.get(block)) {
-                logs.entry(*block).or_default().push((value / base).ln());
-            }
-        }
-    }
-    let means = logs.values();
-    means
-        .map(|logs| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
-        .collect()
 }
 
 #[cfg(test)]

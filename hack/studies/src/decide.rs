@@ -15,6 +15,8 @@ const BASE: &str = "native-docker";
 /// Where a number is looked for.
 struct Place {
     study: &'static str,
+    /// CPU time per request is shown as requests per core.
+    figure: Figure,
     workload: &'static str,
     at: u32,
 }
@@ -22,15 +24,14 @@ struct Place {
 /// What is compared.
 struct Column {
     title: &'static str,
-    /// CPU time per request is shown as requests per core.
-    figure: Figure,
     /// The first place where a variant has a number counts.
     places: &'static [Place],
 }
 
-const fn place(study: &'static str, workload: &'static str, at: u32) -> Place {
+const fn place(study: &'static str, figure: Figure, workload: &'static str, at: u32) -> Place {
     Place {
         study,
+        figure,
         workload,
         at,
     }
@@ -39,42 +40,38 @@ const fn place(study: &'static str, workload: &'static str, at: u32) -> Place {
 const COLUMNS: [Column; 5] = [
     Column {
         title: "COLD START",
-        figure: Figure::ColdStart,
         places: &[
-            place("wasmcloud-study", "hello", 1),
-            place("gateway-report", "hello", 1),
-            place("openwhisk", "start", 1),
+            place("wasmcloud-study", Figure::ColdStart, "hello", 1),
+            place("gateway-report", Figure::Ready, "hello", 1),
+            place("openwhisk", Figure::Ready, "start", 1),
+            place("openwhisk", Figure::Ready, "blake3", 1),
         ],
     },
     Column {
         title: "PER CORE, HELLO",
-        figure: Figure::CpuPerRequest,
         places: &[
-            place("docker-wasmedge", "hello", 8),
-            place("wasmcloud-study", "hello", 10),
-            place("gateway-report", "hello", 100),
+            place("docker-wasmedge", Figure::CpuPerRequest, "hello", 8),
+            place("wasmcloud-study", Figure::CpuPerRequest, "hello", 10),
+            place("gateway-report", Figure::CpuPerRequest, "hello", 100),
         ],
     },
     Column {
         title: "PER CORE, FIBONACCI",
-        figure: Figure::CpuPerRequest,
         places: &[
-            place("docker-wasmedge", "heavy", 8),
-            place("docker-wasmedge", "heavy-short", 8),
+            place("docker-wasmedge", Figure::CpuPerRequest, "heavy", 8),
+            place("docker-wasmedge", Figure::CpuPerRequest, "heavy-short", 8),
         ],
     },
     Column {
         title: "SHA-256, P50",
-        figure: Figure::WarmP50,
-        places: &[place("wasmcloud-study", "cpu-hash", 1)],
+        places: &[place("wasmcloud-study", Figure::WarmP50, "cpu-hash", 1)],
     },
     Column {
         title: "MEMORY",
-        figure: Figure::Memory,
         places: &[
-            place("docker-wasmedge", "hello", 8),
-            place("wasmcloud-study", "hello", 10),
-            place("gateway-report", "hello", 100),
+            place("docker-wasmedge", Figure::Memory, "hello", 8),
+            place("wasmcloud-study", Figure::Memory, "hello", 10),
+            place("gateway-report", Figure::Memory, "hello", 100),
         ],
     },
 ];
@@ -127,14 +124,14 @@ fn of_places<'a>(
     let at = |place: &Place, variant: &str| {
         let measured = measured(place.study)?;
         // Requests per core: the less CPU time, the more of them.
-        let (over, under) = if column.figure == Figure::CpuPerRequest {
+        let (over, under) = if place.figure == Figure::CpuPerRequest {
             (BASE, variant)
         } else {
             (variant, BASE)
         };
         ratio(
             measured,
-            (column.figure, place.workload, place.at),
+            (place.figure, place.workload, place.at),
             over,
             under,
         )
@@ -148,10 +145,13 @@ fn of_places<'a>(
 fn source(column: &Column) -> String {
     let places = column.places.iter().map(|place| {
         let Place {
-            study, workload, ..
+            study,
+            figure,
+            workload,
+            at,
         } = place;
-        let at = column.figure.at(place.at);
-        format!("[{study}](studies/{study}.md), `{workload}` at {at}")
+        let (noun, at) = (figure.noun(), figure.at(*at));
+        format!("[{study}](studies/{study}.md), {noun} of `{workload}` at {at}")
     });
     let places: Vec<String> = places.collect();
     format!("{}: {}", column.title, places.join("; else "))

@@ -38,7 +38,7 @@ base itself, with its value. Ratios to the base can be compared across machines,
 | AT | connections, or instances (pods, or functions of a process) that start at once; *mean* over all of them |
 | VARIANT, IN THE DOCUMENT | the variant of the manifest, and the name of what it stands for |
 | PUBLISHED | computed from what the document prints |
-| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which few blocks leave *wide*: more than a factor of 10, and then not shown. `-`: not measured; the manifest or the list below the table says why |
+| HERE | the ratio within blocks with its 95 % interval ([how](methodology.md#comparisons)), which two blocks leave wide: then the row decides nothing, and *here* above says how many there were. `-`: not measured; the manifest or the list below the table says why |
 | PER CORE | of throughput: the same for requests per second of one core of the subject (1 / CPU time per request). The load generator has most of the CPUs that both share, so that throughput moves less than what the subject costs |
 | HERE/PUBL. | the one ratio as a multiple of the other |
 | WHY | where they are more than a factor of @ apart: the reasons below the table that may explain it |
@@ -109,39 +109,8 @@ fn of_study(study: &Study, measured: Option<&Measured>) -> Vec<Page> {
 }
 
 fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_picture: bool) -> String {
-    let mut text = lines(
-        "",
-        [
-            format!("# {}", study.name),
-            String::new(),
-            GENERATED.into(),
-            String::new(),
-            format!("{}.", escape(&study.title)),
-            String::new(),
-            format!("- there: {}", escape(&study.setting)),
-        ],
-    );
-    let places = here(measured);
-    text.push_str(&lines("- here: ", places.iter().map(|here| escape(here))));
-    text.push_str(&lines(
-        "- ",
-        [
-            format!(
-                "manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
-                study.name
-            ),
-            "how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
-        ],
-    ));
-    text.push_str(&list("What it got right:", study.lessons.right.iter()));
-    text.push_str(&list(
-        "What its harness made:",
-        study.lessons.harness.iter(),
-    ));
-    text.push_str(&list(
-        "What nobody should repeat:",
-        study.lessons.avoid.iter(),
-    ));
+    let mut text = settings(study, measured);
+    text.push_str(&lessons(study));
     text.push_str("\n## Published, and here\n\n");
     if has_picture {
         let _ = writeln!(
@@ -159,22 +128,59 @@ fn text(study: &Study, measured: Option<&Measured>, rows: &[Row<'_>], has_pictur
     }
     text.push_str("\n## Sources\n");
     text.push_str(&list("Where the document has the figures:", sources(study)));
-    text.push_str(&list(
-        "Without a number here, in whole or in part:",
-        measured.iter().flat_map(|measured| {
-            let without = measured.without().into_iter();
-            without
-                .map(|without| format!("{}: {}", escape(&without.variant), escape(&without.reason)))
-        }),
-    ));
-    text.push_str(&list(
-        "Left out:",
-        study.variants.iter().filter_map(|variant| {
-            let reason = variant.absent.as_ref()?;
-            Some(format!("{}: {}", escape(&variant.name), escape(reason)))
-        }),
-    ));
+    text.push_str(&missing(study, measured));
     text
+}
+
+/// The document, and where both sides were measured.
+fn settings(study: &Study, measured: Option<&Measured>) -> String {
+    let head = [
+        format!("# {}", study.name),
+        String::new(),
+        GENERATED.into(),
+        String::new(),
+        format!("{}.", escape(&study.title)),
+        String::new(),
+        format!("- there: {}", escape(&study.setting)),
+    ];
+    let places = here(measured);
+    let here = places
+        .iter()
+        .map(|here| format!("- here: {}", escape(here)));
+    let links = [
+        format!(
+            "- manifest: [{0}.yaml](../../manifests/studies/{0}.yaml), which names each deviation",
+            study.name
+        ),
+        "- how to read the table: [studies.md](../studies.md#how-to-read-the-tables)".into(),
+    ];
+    lines("", head.into_iter().chain(here).chain(links))
+}
+
+fn lessons(study: &Study) -> String {
+    let lessons = &study.lessons;
+    [
+        list("What it got right:", lessons.right.iter()),
+        list("What its harness made:", lessons.harness.iter()),
+        list("What nobody should repeat:", lessons.avoid.iter()),
+    ]
+    .concat()
+}
+
+/// Variants without a number, and those that nothing stands for, each with its reason.
+fn missing(study: &Study, measured: Option<&Measured>) -> String {
+    let without = measured.into_iter().flat_map(Measured::without);
+    let without =
+        without.map(|without| format!("{}: {}", escape(&without.variant), escape(&without.reason)));
+    let absent = study.variants.iter().filter_map(|variant| {
+        let reason = variant.absent.as_ref()?;
+        Some(format!("{}: {}", escape(&variant.name), escape(reason)))
+    });
+    [
+        list("Without a number here, in whole or in part:", without),
+        list("Left out:", absent),
+    ]
+    .concat()
 }
 
 /// What shows a reason, with the size of its effect.

@@ -83,7 +83,7 @@ fn groups<'a>(rows: &'a [Row<'a>]) -> Vec<Group<'a>> {
 fn group_name(base: &Row<'_>) -> String {
     let (noun, place) = (base.figure.noun(), place(base));
     let name = base.here.or(base.there).unwrap_or(NOTHING);
-    format!("{noun} of {}, {place}; {name} is 1x", base.workload)
+    format!("{noun} of {}, {place}; {name} is 1x", base.workload())
 }
 
 fn ratio(value: &Value) -> Option<Ratio> {

@@ -74,6 +74,9 @@ pub struct Table {
     pub figure: Figure,
     /// Name of the workload in the manifest.
     pub workload: String,
+    /// On which of the document's machines, where it has several.
+    #[serde(default)]
+    pub machine: Option<String>,
     /// What the values are.
     pub unit: Unit,
     /// The variant that the others are divided by.

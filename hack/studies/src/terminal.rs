@@ -13,8 +13,6 @@ use crate::published::Study;
 
 /// Where there is no number.
 pub const NOTHING: &str = "-";
-/// An interval whose ends are farther apart than this factor says nothing, which is all that is said of it.
-const WIDE: f64 = 10.0;
 
 /// The table of a study with what has to be said of it.
 pub fn text(study: &Study, measured: Option<&Measured>) -> String {
@@ -112,7 +110,7 @@ fn cells(row: &Row<'_>) -> [String; 10] {
     let why: Vec<String> = row.why.iter().map(ToString::to_string).collect();
     [
         row.figure.noun().to_owned(),
-        row.workload.to_owned(),
+        row.workload(),
         place(row),
         row.here.unwrap_or(NOTHING).to_owned(),
         row.there.unwrap_or(NOTHING).to_owned(),
@@ -146,9 +144,6 @@ pub fn value(value: &Value) -> String {
         Value::None => NOTHING.into(),
         Value::Ratio(found) => {
             let interval = found.interval.map_or_else(String::new, |(low, high)| {
-                if high > WIDE * low {
-                    return " (wide)".into();
-                }
                 format!(" ({}-{})", ratio_number(low), ratio_number(high))
             });
             format!("{}x{interval}", ratio_number(found.ratio))
