@@ -1,5 +1,5 @@
-//! Whether a run may begin: its spec can be carried out, and its plan keeps within the time that
-//! the administrator allows.
+//! Whether a run may begin: its spec can be carried out, and its plan fits into the time that the
+//! administrator allows.
 
 use wasmbench_api::BenchmarkRun;
 
@@ -8,8 +8,8 @@ use crate::plan::expected_trial_seconds;
 use crate::units::duration;
 use crate::validate::{Invalid, ValidatedRun, validate};
 
-/// Checks `run` against all rules. A run holds its node for all its time, so that this is limited
-/// too.
+/// Checks `run` against all rules, including the limit on its duration: a run holds its node
+/// throughout.
 pub fn admit(run: &BenchmarkRun, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     let run = validate(run, config)?;
     let trials = run.order.iter();

@@ -15,26 +15,26 @@ pub struct OperatorConfig {
     pub operator_namespace: String,
     /// Images of probes and presets.
     pub images: Images,
-    /// Names of the `RuntimeClasses` that the Wasm presets ask for.
+    /// Names of the `RuntimeClasses` that the Wasm presets use.
     #[serde(default)]
     pub runtime_classes: RuntimeClasses,
     /// Where probes read the subject's resources.
     #[serde(default)]
     pub meter: MeterLevel,
-    /// What becomes of trials on a noisy node.
+    /// What happens to trials on a noisy node.
     #[serde(default)]
     pub noise: NoiseRule,
-    /// Bounds that are lower than those of the CRD.
+    /// Bounds that may be stricter than those of the CRD.
     #[serde(default)]
     pub limits: Limits,
     /// Resources of probe pods.
     #[serde(default)]
     pub probe: ProbeConfig,
-    /// ServiceAccount of the probes of cold starts and density, which create pods themselves: in
-    /// the namespaces in which the administrator has given it that right.
+    /// ServiceAccount of cold-start and density probes, which create pods themselves. It may do so
+    /// only in the namespaces in which the administrator has granted it that right.
     pub cold_start_service_account: String,
-    /// containerd's socket on the nodes, which probes of cold starts are given. Absent: the
-    /// administrator does not allow it.
+    /// Path of containerd's socket on the nodes, which is mounted into cold-start probes. Absent if
+    /// the administrator does not allow it.
     #[serde(default)]
     pub containerd_socket: Option<String>,
     /// Whether the chart's admission policies are installed.
@@ -81,22 +81,22 @@ pub struct Images {
     pub http: String,
     /// The gateway for WASI 0.1 and WasmEdge's sockets: preset `wasmedge-shim`, interpreted.
     pub server_wasmedge: String,
-    /// The same with code that WasmEdge compiled.
+    /// The same with code that WasmEdge has compiled ahead of time.
     pub server_wasmedge_aot: String,
     /// The echo server behind the proxy workload.
     pub upstream: String,
-    /// Pull policy of all of them.
+    /// Pull policy of all these images.
     #[serde(default = "if_not_present")]
     pub pull_policy: String,
 }
 
-/// `RuntimeClasses` by shim. What they are called is the administrator's choice.
+/// Names of the `RuntimeClasses`, by shim. The administrator chooses them.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RuntimeClasses {
-    /// Of the wasmtime shim.
+    /// `RuntimeClass` of the wasmtime shim.
     pub wasmtime: String,
-    /// Of the WasmEdge shim.
+    /// `RuntimeClass` of the WasmEdge shim.
     pub wasmedge: String,
 }
 
@@ -109,7 +109,7 @@ impl Default for RuntimeClasses {
     }
 }
 
-/// Bounds on what a run may ask for.
+/// Bounds on what a run may request.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Limits {
@@ -119,15 +119,15 @@ pub struct Limits {
     pub duration_seconds: u32,
     /// Largest number of pods that a cold start creates at once.
     pub cold_start_concurrency: u32,
-    /// Most instances of a density sweep.
+    /// Largest number of instances of a density sweep.
     pub density_instances: u32,
-    /// Most trials of a run.
+    /// Largest number of trials of a run.
     pub trials: u32,
-    /// Longest time that a run may be expected to take, in seconds.
+    /// Longest expected duration of a run, in seconds.
     pub run_seconds: u32,
-    /// Longest time that a finished run is kept, in seconds. Absent: as its author says.
+    /// Longest time that a finished run is kept, in seconds. Absent: as long as its author says.
     pub ttl_seconds_after_finished: Option<u32>,
-    /// Most that the records of a run may take, in MiB of what is stored.
+    /// Largest size of a run's records as they are stored, in MiB.
     pub record_mebibytes: u32,
     /// Labels that a node must have to be measured on.
     pub node_selector: BTreeMap<String, String>,

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Largest number of a CPU: the kernel's own bound is 8192.
+/// Largest accepted CPU number: the kernel's own bound is 8192.
 const MAX_CPU: u32 = 65_535;
 
-/// A set of CPUs: ranges, both ends included, that rise and do not touch each other.
+/// A set of CPUs, as ranges with both ends included, in ascending order and never adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuList {
     ranges: Vec<(u32, u32)>,
 }
 
 impl CpuList {
-    /// Reads a list; none when the text is not one, or empty.
+    /// Parses a list; `None` if the text is empty or not a list.
     pub fn parse(text: &str) -> Option<Self> {
         let of_range = |range: &str| {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -23,7 +23,7 @@ impl CpuList {
         Some(Self::of(ranges?))
     }
 
-    /// How many CPUs it has.
+    /// The number of CPUs in the list.
     pub fn count(&self) -> u32 {
         self.ranges
             .iter()
@@ -31,7 +31,7 @@ impl CpuList {
             .sum()
     }
 
-    /// All CPUs of both.
+    /// The CPUs of both lists.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self::of([self.ranges.as_slice(), &other.ranges].concat())

@@ -1,15 +1,16 @@
 //! Everything wasmbench decides, without a client, a clock or async code (`Cargo.toml` proves it).
 //!
 //! Reading order: [`validate`] (what a run means), [`admit`] (whether it may begin), [`twin`] (what
-//! it measures besides), [`observed`] (what was seen of the cluster), [`plan`] (what to do next:
-//! the rules), [`build`] (the objects to create), [`variants`] (one file per way to execute a
-//! service), [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`]
-//! (a load on a schedule), [`ordinary_image`] (what cannot be known of an image), [`points`] (what
-//! sweeps ask for), [`progress_message`] (what a run says that it does), [`lifetime`] (how long a
-//! run is kept), [`schedule`] (what starts runs), [`wire`] (what passes between operator and probe,
-//! and what a record holds), [`store`] (how records are kept), [`units`] and [`rounding`] (numbers
-//! for people), [`quantity`] (numbers of theirs) and [`version`] (which build did it). What records
-//! come to is in `wasmbench-results`, and what people see of it in `wasmbench-report`.
+//! else it measures), [`observed`] (what was seen of the cluster), [`plan`] (what to do next: the
+//! rules), [`build`] (the objects to create), [`variants`] (one file per way to execute a service),
+//! [`outcome`] (how a trial ended), [`noise`] (whether the node was quiet), [`open_loop`] (a load
+//! on a schedule), [`ordinary_image`] (what cannot be known about an image), [`points`] (which
+//! points the sweeps have), [`progress_message`] (what a run says it is doing), [`lifetime`] (how
+//! long a run is kept), [`schedule`] (what starts runs), [`wire`] (what passes between operator and
+//! probe, and what a record holds), [`store`] (how records are kept), [`units`] and [`rounding`]
+//! (numbers for people), [`quantity`] (numbers from people) and [`version`] (which build it was).
+//! `wasmbench-results` computes results from the records, and `wasmbench-report` presents them to
+//! people.
 
 pub mod admit;
 pub mod build;

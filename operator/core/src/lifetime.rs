@@ -5,15 +5,15 @@ use wasmbench_api::{BenchmarkRun, conditions};
 
 use crate::config::Limits;
 
-/// Whether a run has ended for good.
+/// Whether a run has finished.
 pub fn is_finished(run: &BenchmarkRun) -> bool {
     run.status
         .as_ref()
         .is_some_and(|s| conditions::is_true(&s.conditions, conditions::FINISHED))
 }
 
-/// When a finished run is to be deleted: what comes first of what its author and the administrator
-/// say.
+/// When a finished run is to be deleted: the earlier of the times that its author and the
+/// administrator set.
 pub fn expires_at(run: &BenchmarkRun, limits: &Limits) -> Option<Timestamp> {
     let (own, longest) = (
         run.spec.ttl_seconds_after_finished,

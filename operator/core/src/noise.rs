@@ -1,44 +1,44 @@
-//! Whether the node was the run's alone in a timed window. One rule for both who ask: the probe,
-//! which measures a noisy window once more, and the results, which leave a noisy trial out.
+//! Whether the run had the node to itself during a timed window. One rule for both users: the
+//! probe, which repeats a noisy window, and the results, which leave out a noisy trial.
 
 use crate::cpu_list::CpuList;
 use crate::wire::document::TimedWindow;
 use crate::wire::open_loop::Peak;
 
-/// Share of the node's CPUs that others may use in a trial. On a node of two CPUs that also runs a
-/// control plane, quiet trials have 4 to 9 %; with 18 % a service already lost a fifth of its rate.
+/// Share of the node's CPUs that others may use in a trial. On a node with two CPUs that also runs
+/// a control plane, quiet trials show 4 to 9 %; at 18 % a service already lost a fifth of its rate.
 pub const OTHERS_CPU_LIMIT: f64 = 0.15;
-/// Number of CPUs that others may use in a trial, whatever share of the node's that is: one that
-/// somebody keeps busy is lost for the subject and its load, also where it is one of many.
+/// Number of CPUs that others may use in a trial, whatever share of the node's CPUs that is: a CPU
+/// that others keep busy is lost to the subject and its load, even if it is one of many.
 pub const OTHERS_CPUS_LIMIT: f64 = 0.9;
-/// Share of the node's CPUs that the hypervisor may withhold: what is stolen is not spread evenly
-/// over the window, so that little of it is enough to move a p99.
+/// Share of the node's CPUs that the hypervisor may withhold: stolen time is not spread evenly over
+/// the window, so a little of it is enough to move a p99.
 pub const STEAL_LIMIT: f64 = 0.05;
-/// Share of a window in which a task outside the subject's pod may wait for memory: whoever makes
-/// others wait slows the subject's allocations, too. On nodes with memory to spare hardly any task
-/// ever does.
+/// Share of a window in which a task outside the subject's pod may wait for memory: whatever makes
+/// other tasks wait also slows the subject's allocations. On nodes with memory to spare, hardly any
+/// task ever waits.
 pub const MEMORY_WAIT_LIMIT: f64 = 0.01;
-/// The kernel counts the node's CPU time in hundredths of a second: in a shorter window the share
-/// of one tick would already be noise.
+/// The shortest window that is judged. The kernel counts the node's CPU time in hundredths of a
+/// second: in a shorter window, the share of a single tick would already be noise.
 const COARSE_NANOSECONDS: u64 = 500_000_000;
 
-/// How much of the node's CPUs a window did not have. Absent where it is not known.
+/// How much of the node was not available to a window. Absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Used by everything but the subject's pod, its shim, the echo server and the load generator,
-    /// as a share (0 to 1) of all CPUs of the node.
+    /// CPU time used by everything except the subject's pod, its shim, the echo server and the load
+    /// generator, as a share (0 to 1) of all CPUs of the node.
     pub others: Option<f64>,
-    /// Given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
+    /// CPU time given to other virtual machines, as a share (0 to 1) of all CPUs of the node.
     pub stolen: Option<f64>,
-    /// Share (0 to 1) of the window in which at least one task waited for memory (PSI), the
-    /// subject's own pod aside; only known where the kernel tells that apart (cgroup v2).
+    /// Share (0 to 1) of the window in which at least one task outside the subject's own pod waited
+    /// for memory (PSI); known only where the kernel reports this per pod (cgroup v2).
     pub memory_waits: Option<f64>,
-    /// CPUs of the node; without, only shares are judged.
+    /// Number of the node's CPUs; without it, only shares are judged.
     pub cpus: Option<u32>,
 }
 
 impl Noise {
-    /// Of the load that found the peak, on a node with as many CPUs.
+    /// The noise during the load that found the peak, on a node with this many CPUs.
     pub const fn of_peak(peak: &Peak, cpus: u32) -> Self {
         Self {
             others: peak.others_cpu_share,
@@ -48,12 +48,12 @@ impl Noise {
         }
     }
 
-    /// Of a window on a node with as many CPUs.
+    /// The noise during a window, on a node with this many CPUs.
     pub fn of(window: &TimedWindow, cpus: u32) -> Self {
         if window.duration_nanoseconds < COARSE_NANOSECONDS {
             return Self::default();
         }
-        // Rounded once, so that all who look at it find the same shares over their limits.
+        // Rounded only here, so that all readers find the same shares over their limits.
         let share = |used| share(window, used, cpus).map(|share| (share * 1e4).round() / 1e4);
         Self {
             others: share(others_nanoseconds(window)),
@@ -64,7 +64,7 @@ impl Noise {
     }
 
     /// The same for a subject whose own instances fill the node and make each other wait for
-    /// memory: that is what is measured.
+    /// memory: such waits are what is measured, so they are not noise.
     #[must_use]
     pub fn of_filled_node(self) -> Self {
         Self {
@@ -73,13 +73,13 @@ impl Noise {
         }
     }
 
-    /// Whether the window cannot stand for a quiet node.
+    /// Whether the window is too noisy to represent a quiet node.
     pub fn is_over_limit(self) -> bool {
         self.level() > 1.0
     }
 
-    /// The worst of its shares as a multiple of its limit; 0 when nothing is known. The window with
-    /// the lower level is the quieter one.
+    /// The worst share, as a multiple of its limit; 0 when nothing is known. The window with the
+    /// lower level is the quieter one.
     pub fn level(self) -> f64 {
         let of_limit = |share: Option<f64>, limit: f64| share.map_or(0.0, |share| share / limit);
         of_limit(self.others, self.others_limit())
@@ -87,19 +87,19 @@ impl Noise {
             .max(of_limit(self.memory_waits, MEMORY_WAIT_LIMIT))
     }
 
-    /// The share of the node's CPUs that others may use: the smaller of both limits.
+    /// The share of the node's CPUs that others may use: the smaller of the two limits.
     fn others_limit(self) -> f64 {
         let few = self.cpus.map(|cpus| OTHERS_CPUS_LIMIT / f64::from(cpus));
         few.map_or(OTHERS_CPU_LIMIT, |few| few.min(OTHERS_CPU_LIMIT))
     }
 
-    /// How many CPUs others used, where their share alone says too little of it.
+    /// How many CPUs others used, if their share alone would say too little.
     fn others_cpus(self) -> Option<f64> {
         let many = self.cpus.filter(|_| self.others_limit() < OTHERS_CPU_LIMIT);
         Some(self.others? * f64::from(many?))
     }
 
-    /// The worse of each share.
+    /// The worse value of each share.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
         let worse = |one: Option<f64>, other: Option<f64>| match (one, other) {
@@ -136,21 +136,20 @@ impl Noise {
     }
 }
 
-/// Whether a window of which the node was read is too short to judge it.
+/// Whether a window is too short to judge its noise, although the node was read.
 pub const fn is_too_short(window: &TimedWindow) -> bool {
     window.node.is_some() && window.duration_nanoseconds < COARSE_NANOSECONDS
 }
 
-/// CPU time as a share of what the node's CPUs had to give during the window.
+/// CPU time as a share of what the node's CPUs could offer during the window.
 fn share(window: &TimedWindow, used_nanoseconds: Option<u64>, cpus: u32) -> Option<f64> {
     let available = window.duration_nanoseconds as f64 * f64::from(cpus);
     let used = used_nanoseconds? as f64;
     (available > 0.0).then(|| used / available)
 }
 
-/// The waiting of the pod itself, which a limit of its own may cause, is the subject's business.
-/// Waiting for CPUs is not judged: a load makes tasks wait for them, and [`Noise::others`] says
-/// whose fault it is.
+/// The pod's own waits, which its own limit may cause, are the subject's business. Waits for CPUs
+/// are not judged: any load makes tasks wait for them, and [`Noise::others`] shows who is to blame.
 fn memory_waits(window: &TimedWindow) -> Option<f64> {
     let waited = window.node?.memory_pressure_nanoseconds?;
     let own = window.subject.as_ref()?.pressure?.memory_nanoseconds?;
@@ -158,8 +157,9 @@ fn memory_waits(window: &TimedWindow) -> Option<f64> {
     Some((waited / window.duration_nanoseconds as f64 * 1e4).round() / 1e4)
 }
 
-/// The shim is the variant's doing and the echo server the workload's, not a neighbour's. Nor are
-/// interrupts that are charged to nobody: most of them are the load's own packets.
+/// The shim belongs to the variant and the echo server to the workload, so neither counts as a
+/// neighbour. Nor do interrupts that are charged to nobody: most of them come from the load's own
+/// packets.
 fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     let subject = window.subject.as_ref()?;
     let shim = subject.outside.map_or(0, |shim| shim.cpu_nanoseconds);
@@ -174,7 +174,7 @@ fn others_nanoseconds(window: &TimedWindow) -> Option<u64> {
     Some(tasks.saturating_sub(ours))
 }
 
-/// Number of CPUs in a list as the kernel writes it: `0`, `0-3`, `0-3,8-11`.
+/// Number of CPUs in a list in the kernel's format: `0`, `0-3`, `0-3,8-11`.
 pub fn cpus(kernel_list: &str) -> Option<u32> {
     Some(CpuList::parse(kernel_list)?.count())
 }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_burns_one_cpu_is_noise_on_a_node_of_any_size() {
-        // CPUs that others use, in hundredths, and what is said of it.
+        // The node's CPUs, the CPUs that others use (in hundredths), and the resulting words.
         for (cpus, burnt, words) in [
             (2, 29, ""),
             (2, 32, "16 % used by others"),

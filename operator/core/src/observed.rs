@@ -1,5 +1,5 @@
-//! What was seen of the cluster, as plain data: the only thing besides the run that a plan rests
-//! on. The controller fills it in; tests write it by hand.
+//! What was seen of the cluster, as plain data: a plan depends on nothing else but the run and the
+//! time. The controller fills it in; tests write it by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -13,33 +13,33 @@ use crate::wire::record::TrialId;
 /// Everything seen for one run.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    /// Nodes that matter: all of them before one is claimed, then only that one.
+    /// The relevant nodes: all of them until one is claimed, then only that one.
     pub nodes: Vec<NodeSeen>,
-    /// Labels that the administrator asks of nodes.
+    /// Labels that the administrator requires of nodes.
     pub node_selector: BTreeMap<String, String>,
     /// Claims on nodes.
     pub leases: Vec<LeaseSeen>,
     /// Every run that the operator knows, this one included.
     pub runs: Vec<RunSeen>,
-    /// When a run of each namespace last gave a node back.
+    /// When a run of each namespace last released a node.
     pub served: BTreeMap<String, Timestamp>,
-    /// Names of the `RuntimeClasses` that exist, of those the run asks for.
+    /// Names of the `RuntimeClasses` that the run uses and that exist.
     pub runtime_classes: BTreeSet<String>,
-    /// Whether probes of cold starts may not create pods in the run's namespace.
+    /// Whether cold-start and density probes are forbidden to create pods in the run's namespace.
     pub cold_starts_forbidden: bool,
     /// The run's subjects.
     pub subjects: Vec<SubjectSeen>,
-    /// Pods that a probe of cold starts created and has not removed yet.
+    /// Pods that a cold-start or density probe has created and not removed yet.
     pub cold_subjects: Vec<SubjectSeen>,
     /// The run's echo server.
     pub upstream: Option<PodSeen>,
     /// The run's probe Jobs.
     pub probes: Vec<ProbeSeen>,
-    /// Blocks that the run has, as far as it is decided; 0 stands for those with which it begins.
+    /// Number of blocks decided so far; 0 stands for the number that the run begins with.
     pub blocks: u32,
     /// Recorded trials.
     pub records: BTreeMap<TrialId, Ended>,
-    /// Whether the records take as much as the administrator allows.
+    /// Whether the records have reached the size that the administrator allows.
     pub records_full: bool,
     /// Node that the records come from.
     pub recorded_node: Option<String>,
@@ -76,13 +76,13 @@ pub struct TaintSeen {
 pub struct LeaseSeen {
     /// The node.
     pub node: String,
-    /// Uid of the run that holds it; `None` when it was given back.
+    /// Uid of the run that holds it; `None` once it was released.
     pub holder: Option<String>,
     /// Guards a takeover: the write fails when someone else was faster.
     pub resource_version: Option<String>,
 }
 
-/// A run, as far as the queue needs to know.
+/// A run, as far as it matters to the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSeen {
     /// Its uid.
@@ -111,8 +111,8 @@ impl RunSeen {
 pub enum Standing {
     /// It measures or waits for its turn.
     Active,
-    /// It waits for its user, or for what keeps failing, and holds its node until its last pod is
-    /// at rest.
+    /// It waits for its user, or for something that keeps failing, and holds its node until its
+    /// last pod has stopped.
     Suspended,
     /// It has finished or is being deleted.
     Ended,
@@ -127,9 +127,9 @@ pub struct PodSeen {
     pub uid: String,
     /// When it was created.
     pub created: Timestamp,
-    /// When it was to be gone, if it is being deleted.
+    /// When it should be gone, if it is being deleted.
     pub deleting: Option<Timestamp>,
-    /// The node that it is on, once it is.
+    /// The node that it is on, once it has one.
     pub node: Option<String>,
     /// Whether it shares the node's network.
     pub host_network: bool,
@@ -137,32 +137,32 @@ pub struct PodSeen {
     pub image: String,
     /// Its address, once it has one.
     pub ip: Option<IpAddr>,
-    /// How far it is.
+    /// How far it has got.
     pub state: PodState,
 }
 
 impl PodSeen {
-    /// Whether it may still use the node. What a finalizer keeps after its containers have ended
-    /// does not.
+    /// Whether it may still use the node. A pod that only a finalizer keeps, after its containers
+    /// have ended, does not.
     pub fn works(&self) -> bool {
         !matches!(self.state, PodState::Ended { .. })
     }
 }
 
-/// How far a pod is.
+/// How far a pod has got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodState {
-    /// Not running yet; with the reason and message of what it waits for, where known.
+    /// Not running yet; with the reason and message of its wait, if known.
     Pending(Option<Waiting>),
     /// Its container runs.
     Running,
     /// Its container ended.
     Ended {
-        /// Exit code, where known.
+        /// Exit code, if known.
         exit_code: Option<i32>,
         /// `Error`, `OOMKilled`, `Evicted`, ...
         reason: String,
-        /// What it said last, where known.
+        /// Its last message, if known.
         message: String,
     },
 }
@@ -196,7 +196,7 @@ pub struct ProbeSeen {
     pub subject_uid: String,
     /// Whether the Job is being deleted.
     pub deleting: bool,
-    /// How the Job ended by its own conditions: the reason, e.g. `DeadlineExceeded`.
+    /// Why the Job failed, according to its conditions: the reason, e.g. `DeadlineExceeded`.
     pub failed: Option<String>,
     /// Its pod, once there is one.
     pub pod: Option<PodSeen>,

@@ -1,21 +1,22 @@
-//! A load on a schedule: which request is due when, and what its requests took counted from there.
-//! The schedule is the one that fortio keeps with `-qps`, `-uniform` and a number of requests: they
-//! go over the connections in turn, evenly spaced. Pure; the probe runs the load, the results read
-//! what comes out.
+//! A load on a schedule: when each request is due, and its latency counted from then. The schedule
+//! is the one that fortio follows with `-qps`, `-uniform` and a number of requests: the requests
+//! are evenly spaced and use the connections in turn. Pure; the probe runs the load, and the
+//! results read its output.
 
 use crate::wire::open_loop::{OpenLoopWindow, Quantiles};
 
-/// Requests of one window: so many lines of its log take 110 MB of the probe's memory.
+/// Most requests of one window: their log lines take 110 MB of the probe's memory.
 pub const MOST_REQUESTS: u32 = 1_000_000;
-/// A window below this share of the rate that was asked for measures another load than it says.
+/// A window that achieves less than this share of the requested rate measures a different load than
+/// it claims.
 pub const LEAST_ACHIEVED: f64 = 0.98;
 /// fortio gives each connection at least two requests.
 const LEAST_PER_CONNECTION: u32 = 2;
-/// p99.9 needs ten requests beyond it, as every percentile does.
+/// Requests needed for p99.9: like every percentile, it needs ten requests beyond it.
 const CARRIES_P999: usize = 10_000;
 
-/// Which request is due when: request `round` of connection `connection` at `round x connections +
-/// connection` intervals after the start.
+/// When each request is due: request `round` of connection `connection` is due `round x connections
+/// + connection` intervals after the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     rps: f64,
@@ -25,7 +26,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// `rps` requests per second for `seconds`, or for as long as [`MOST_REQUESTS`] last, over at
-    /// most `connections`. `None` for a rate that gives no two requests.
+    /// most `connections`. `None` for a rate that yields fewer than two requests, or is not finite.
     pub fn new(rps: f64, connections: u32, seconds: u32) -> Option<Self> {
         let asked = (rps * f64::from(seconds)).min(f64::from(MOST_REQUESTS));
         if !rps.is_finite() || asked < f64::from(LEAST_PER_CONNECTION) {
@@ -55,7 +56,7 @@ impl Schedule {
         self.connections
     }
 
-    /// Requests in all; as many for each connection.
+    /// The total number of requests; each connection sends the same number.
     pub fn requests(&self) -> u32 {
         self.connections * self.per_connection
     }
@@ -65,7 +66,7 @@ impl Schedule {
         f64::from(self.requests()) / self.rps
     }
 
-    /// Nanoseconds from the start to when a request is due.
+    /// Nanoseconds from the start until a request is due.
     fn due(&self, request: &Sent) -> f64 {
         let turn = f64::from(request.round) * f64::from(self.connections);
         (turn + f64::from(request.connection)) / self.rps * 1e9
@@ -81,7 +82,7 @@ pub struct Sent {
     pub round: u32,
     /// When it was sent, in nanoseconds after the start of the schedule.
     pub at_nanoseconds: f64,
-    /// From there to its answer, in nanoseconds.
+    /// Time from then to its response, in nanoseconds.
     pub service_nanoseconds: f64,
 }
 
@@ -95,13 +96,13 @@ pub struct NotTheSchedule {
     pub planned: u32,
 }
 
-/// What the requests of `schedule` took, in any order.
+/// Computes the latencies of the requests of `schedule`, which may be in any order.
 ///
-/// A request is sent when it is due and its connection is free. The *latency from the schedule* is
-/// that of a generator which keeps this to the letter: each connection is replayed with the service
-/// times that were seen, so that a request begins when it is due or when the answer before it has
-/// come, whichever is later. What the request took longer than that, the generator was late by: its
-/// timers fire late, and it waits for a CPU as others do.
+/// A request is sent as soon as it is due and its connection is free. The *latency from the
+/// schedule* is that of a perfectly punctual generator: each connection is replayed with the
+/// observed service times, so that a request begins when it is due or when the previous response
+/// has arrived, whichever is later. Any time beyond that is the generator's own delay: its timers
+/// fire late, and it waits for a CPU like other processes.
 pub fn measured(
     schedule: &Schedule,
     mut sent: Vec<Sent>,
@@ -136,14 +137,15 @@ pub fn measured(
 
 /// The times of one request, in nanoseconds.
 struct Times {
-    /// For its connection.
+    /// Waiting for its connection.
     waited: f64,
     service: f64,
-    /// What the generator added.
+    /// Delay that the generator added.
     generator: f64,
 }
 
-/// Every connection with a generator that is never late, without its first request, which opens it.
+/// Replays every connection with a generator that is never late, leaving out the first request,
+/// which opens the connection.
 fn replay(schedule: &Schedule, sent: &[Sent]) -> Vec<Times> {
     let mut free = 0.0_f64;
     let mut all = Vec::with_capacity(sent.len());
@@ -165,8 +167,8 @@ fn replay(schedule: &Schedule, sent: &[Sent]) -> Vec<Times> {
     all
 }
 
-/// How much of the rate was kept: the time after which the last request was due, divided by the
-/// time after which the last one was sent.
+/// How much of the rate was achieved: the time until the last request was due, divided by the time
+/// until the last one was sent.
 fn achieved(schedule: &Schedule, sent: &[Sent]) -> f64 {
     let due = sent.iter().map(|request| schedule.due(request));
     let (due, at) = (
@@ -176,11 +178,11 @@ fn achieved(schedule: &Schedule, sent: &[Sent]) -> f64 {
     if at > 0.0 { (due / at).min(1.0) } else { 1.0 }
 }
 
-/// Percentiles of times in nanoseconds; zeros without any.
+/// Percentiles, in microseconds, of times in nanoseconds; zeros if there are no times.
 fn quantiles(mut times: Vec<f64>) -> Quantiles {
     times.sort_unstable_by(f64::total_cmp);
     let count = times.len();
-    // Per mille: the rank of a percentile is a whole number then.
+    // In per mille, so that every percentile is a whole number.
     let at = |per_mille: usize| {
         let rank = (count * per_mille).div_ceil(1000).max(1);
         let nanoseconds = times.get(rank - 1).copied().unwrap_or_default();

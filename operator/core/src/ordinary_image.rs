@@ -1,12 +1,12 @@
-//! Own images under a RuntimeClass: what a spec does not tell of them. A shim for Wasm on the
-//! runwasi library starts a program or a script as an ordinary container, so that an ordinary image
-//! works there and its numbers are those of a container. Whether an image is one stands in its
-//! manifest, which neither plan nor operator reads. Pure.
+//! Users' own images under a RuntimeClass: what a spec does not reveal about them. A Wasm shim
+//! built on the runwasi library starts a program or a script as an ordinary container, so an
+//! ordinary image works there, and its numbers are those of a container. Only an image's manifest
+//! shows whether it is one, and neither plan nor operator reads that. Pure.
 
 use wasmbench_api::run::{BenchmarkRunSpec, OwnContainer, TWIN};
 
-/// One note for each variant with an own image under a RuntimeClass: what is not known, and where
-/// to look.
+/// One note for each variant that runs the user's own image under a RuntimeClass: what is not
+/// known, and where to look.
 pub fn notes(spec: &BenchmarkRunSpec) -> Vec<String> {
     let own = |class: bool| {
         let variants = spec.variants.iter().filter(|variant| variant.name != TWIN);

@@ -1,5 +1,5 @@
-//! What a probe printed -> how its trial ended. Everything in a probe's log was influenced by the
-//! subject's answers, so it is read with care and never believed to be well-formed.
+//! What a probe printed -> how its trial ended. Everything in a probe's log may be influenced by
+//! the subject's answers, so it is parsed with care and never assumed to be well-formed.
 
 use serde::de::DeserializeOwned;
 
@@ -15,7 +15,7 @@ use crate::wire::record::{Outcome, Point};
 const QUOTE: usize = 200;
 
 /// The document at the end of a probe's log, and how its trial at `point` ended. `subject` is the
-/// pod of a load.
+/// pod under test of a load.
 pub fn read(
     point: Point,
     log: &str,
@@ -44,8 +44,7 @@ fn read_load(log: &str, subject: Option<&PodState>) -> Option<(Evidence, Outcome
 fn read_cold_start(log: &str) -> Option<(Evidence, Outcome)> {
     let read: Option<ColdStartDocument> = last_document(log);
     let document = read.filter(|document| document.schema == COLD_START_SCHEMA)?;
-    // Samples of the wrong class are a measurement too: what they say is that the class did not
-    // hold.
+    // Samples of the wrong class are a measurement too: they show that the class did not hold.
     let counted = document.samples.iter().any(|sample| !sample.discarded);
     let outcome = match &document.failure {
         Some(failure) => in_its_words(failure),
@@ -66,8 +65,8 @@ fn read_density(log: &str) -> Option<(Evidence, Outcome)> {
     Some((document.into(), outcome))
 }
 
-/// The last line that is a document. The probe prints nothing after it, but a line of progress goes
-/// another way, through the standard error, and may come later into the log.
+/// The last line that is a document. The probe prints nothing after it, but progress lines go
+/// through standard error and may reach the log later.
 fn last_document<T: DeserializeOwned>(log: &str) -> Option<T> {
     let mut lines = log.lines().rev().filter(|line| line.starts_with('{'));
     lines.find_map(|line| serde_json::from_str(line).ok())
@@ -111,7 +110,8 @@ fn judge(document: &LoadDocument, crash: Option<Failure>) -> Outcome {
             None => failed(nothing_said()),
         };
     };
-    // A subject that ended explains whatever the probe saw, except its own misunderstanding.
+    // A subject that ended explains whatever the probe saw, except a request that the probe did not
+    // understand.
     if failure.reason != ProbeFailureReason::BadRequest
         && let Some(crash) = crash
     {

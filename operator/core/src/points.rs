@@ -25,11 +25,13 @@ pub fn points_of(spec: &BenchmarkRunSpec) -> Vec<Point> {
         .collect()
 }
 
-/// What a trial at this point measures, that of which a run decides most first.
+/// What a trial at this point measures. The first metric is the one that a run decides on by
+/// default.
 ///
-/// The subject's CPU and not its rate, because the load generator has most of the CPUs that they
-/// share: a rate moves by a fraction of what the subject costs, and scatters more. A log line and
-/// not the first answer, which waits for the cluster to publish an address.
+/// Under a throughput load this is the subject's CPU time and not its rate, because the load
+/// generator uses most of the CPUs that they share: the rate moves by only a fraction of what the
+/// subject costs, and scatters more. For cold starts it is a log line and not the first answer,
+/// which waits for the cluster to publish an address.
 pub const fn measured_at(point: Point) -> &'static [Metric] {
     match point {
         Point::Throughput { .. } => &[

@@ -1,12 +1,12 @@
-//! What a run says of the trial that it is at, in `status.progress.message`. Whoever follows a run
-//! reads there whether something is measured just now.
+//! What a run says about its current trial, in `status.progress.message`. Whoever follows a run can
+//! see there whether something is being measured right now.
 
 use crate::wire::record::TrialId;
 
 const MEASURING: &str = "measuring ";
 const RECORDING: &str = "recording ";
 
-/// The trial's pods are being started or removed: whoever reads now disturbs nothing.
+/// The trial's pods are being started or removed: reading from the cluster now disturbs nothing.
 pub fn preparing(trial: &TrialId) -> String {
     format!("preparing {trial}")
 }
@@ -21,16 +21,16 @@ pub fn recording(trial: &TrialId) -> String {
     format!("{RECORDING}{trial}")
 }
 
-/// Whether a probe is at work by this message.
+/// Whether a probe is at work according to this message.
 pub fn is_measuring(message: &str) -> bool {
     message.starts_with(MEASURING)
 }
 
-/// The trial whose measurement has begun and has no record yet by this message.
+/// The trial that, according to this message, has begun measuring and has no record yet.
 pub fn begun(message: &str) -> Option<TrialId> {
     let mut begins = [MEASURING, RECORDING].into_iter();
     let rest = begins.find_map(|begin| message.strip_prefix(begin))?;
-    // Behind the trial may stand how it ended.
+    // How the trial ended may follow it.
     let trial = rest.split(' ').next()?;
     trial.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! Amounts of CPU and memory as Kubernetes writes them: text in, a number out.
 
-/// The Kubernetes quantity that `text` is in thousandths of its unit, as far as the CRD lets one
-/// through; `None` where it is none.
+/// The Kubernetes quantity `text` in thousandths of its unit. `None` if it is not a quantity of the
+/// form that the CRD accepts.
 pub fn thousandths(text: &str) -> Option<u128> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -23,7 +23,7 @@ pub fn thousandths(text: &str) -> Option<u128> {
     let scale = 10_u128.checked_pow(digits)?;
     let part = fraction.parse::<u128>().ok()?.checked_mul(factor)?;
     let whole = whole.parse::<u128>().ok()?.checked_mul(factor)?;
-    // Kubernetes rounds up what is smaller than it can tell.
+    // Kubernetes rounds up what is smaller than its resolution.
     whole.checked_add(part.div_ceil(scale))
 }
 

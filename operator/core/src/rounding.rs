@@ -1,13 +1,14 @@
-//! Digits that numbers keep.
+//! How many digits numbers keep.
 
-/// Digits that numbers of a summary keep: more than any of them carries, few enough to stay short.
+/// Digits that numbers of a summary keep: more than any of them supports, but few enough to stay
+/// short.
 const SUMMARY_DIGITS: usize = 5;
 
-/// Digits of latencies and CPU times: they are interpolated inside buckets of up to 25 % width, or
-/// shared by requests, so that more digits would be invented.
+/// Digits of latencies and CPU times: they are interpolated inside buckets up to 25 % wide, or
+/// divided among requests, so that more digits would be made up.
 const TIME_DIGITS: usize = 4;
 
-/// Digits of p-values: the third says nothing any more.
+/// Digits of p-values: a third would say nothing.
 pub const P_DIGITS: usize = 2;
 
 /// `value` rounded to `digits` significant decimal digits.

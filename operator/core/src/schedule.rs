@@ -1,9 +1,9 @@
-//! What a `BenchmarkSchedule` does, as a `CronJob` does it. Pure: schedule and runs in, a step and
+//! What a `BenchmarkSchedule` does, modelled on a `CronJob`. Pure: schedule and runs in, a step and
 //! a status out.
 //!
-//! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what its runs
-//! tell), [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it says
-//! of itself).
+//! Reading order: [`Cron`] (its times), [`check()`] (what it means), [`SeenRun`] (what is known of
+//! its runs), [`step()`] (what to do next), [`run_of`] (the run that starts), [`status`] (what it
+//! reports about itself).
 
 mod check;
 mod cron;

@@ -1,5 +1,5 @@
 //! How records are kept in `ConfigMaps`: one gzipped JSON entry per trial, an index of outcomes in
-//! an annotation (so that planning needs no record's content), and `SHA256SUMS` in the format of
+//! an annotation (so that planning need not read any record), and `SHA256SUMS` in the format of
 //! sha256sum. Pure: the caller reads and writes the objects.
 
 use std::collections::BTreeMap;
@@ -24,11 +24,11 @@ pub const MAX_CHUNK_BYTES: usize = 512 * 1024;
 pub const MAX_ENTRY_BYTES: usize = 256 * 1024;
 /// Longest document of a probe, in bytes; the rest of a longer log is not read.
 pub const MAX_DOCUMENT_BYTES: u32 = 2 * 1024 * 1024;
-/// An entry that unpacks to more than a document and what the operator adds to it is not one of
+/// An entry that unpacks to more than a document plus what the operator adds to it is not one of
 /// ours.
 const MAX_UNPACKED_BYTES: u64 = MAX_DOCUMENT_BYTES as u64 + 256 * 1024;
-/// Nor is one of more values than this. In memory a value takes ten times its text and more, so
-/// that a short entry could fill the operator's.
+/// Nor is an entry with more values than this. In memory, a value takes ten times the size of its
+/// text or more, so that a short entry could fill the operator's memory.
 const MAX_VALUES: usize = 200_000;
 /// Key of the checksums.
 pub const SUMS_KEY: &str = "SHA256SUMS";
@@ -42,16 +42,16 @@ pub enum Error {
     /// Compression failed.
     #[error("could not pack the record")]
     Pack(#[source] std::io::Error),
-    /// The bytes are no gzip, or too large when unpacked.
+    /// The bytes are not gzip.
     #[error("could not unpack the record")]
     Unpack(#[source] std::io::Error),
     /// The unpacked bytes hold more values than a record can.
     #[error("the entry has more than {0} values")]
     TooManyValues(usize),
-    /// The unpacked bytes are no record.
+    /// The unpacked bytes are not a record, or were cut off because they are too large.
     #[error("the entry is not a record")]
     NotARecord(#[source] serde_json::Error),
-    /// Packed it is still too large.
+    /// The packed record is too large.
     #[error("the record of {trial} is {bytes} bytes when packed; {MAX_ENTRY_BYTES} are allowed")]
     TooLarge {
         /// Which trial.
@@ -78,7 +78,7 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The record behind a stored entry.
+/// The record in a stored entry.
 pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
     unpack(bytes, MAX_UNPACKED_BYTES, MAX_VALUES)
 }
@@ -86,20 +86,21 @@ pub fn decode(bytes: &[u8]) -> Result<Record, Error> {
 /// A value as gzipped JSON.
 pub fn pack(value: &impl Serialize) -> Result<Vec<u8>, Error> {
     let json = serde_json::to_vec(value).map_err(Error::Json)?;
-    // No time stamp inside: the same value always gives the same bytes.
+    // No timestamp inside: the same value always gives the same bytes.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&json).map_err(Error::Pack)?;
     encoder.finish().map_err(Error::Pack)
 }
 
-/// The value behind gzipped JSON of at most this size, with at most so many values in it.
+/// The value in gzipped JSON that unpacks to at most `longest` bytes and holds at most `most`
+/// values.
 pub fn unpack<T: DeserializeOwned>(bytes: &[u8], longest: u64, most: usize) -> Result<T, Error> {
     let mut json = Vec::new();
     GzDecoder::new(bytes)
         .take(longest)
         .read_to_end(&mut json)
         .map_err(Error::Unpack)?;
-    // Each value but the first follows one of these.
+    // Each value except the first follows one of these.
     let begins = |byte: &&u8| matches!(**byte, b',' | b'[' | b'{');
     if json.iter().filter(begins).nth(most).is_some() {
         return Err(Error::TooManyValues(most));
@@ -143,8 +144,8 @@ pub fn render_index(index: &BTreeMap<TrialId, Ended>) -> String {
     text
 }
 
-/// The inverse of [`render_index`]. A line that is not understood is left out: its trial is then
-/// measured again under the same key rather than believed.
+/// The inverse of [`render_index`]. A line that cannot be parsed is left out: its trial is then
+/// measured again under the same key instead of being trusted.
 pub fn parse_index(variant: &str, workload: &str, text: &str) -> BTreeMap<TrialId, Ended> {
     let entry = |line: &str| {
         let mut words = line.split(' ');
@@ -187,10 +188,10 @@ pub fn bytes_of(annotations: &BTreeMap<String, String>) -> u64 {
         .unwrap_or_default()
 }
 
-/// What became of an attempt to add a record to a `ConfigMap`.
+/// The result of an attempt to add a record to a `ConfigMap`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is in.
+    /// The record was added.
     Yes,
     /// The trial was there already; the stored record stays as it is.
     AlreadyThere,

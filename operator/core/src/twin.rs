@@ -1,13 +1,13 @@
-//! The baseline's twin: the baseline measured a second time as if it were another variant. Both are
-//! the baseline, and what differs between the two is what the node does to single pods.
+//! The baseline's twin: the baseline measured a second time as if it were another variant. Since
+//! both are the baseline, any difference between the two is what the node does to individual pods.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::run::TWIN;
 
-/// With fewer blocks the interval of the twin is so wide that it would drown everything.
+/// With fewer blocks, the twin's interval is so wide that it would drown everything.
 const FEWEST_BLOCKS: u32 = 5;
 
-/// The spec as it is measured: with the twin as the last variant, where the run has one.
+/// The spec as it is measured: with the twin as the last variant, if the run has one.
 #[must_use]
 pub fn with_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     let mut measured = without_twin(spec);
@@ -32,7 +32,8 @@ pub fn without_twin(spec: &BenchmarkRunSpec) -> BenchmarkRunSpec {
     written
 }
 
-/// Unless the spec says otherwise: when there is something to compare, often enough.
+/// Unless the spec says otherwise, a twin is wanted when there is something to compare, in enough
+/// blocks.
 fn is_wanted(spec: &BenchmarkRunSpec) -> bool {
     let default = spec.blocks >= FEWEST_BLOCKS && spec.variants.len() > 1;
     spec.noise_floor.unwrap_or(default)

@@ -1,11 +1,11 @@
 //! Numbers for people: three significant digits and a unit that keeps them short. ASCII only.
 
-/// What stands where there is no number.
+/// Shown where there is no number.
 pub const NOTHING: &str = "-";
 
 use crate::rounding::round_significant;
 
-/// Significant digits that people are shown.
+/// Significant digits that are shown to people.
 const DIGITS: usize = 3;
 
 /// A latency or CPU time given in microseconds: `812 us`, `1.24 ms`, `2.35 s`.
@@ -44,7 +44,7 @@ pub fn bytes(bytes: f64) -> String {
     format!("{} {name}", short(round_significant(bytes / unit, DIGITS)))
 }
 
-/// A number of no unit that people name, such as money: `0.000312`, `4.20`, `1230`.
+/// A number whose unit the user chooses, such as money: `0.000312`, `4.20`, `1230`.
 pub fn amount(value: f64) -> String {
     short(round_significant(value, DIGITS))
 }
@@ -54,7 +54,7 @@ pub fn ratio(ratio: f64) -> String {
     format!("{}x", ratio_number(ratio))
 }
 
-/// A ratio without the `x`, with two digits behind the point unless it is very small or large.
+/// A ratio without the `x`, with two decimal places unless it is very small or large.
 pub fn ratio_number(ratio: f64) -> String {
     if (0.1..10.0).contains(&ratio) {
         format!("{ratio:.2}")
@@ -63,13 +63,13 @@ pub fn ratio_number(ratio: f64) -> String {
     }
 }
 
-/// A share of 1 in percent: `43 %`.
+/// A share (0 to 1) in percent: `43 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share of 1 as a number of percent, with as many digits as tell it from all and none: `99.980`,
-/// `0.012`.
+/// A share (0 to 1) in percent without the sign, with enough digits to distinguish it from all and
+/// none: `99.980`, `0.012`.
 pub fn exact_percent(share: f64) -> String {
     let percent = share * 100.0;
     let rest = round_significant(percent.min(100.0 - percent).abs(), 2);
@@ -105,7 +105,8 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// A number of at most three significant digits, with the zeros that show them: `1.50`, `15.0`.
+/// A number of at most three significant digits, with the trailing zeros that show them: `1.50`,
+/// `15.0`.
 fn short(value: f64) -> String {
     match value.abs() {
         v if v == 0.0 || v >= 100.0 => format!("{value:.0}"),
@@ -118,7 +119,7 @@ fn short(value: f64) -> String {
 /// Characters of a digest in tables; a report's `environment.json` has all of them.
 const DIGEST_CHARS: usize = 12;
 
-/// The text with the first digits of its digests: `app@sha256:0123456789ab`.
+/// The text with each digest cut to its first digits: `app@sha256:0123456789ab`.
 pub fn short_digests(text: &str) -> String {
     let mut parts = text.split("sha256:");
     let mut short = parts.next().unwrap_or_default().to_owned();
@@ -131,7 +132,7 @@ pub fn short_digests(text: &str) -> String {
     short
 }
 
-/// The first `limit` characters of a text, with dots where something is missing.
+/// A text cut to at most `limit` characters, with dots at the end if something is missing.
 pub fn cut(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
@@ -140,7 +141,7 @@ pub fn cut(text: &str, limit: usize) -> String {
     kept + "..."
 }
 
-/// `0.52x (0.48-0.55), slower`; without the interval when there is one block only.
+/// `0.52x (0.48-0.55), slower`; without the interval when there is only one block.
 pub fn judged_ratio(value: f64, interval: Option<(f64, f64)>, verdict: &str) -> String {
     format!("{}, {verdict}", ratio_within(value, interval))
 }
@@ -154,7 +155,8 @@ pub fn ratio_within(value: f64, interval: Option<(f64, f64)>) -> String {
     format!("{}{interval}", ratio(value))
 }
 
-/// A percentile with the mark that single requests decide it, unless there are enough to carry it.
+/// A percentile, marked as decided by single requests unless there are enough requests to support
+/// it.
 pub fn marked(percentile: String, is_carried: bool) -> String {
     if is_carried || percentile == NOTHING {
         percentile

@@ -1,6 +1,6 @@
-//! A run as written -> a run as meant. The rules of the CRD that a plan rests on are checked again,
-//! because a CRD may be older than the operator; the administrator's limits are checked here for
-//! the first time.
+//! A run as written -> a run as meant. The rules of the CRD that a plan relies on are checked
+//! again, because the CRD may be older than the operator; the administrator's limits are checked
+//! here for the first time.
 
 mod cold_start;
 mod density;
@@ -44,15 +44,15 @@ pub struct ValidatedRun {
     pub namespace: String,
     /// Its uid.
     pub uid: String,
-    /// The spec as it is measured: with the baseline's twin, where the run has one.
+    /// The spec as it is measured: with the baseline's twin, if the run has one.
     pub spec: BenchmarkRunSpec,
-    /// Seed of the order.
+    /// Seed of the trial order.
     pub seed: i64,
     /// Name of the baseline.
     pub baseline: String,
     /// The variants in the order of the spec.
     pub variants: Vec<ValidatedVariant>,
-    /// Every trial that may be measured, in the order in which they are: block by block.
+    /// Every trial that may be measured, in measuring order: block by block.
     pub order: Vec<TrialId>,
 }
 
@@ -81,7 +81,7 @@ impl ValidatedRun {
             .find(|workload| workload.name == trial.cell.workload)
     }
 
-    /// The trials of the first `blocks` blocks, and of those with which every run begins.
+    /// The trials of the first `blocks` blocks, but at least of those that every run begins with.
     pub fn planned(&self, blocks: u32) -> &[TrialId] {
         let blocks = blocks.max(self.spec.fewest_blocks());
         let end = self.order.partition_point(|trial| trial.block <= blocks);

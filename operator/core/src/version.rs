@@ -1,6 +1,6 @@
-//! Which build of wasmbench something is. Binaries know their build's tag (the variable
-//! `WASMBENCH_BUILD` of their compilation, which `hack/images` sets to a digest of the sources);
-//! this crate does not, so that a new tag compiles little anew.
+//! Which build of wasmbench something is. Binaries know their build's tag (the environment variable
+//! `WASMBENCH_BUILD` at compile time, which `hack/images` sets to a digest of the sources); this
+//! crate does not, so that a new tag recompiles little.
 
 /// Version of all crates.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,21 +1,21 @@
-//! What the kubelet says of a container that waits, whoever created its pod, and whether waiting
-//! longer is of any use. Pure.
+//! What the kubelet says about a waiting container, whoever created its pod, and whether waiting
+//! longer can help. Pure.
 
-/// What containerd or the kubelet says where an answer took too long: it is tried again, and a busy
-/// node gets there.
+/// What containerd or the kubelet says when a response took too long: it retries, and a busy node
+/// gets there in the end.
 const TOO_SLOW: [&str; 2] = ["DeadlineExceeded", "context deadline exceeded"];
 
 /// What is wrong with a container that will never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hopeless {
-    /// Its image cannot be had.
+    /// Its image cannot be obtained.
     Image,
     /// It cannot be created or started from its image.
     Container,
 }
 
-/// Why a container that waits for this `reason` never runs, with what to check; `None` while it
-/// may.
+/// Why a container that waits for this `reason` will never run, and what to check; `None` if it
+/// still may.
 pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     match reason {
         "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "ImageInspectError" => {
@@ -35,7 +35,7 @@ pub fn hopeless(reason: &str, message: &str) -> Option<(Hopeless, String)> {
     }
 }
 
-/// The words for an image that cannot be had.
+/// The message for an image that cannot be obtained.
 pub fn no_image(reason: &str, message: &str) -> String {
     format!("{reason}: {message}: check the image's name and the node's access to it")
 }

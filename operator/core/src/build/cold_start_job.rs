@@ -1,6 +1,6 @@
-//! The Job of a trial of cold starts. Its probe creates the pods under test itself, so that every
-//! moment of a sample comes from the node's clock. It is the only kind of pod that holds a token:
-//! that of an account which may do no more than this.
+//! The Job of a cold-start trial. Its probe creates the pods under test itself, so that every
+//! timestamp of a sample comes from the node's clock. Apart from density probes, no other pod holds
+//! a token; its service account may do no more than this.
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{
@@ -23,11 +23,11 @@ use crate::wire::cold_start::{
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::CONTAINERD_MOUNT;
 
-/// Time for the start of the probe and for its connections.
+/// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;
 
-/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, where the workload
-/// asks for one.
+/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, if the workload
+/// needs one.
 pub fn cold_start_job(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -49,7 +49,7 @@ pub fn cold_start_job(
     let (volumes, mounts) = containerd(config).unzip();
     let restricted = pod::restricted(node, &placement);
     let security = PodSecurityContext {
-        // The socket is its group's, and that group is root's; the user is not.
+        // The socket belongs to root's group; the user stays non-root.
         supplemental_groups: volumes.is_some().then(|| vec![0]),
         ..restricted.security_context.clone().unwrap_or_default()
     };
@@ -67,8 +67,8 @@ pub fn cold_start_job(
     probe_job::job(probe_job::meta(run, trial, config), deadline, spec)
 }
 
-/// containerd's socket, where the administrator allows it. Whoever speaks to it is root on the
-/// node; that the mount is read-only keeps the socket itself from being replaced.
+/// containerd's socket, if the administrator allows it. Whoever can talk to it is root on the node;
+/// the read-only mount only keeps the socket itself from being replaced.
 fn containerd(config: &OperatorConfig) -> Option<(Volume, VolumeMount)> {
     let name = "containerd";
     let volume = Volume {
@@ -88,7 +88,7 @@ fn containerd(config: &OperatorConfig) -> Option<(Volume, VolumeMount)> {
     Some((volume, mount))
 }
 
-/// How a pod of `trial` is created and asked.
+/// How the probe creates and queries a pod of `trial`.
 pub(super) fn request(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -107,7 +107,7 @@ pub(super) fn request(
         pod,
         selector: component_selector(&run.uid, labels::COMPONENT_COLD_SUBJECT),
         samples: sweep.map_or(1, |sweep| sweep.samples),
-        // Density starts pods in the same way, and does not time them.
+        // Density starts pods in the same way, but does not time them.
         class: sweep
             .filter(|_| matches!(trial.cell.point, Point::ColdStart { .. }))
             .map(|sweep| sweep.class),
@@ -124,7 +124,7 @@ pub(super) fn request(
     }
 }
 
-/// The request for the floor beside `measured`: as many pods at once, and few samples.
+/// The request for the floor alongside `measured`: the same concurrency, but few samples.
 fn floor(
     run: &ValidatedRun,
     trial: &TrialId,
@@ -151,7 +151,7 @@ fn floor(
     }
 }
 
-/// Seconds after which the Job is stopped: every sample may use up its time.
+/// Seconds after which the Job is stopped: enough for every sample to use up its time.
 fn deadline(request: &ColdStartRequest) -> u32 {
     let sample = request.timeout_seconds + REMOVAL_SECONDS;
     let floor = request.floor.as_ref().map_or(0, |floor| floor.samples + 1);
@@ -160,7 +160,7 @@ fn deadline(request: &ColdStartRequest) -> u32 {
         Some(ColdStartClass::ImageCached | ColdStartClass::CompileCached) => EVENT_SECONDS,
         None => 0,
     };
-    // The pod that hosts functions comes up and goes like one more sample.
+    // The pod that hosts functions takes as long to come and go as one more sample.
     let samples = with_refills(request.samples) + 1 + u32::from(request.shares_pod());
     samples * (sample + class) + floor * sample + MARGIN_SECONDS
 }

@@ -32,7 +32,7 @@ pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32, node: &str) -> Confi
     }
 }
 
-/// The report with its files, which the operator of this build computed.
+/// The report with its files, computed by an operator of this build.
 pub fn report(
     run: &ValidatedRun,
     files: BTreeMap<String, String>,
@@ -50,7 +50,7 @@ pub fn report(
     }
 }
 
-/// The history of a schedule, which goes with it.
+/// The history of a schedule, which is deleted along with it.
 pub fn history(schedule: &BenchmarkSchedule, key: &str, bytes: Vec<u8>) -> ConfigMap {
     let name = schedule.name_any();
     let labels = [

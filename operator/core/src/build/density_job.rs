@@ -1,5 +1,5 @@
-//! The Job of a trial of density. Its probe creates the pods under test itself, like that of cold
-//! starts and with the same account, and reads their memory.
+//! The Job of a density trial. Like a cold-start probe, and with the same service account, its
+//! probe creates the pods under test itself; it then reads their memory.
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
@@ -15,11 +15,11 @@ use crate::wire::cold_start::{ColdStartRequest, REMOVAL_SECONDS};
 use crate::wire::density::{DensityRequest, LOAD_SECONDS};
 use crate::wire::record::TrialId;
 
-/// Time for the start of the probe and for its connections.
+/// Seconds allowed for the probe to start and to connect.
 const MARGIN_SECONDS: u32 = 60;
 
-/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, where the workload
-/// asks for one.
+/// The Job of `trial` on `node`; `upstream` is the echo server's `address:port`, if the workload
+/// needs one.
 pub fn density_job(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -50,7 +50,7 @@ pub fn density_job(
 }
 
 fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig) -> DensityRequest {
-    // A trial of density exists only when its sweep does; the defaults keep the builder total.
+    // A density trial exists only when its sweep does; the defaults keep the builder total.
     let sweep = run.spec.sweeps.density.clone();
     let stop = sweep.as_ref().map(|sweep| sweep.stop.clone());
     let stop = stop.unwrap_or_default();
@@ -67,7 +67,7 @@ fn request(run: &ValidatedRun, start: ColdStartRequest, config: &OperatorConfig)
     }
 }
 
-/// Seconds after which the Job is stopped: every step may use up its time.
+/// Seconds after which the Job is stopped: enough for every step to use up its time.
 fn deadline(request: &DensityRequest) -> u32 {
     let steps = u32::try_from(request.instances.len()).unwrap_or(u32::MAX);
     // The pod that hosts functions comes up first.

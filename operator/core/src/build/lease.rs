@@ -12,7 +12,7 @@ use crate::observed::LeaseSeen;
 use crate::validate::ValidatedRun;
 
 /// `run`'s claim on `node`. A claim that replaces an `existing` one carries its resource version,
-/// so that of two takers only one succeeds.
+/// so that only one of two contenders succeeds.
 pub fn claim(
     run: &ValidatedRun,
     node: &str,

@@ -22,8 +22,8 @@ use crate::wire::record::TrialId;
 /// Version of the operator, set on every object.
 pub const OPERATOR_VERSION: &str = crate::version::VERSION;
 
-/// Labels by which every object of a run is found, in any namespace. A subset of what objects
-/// carry.
+/// The label selector that finds every object of a run, in any namespace. Its labels are a subset
+/// of those that objects carry.
 pub fn selector(run_uid: &str) -> String {
     format!("{}={run_uid}", labels::RUN_UID)
 }
@@ -33,7 +33,8 @@ pub fn component_selector(run_uid: &str, component: &str) -> String {
     format!("{},{}={component}", selector(run_uid), labels::COMPONENT)
 }
 
-/// Metadata of an object in the run's namespace: the run owns it, so it goes with the run.
+/// Metadata of an object in the run's namespace: the run owns it, so it is deleted along with the
+/// run.
 fn owned_meta(run: &ValidatedRun, name: String, component: &str) -> ObjectMeta {
     ObjectMeta {
         owner_references: Some(vec![OwnerReference {
@@ -49,8 +50,8 @@ fn owned_meta(run: &ValidatedRun, name: String, component: &str) -> ObjectMeta {
     }
 }
 
-/// Metadata of an object in the operator's namespace. Nothing can own it across namespaces: the
-/// operator sweeps it when the run is gone.
+/// Metadata of an object in the operator's namespace. Ownership cannot cross namespaces, so the
+/// operator removes it when the run is gone.
 fn foreign_meta(run: &ValidatedRun, name: String, component: &str, namespace: &str) -> ObjectMeta {
     ObjectMeta {
         namespace: Some(namespace.to_owned()),
@@ -80,7 +81,7 @@ fn meta(run: &ValidatedRun, name: String, component: &str) -> ObjectMeta {
     }
 }
 
-/// Adds what identifies a trial.
+/// Adds the labels and the annotation that identify a trial.
 fn with_trial(mut meta: ObjectMeta, trial: &TrialId) -> ObjectMeta {
     meta.labels.get_or_insert_default().extend(owned_map([
         (labels::VARIANT, trial.cell.variant.clone()),

@@ -1,6 +1,6 @@
-//! Names of all objects. They are derived, never generated: a second create of the same thing
-//! meets the first one instead of standing beside it. A hash of the run's uid keeps a second run
-//! of the same name apart.
+//! Names of all objects. They are derived, never generated: creating the same thing twice conflicts
+//! with the first object instead of adding a second one. A hash of the run's uid distinguishes runs
+//! of the same name.
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::store::hex;
 use crate::validate::ValidatedRun;
 use crate::wire::record::{Cell, TrialId};
 
-/// A pod's name is its host name, which Linux limits.
+/// A pod's name is also its host name, whose length Linux limits.
 const POD: usize = 63;
 /// A Job's pods append a dash and five characters.
 const JOB: usize = 57;
@@ -28,7 +28,7 @@ pub fn subject(run: &ValidatedRun, trial: &TrialId) -> String {
     )
 }
 
-/// What the names of a trial's cold subjects begin with.
+/// Prefix of the names of a trial's cold subjects.
 pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
     fit(
         &trial_words(run, trial),
@@ -37,7 +37,7 @@ pub fn cold_subject(run: &ValidatedRun, trial: &TrialId) -> String {
     )
 }
 
-/// What the names of the pods of a trial's floor begin with.
+/// Prefix of the names of the pods of a trial's floor.
 pub fn floor(run: &ValidatedRun, trial: &TrialId) -> String {
     fit(
         &format!("floor-{}", trial_words(run, trial)),
@@ -60,7 +60,7 @@ pub fn upstream(run: &ValidatedRun) -> String {
     fit(&format!("{}-upstream", run.name), POD, &run.uid)
 }
 
-/// Name of a chunk of records of a variant and workload; chunks count from 0.
+/// Name of a chunk of records of a variant and workload; chunks are numbered from 0.
 pub fn records(run: &ValidatedRun, cell: &Cell, chunk: u32) -> String {
     let Cell {
         variant, workload, ..

@@ -9,7 +9,8 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use wasmbench_api::run::{CpuAndMemory, Placement};
 
-/// Seconds between SIGTERM and SIGKILL. A subject has nothing to save, and the next trial waits.
+/// Seconds between SIGTERM and SIGKILL. A subject has nothing to save, and the next trial is
+/// waiting.
 const GRACE_SECONDS: i64 = 1;
 
 /// A pod on `node` that passes the `restricted` pod security standard and holds no token.
@@ -47,8 +48,8 @@ pub(super) fn locked_down(read_only_root: bool) -> SecurityContext {
     }
 }
 
-/// Through the scheduler, not past it by `nodeName`: requests are counted, and a node that is full
-/// is reported instead of an eviction.
+/// Goes through the scheduler instead of bypassing it with `nodeName`: resource requests are
+/// counted, and a full node is reported instead of causing an eviction.
 fn on_node(node: &str) -> Affinity {
     let by_name = NodeSelectorRequirement {
         key: "metadata.name".into(),
@@ -86,12 +87,13 @@ fn tolerations(placement: &Placement) -> Option<Vec<Toleration>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// `text` so that the kubelet, which expands `$(NAME)` and reads `$$` as `$`, hands on just that.
+/// Escapes `text` so that the kubelet, which expands `$(NAME)` and reads `$$` as `$`, passes it on
+/// unchanged.
 pub(super) fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }
 
-/// CPU and memory as Kubernetes quantities, without those that are not set.
+/// CPU and memory as Kubernetes quantities; unset ones are left out.
 pub(super) fn quantities(amount: &CpuAndMemory) -> Option<BTreeMap<String, Quantity>> {
     let pairs = [("cpu", &amount.cpu), ("memory", &amount.memory)];
     let map: BTreeMap<String, Quantity> = pairs

@@ -24,19 +24,21 @@ use crate::wire::request::{CGROUP_MOUNT, Load, LoadRequest, MeterLevel, PROC_MOU
 pub const SUBJECT_UID: &str = "wasmbench.dev/subject-uid";
 /// The probe's command for loads.
 const LOAD_COMMAND: &str = "load";
-/// The probe's command for cold starts; the admission policies give a token to this one and the
-/// next only.
+/// The probe's command for cold starts; the admission policies allow a token only for this command
+/// and the next one.
 pub const COLD_START_COMMAND: &str = "cold-start";
-/// The probe's command for density, which has such a token as well.
+/// The probe's command for density, which also has a token.
 pub const DENSITY_COMMAND: &str = "density";
-/// The user of probes, and of nothing else: the kernel opens environment, memory and files of a
-/// process to others of the same user, and a probe sees all processes of its node.
+/// The user that probes, and nothing else, run as: the kernel exposes a process's environment,
+/// memory and files to other processes of the same user, and a probe sees all processes of its
+/// node.
 const USER: i64 = 58_213;
-/// A Job whose operator never comes back removes itself after this time.
+/// Seconds after which a finished Job is removed, in case its operator never comes back.
 const TTL_SECONDS: i32 = 24 * 3600;
-/// Time for everything but waiting and load: start, calibration, one repeat is counted apart.
+/// Seconds allowed for everything except waiting and load, such as start and calibration. Repeats
+/// are counted separately.
 const MARGIN_SECONDS: u32 = 60;
-/// Time for a number of requests, whose duration nobody knows before.
+/// Seconds allowed for a fixed number of requests, whose duration is not known in advance.
 const REQUESTS_SECONDS: u32 = 600;
 
 /// What a probe is pointed at.
@@ -48,7 +50,7 @@ pub struct Target<'a> {
     pub subject_uid: &'a str,
     /// Its address.
     pub address: IpAddr,
-    /// Uid of the echo server's pod, where the workload has one.
+    /// Uid of the echo server's pod, if the workload has one.
     pub upstream_uid: Option<&'a str>,
 }
 
@@ -77,7 +79,7 @@ pub(super) fn meta(run: &ValidatedRun, trial: &TrialId, config: &OperatorConfig)
     with_trial(meta, trial)
 }
 
-/// A Job that runs this pod once, and not longer than this.
+/// A Job that runs this pod once, for at most `deadline_seconds`.
 pub(super) fn job(meta: ObjectMeta, deadline_seconds: u32, spec: PodSpec) -> Job {
     let template_meta = ObjectMeta {
         labels: meta.labels.clone(),
@@ -112,7 +114,8 @@ fn request(
     let warm = sweeps.warm_latency.unwrap_or_else(default_warm);
     let throughput = sweeps.throughput.as_ref();
     let (connections, load) = match trial.cell.point {
-        // Neither is a load: their Jobs are built elsewhere, and this keeps the builder total.
+        // Cold starts and density are not loads: their Jobs are built elsewhere, and naming them
+        // here keeps the builder total.
         Point::WarmLatency | Point::ColdStart { .. } | Point::Density => (
             warm.connections,
             Load::Requests {
@@ -158,13 +161,14 @@ fn request(
     }
 }
 
-/// The ceiling is the node's and not the variant's: the first block tells it often enough, and the
-/// others are no longer for it. A warm trial does not load the generator.
+/// Whether `trial` measures the load generator's ceiling. The ceiling belongs to the node, not to
+/// the variant: measuring it in the first block is enough, and the other blocks take no extra time.
+/// A warm-latency trial hardly loads the generator.
 pub fn calibrates(trial: &TrialId) -> bool {
     matches!(trial.cell.point, Point::Throughput { .. }) && trial.block == 1
 }
 
-/// Connections and load of a trial at a rate; it exists only when its sweep does.
+/// Connections and load of an open-loop trial, which exists only when its sweep does.
 fn open_loop(sweeps: &Sweeps, percent_of_peak: u32) -> (u32, Load) {
     let sweep = sweeps.open_loop.as_ref();
     let of = |value: fn(&OpenLoop) -> u32| sweep.map_or(1, value);
@@ -186,9 +190,9 @@ fn default_warm() -> wasmbench_api::run::WarmLatency {
     }
 }
 
-/// Seconds after which the Job is stopped. The timed window may run three times: once more when the
-/// histogram's resolution did not fit, and once more when the node was noisy. A warm-up may take
-/// three times its length, until the rate has come to rest.
+/// Seconds after which the Job is stopped. The timed window may run three times: it is repeated
+/// when the histogram's resolution did not fit, and when the node was noisy. A warm-up may take
+/// three times its length, until the rate has settled.
 fn deadline(request: &LoadRequest) -> u32 {
     let load = match request.load {
         Load::Requests { .. } => REQUESTS_SECONDS,
@@ -196,8 +200,8 @@ fn deadline(request: &LoadRequest) -> u32 {
             seconds,
             warmup_seconds,
         } => 3 * (seconds + warmup_seconds),
-        // Its resolution never needs a repeat, but a subject that cannot keep up takes longer: the
-        // probe gives it twice the time. A noisy node costs a second peak, too.
+        // It never needs a repeat for the resolution, but a subject that cannot keep up takes
+        // longer: the probe allows twice the time. A noisy node also costs a second peak.
         Load::OpenLoop {
             peak_seconds,
             seconds,

@@ -1,4 +1,4 @@
-//! The pod under test: one container of the variant, under the same resources, placement and
+//! The pod under test: one container of the variant, with the same resources, placement and
 //! security as every other variant's.
 
 use k8s_openapi::api::core::v1::{
@@ -12,11 +12,11 @@ use crate::validate::{ValidatedRun, ValidatedVariant};
 use crate::variants::SubjectSpec;
 use crate::wire::record::TrialId;
 
-/// The variable that names the echo server.
+/// The environment variable that holds the echo server's address.
 pub const UPSTREAM_ENV: &str = "WASMBENCH_UPSTREAM";
 
-/// The subject of `trial` on `node`; `upstream` is the echo server's `address:port`, where the
-/// workload asks for one.
+/// The subject of `trial` on `node`; `upstream` is the echo server's `address:port`, if the
+/// workload needs one.
 pub fn subject_pod(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -38,14 +38,14 @@ pub fn subject_pod(
     }
 }
 
-/// Whether `variant` shares the node's network: it may ask for that itself, and the run may ask for
-/// it for all.
+/// Whether `variant` shares the node's network: the variant may request that for itself, or the run
+/// for all variants.
 pub fn on_host(placement: &Placement, variant: &ValidatedVariant) -> bool {
     placement.network == Network::Host || variant.subject.host_network
 }
 
-/// What a cold start creates: the subject of `trial` under a name to which a number is added. The
-/// image is pulled only where the node does not have it, which is for the sweep's class to say.
+/// What a cold start creates: the subject of `trial`, under a name to which the probe appends
+/// numbers. The image is pulled only if the node lacks it, which depends on the sweep's class.
 pub fn cold_subject(
     run: &ValidatedRun,
     variant: &ValidatedVariant,
@@ -100,9 +100,9 @@ fn container(run: &ValidatedRun, variant: &ValidatedVariant, upstream: Option<&s
             ..ContainerPort::default()
         }]),
         resources: Some(resources(run.spec.resources.as_ref())),
-        // Our own images never write; images of the user's own may need to.
+        // Our own images never write; the user's own images may need to.
         security_context: Some(pod::locked_down(subject.pull_policy.is_some())),
-        // A trap or a panic is told in the log, and nowhere else.
+        // A trap or a panic is reported only in the log.
         termination_message_policy: Some("FallbackToLogsOnError".into()),
         ..Container::default()
     }
@@ -117,7 +117,7 @@ fn resources(asked: Option<&SubjectResources>) -> ResourceRequirements {
     }
 }
 
-/// No CPU limit: it would measure the scheduler's throttling instead of the variant.
+/// No CPU limit: with one, a run would measure the scheduler's throttling instead of the variant.
 fn default_resources() -> SubjectResources {
     let amount = |cpu: Option<&str>, memory: &str| CpuAndMemory {
         cpu: cpu.map(str::to_owned),

@@ -6,8 +6,8 @@ use super::*;
 
 const MILLISECOND: f64 = 1e6;
 
-/// A subject that answers each request in `service` but not before `stalled_until`, asked by a
-/// generator that is `late` for every request of which `is_late` holds.
+/// A subject that answers each request in `service`, counted from the end of the `stall` for
+/// requests sent during it. The generator sends the request of turn `n` late by `late(n)`.
 fn sent(
     schedule: &Schedule,
     service: f64,
@@ -71,8 +71,8 @@ fn a_punctual_load_on_a_subject_that_keeps_up_shows_the_service_time() {
     assert!(window.from_schedule.p999_microseconds.is_some());
 }
 
-/// The textbook case: a closed loop records one slow request per connection; those that were due
-/// meanwhile are slow as well.
+/// The textbook case: a closed loop records only one slow request per connection, but all that were
+/// due in the meantime are slow as well.
 #[test]
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     let schedule = Schedule::new(1000.0, 2, 4).unwrap();
@@ -177,8 +177,8 @@ proptest! {
         prop_assert!(asked - f64::from(schedule.requests()) < f64::from(connections) + 1.0);
     }
 
-    /// Whatever happens: from the schedule a request never takes less than its service, and subject
-    /// and generator together explain when the answer came.
+    /// Whatever happens, the latency from the schedule is never less than the service time, and
+    /// subject and generator together account for all the time until the response.
     #[test]
     fn the_parts_add_up(
         connections in 1u32..8,

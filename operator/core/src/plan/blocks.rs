@@ -1,6 +1,6 @@
-//! How many blocks a run with precision has. What decides it are the records of the blocks before,
-//! and they are read only at the end of a block, between two trials: what exists of a block says by
-//! itself that it was decided for.
+//! How many blocks a run with precision has. The records of the previous blocks decide it, and they
+//! are read only at the end of a block, between two trials: if anything of a block exists, that
+//! block has been decided on.
 
 use crate::observed::Observed;
 use crate::validate::ValidatedRun;
@@ -9,14 +9,14 @@ use crate::wire::record::TrialId;
 /// How many blocks a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// So many, as far as is decided.
+    /// This many, as far as is decided so far.
     Decided(u32),
     /// All trials of this many blocks have a record: their contents decide whether one more is
     /// measured.
     Complete(u32),
 }
 
-/// How many blocks `run` has, from what was seen without the contents of records.
+/// How many blocks `run` has, from what was seen, without reading the contents of records.
 pub fn blocks(run: &ValidatedRun, seen: &Observed) -> Blocks {
     let (first, most) = (run.spec.fewest_blocks(), run.spec.most_blocks());
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);

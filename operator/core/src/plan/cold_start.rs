@@ -1,5 +1,5 @@
-//! A trial of cold starts: one probe, which creates and removes the pods under test by itself. The
-//! operator only clears up after a probe that could not.
+//! A cold-start trial: one probe, which creates and removes the pods under test itself. The
+//! operator only cleans up after a probe that could not.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,18 +11,18 @@ use crate::validate::ValidatedRun;
 use crate::wire::action::Instances;
 use crate::wire::record::TrialId;
 
-/// How often to look whether leftovers are gone. Cold subjects are not watched: their coming and
-/// going would wake the operator in the middle of every sample.
+/// How often to check whether leftovers are gone. Cold subjects are not watched: their creation and
+/// removal would wake the operator in the middle of every sample.
 const LEFTOVERS_CHECK: SignedDuration = SignedDuration::from_secs(1);
 
-/// Samples of the harness' floor that count in a trial that has a part in it, after a discarded
-/// one.
+/// The number of samples of the harness's floor that count, in a trial that measures it. One more
+/// is discarded before them.
 pub const FLOOR_SAMPLES: u32 = 2;
 
-/// Whether `trial` has a part in the harness' floor: the baseline's, under the run's first
-/// workload. One trial per block and number of pods at once is enough, because the floor has
-/// neither variant nor workload. Functions in a pod that stays are started without the harness' part
-/// in pods.
+/// Whether `trial` also measures the harness's floor: the baseline's trials under the run's first
+/// workload do. One trial per block and concurrency is enough, because the floor depends on neither
+/// variant nor workload. Functions in a shared pod have no floor: starting them does not involve
+/// the harness's part in creating pods.
 pub fn has_floor(run: &ValidatedRun, trial: &TrialId) -> bool {
     let first = run.spec.workloads.first();
     let shares_pod = run
@@ -66,7 +66,7 @@ fn on_their_way_out(seen: &Observed, trial: &TrialId, now: Timestamp) -> Next {
     }
 }
 
-/// What to do for a trial of cold starts whose record was not seen.
+/// What to do for a cold-start trial whose record has not been seen.
 pub fn current(
     seen: &Observed,
     trial: &TrialId,
@@ -77,7 +77,7 @@ pub fn current(
         None if others_work(seen, trial) => {
             (None, progress_message::preparing(trial), wake(seen, now))
         }
-        // Pods of the same names must be gone before they are created again.
+        // Pods of the same names must be gone before new ones are created.
         None if seen.cold_subjects.iter().any(|cold| cold.trial == *trial) => {
             on_their_way_out(seen, trial, now)
         }

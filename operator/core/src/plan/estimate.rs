@@ -1,10 +1,10 @@
-//! How long a run will take. A guess for people, from the spec alone: loads with their warm-up, the
-//! ceiling of the load generator in the first block, and pods that start and go.
+//! How long a run will take: an estimate for people, from the spec alone. It covers loads with
+//! their warm-up, the load generator's ceiling in the first block, and the start and removal of
+//! pods.
 //!
-//! Not in it, because only the measurement tells: windows that are measured once more because the
-//! node was noisy or the histogram too coarse, warm-ups that go on until the rate rests, samples of
-//! cold starts that are taken again, pulls of images, services slower than these constants, a
-//! queue.
+//! It leaves out what only the measurement shows: windows repeated because the node was noisy or
+//! the histogram too coarse, warm-ups extended until the rate settles, cold-start samples taken
+//! again, image pulls, services slower than these constants, and queueing.
 
 use crate::build::probe_job::calibrates;
 use crate::observed::Observed;
@@ -13,22 +13,23 @@ use crate::validate::ValidatedRun;
 use crate::wire::record::{Point, TrialId};
 use crate::wire::request::{DEFAULT_REQUESTS, LEAST_SECONDS};
 
-/// What a trial takes besides its load: two pods that start and go, on a small node.
+/// Seconds that a trial takes besides its load: two pods start and go away, on a small node.
 const OVERHEAD_SECONDS: u64 = 2;
-/// A warm-latency window is over before one looks; services slower than 1 ms take longer.
+/// A warm-latency window is short; on one connection, services slower than 2 ms take longer.
 const WARM_REQUESTS_PER_SECOND: u64 = 500;
-/// A pod of a cold start comes and goes in about two seconds on a small node.
+/// A cold-start pod comes and goes in about two seconds on a small node.
 const SAMPLE_SECONDS: u64 = 2;
-/// A step of density: pods that come up together, and a short load; each pod adds a second in all.
+/// A density step: pods that come up together, and a short load. In addition, each pod costs one
+/// second in total.
 const STEP_SECONDS: u64 = 4;
 
-/// The load generator's own ceiling is measured for this long, where it is.
+/// How long the load generator's own ceiling is measured, in trials that do so.
 const CALIBRATION_SECONDS: u64 = 1;
 
-/// A probe looks for the histogram's resolution before its window, and its pod may start slowly.
+/// A probe determines the histogram's resolution before its window, and its pod may start slowly.
 const QUIET_MARGIN_SECONDS: u64 = 3;
-/// The operator is deaf to users meanwhile, and the API server forgets after five minutes what
-/// happened.
+/// Meanwhile, the operator does not react to users, and the API server keeps past events of a watch
+/// for only five minutes.
 const QUIET_MAXIMUM_SECONDS: u64 = 120;
 
 /// Seconds that a trial will probably take.
@@ -71,8 +72,8 @@ pub fn expected_trial_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     load + OVERHEAD_SECONDS
 }
 
-/// Seconds for which the operator opens no watch after it started the probe of `trial`: until the
-/// probe has probably ended. As long as the watch of pods is closed its end goes unnoticed.
+/// Seconds for which the operator opens no watch after it has started the probe of `trial`: until
+/// the probe has probably ended. While the pod watch is closed, the probe's end goes unnoticed.
 pub fn quiet_seconds(run: &ValidatedRun, trial: &TrialId) -> u64 {
     (expected_trial_seconds(run, trial) + QUIET_MARGIN_SECONDS).min(QUIET_MAXIMUM_SECONDS)
 }
@@ -82,7 +83,7 @@ pub fn remaining_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
     seconds_of(run, seen, run.planned(seen.blocks))
 }
 
-/// The same with all blocks that precision may add.
+/// The same, including all blocks that precision may add.
 pub fn remaining_at_most_seconds(run: &ValidatedRun, seen: &Observed) -> u64 {
     seconds_of(run, seen, &run.order)
 }
@@ -140,7 +141,7 @@ mod tests {
         validate(&run, &config).unwrap()
     }
 
-    /// Of the only cell, block by block.
+    /// Expected seconds of the only cell, block by block.
     fn seconds(sweeps: &serde_json::Value) -> Vec<u64> {
         let run = run(sweeps);
         let trials = run.order.iter();

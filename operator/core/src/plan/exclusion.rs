@@ -1,6 +1,6 @@
-//! What is not worth trying again. A variant whose image does not exist would otherwise cost its
-//! deadline in every block; it is recorded as skipped instead, so that every trial has a record
-//! and the rest of the run goes on.
+//! What is not worth trying again. A variant whose image does not exist would otherwise cost a
+//! timeout in every block; it is recorded as skipped instead, so that every trial has a record and
+//! the rest of the run goes on.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::store::Ended;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
-/// After so many failed trials of a variant under a workload, and none that worked, the rest is
-/// skipped: one failure may be chance.
+/// After this many failed trials of a variant under a workload, and no successful one, the rest are
+/// skipped: a single failure may be chance.
 const STRIKES: usize = 2;
 
 /// Trials that will not be tried, and why.

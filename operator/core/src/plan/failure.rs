@@ -1,8 +1,8 @@
-//! Why a trial has no measurement, in the operator's words. The probe has words of its own
+//! Why a trial has no measurement, in the operator's words. The probe has reasons of its own
 //! ([`crate::wire::document::ProbeFailureReason`]); both end up in records.
 
-/// What the API server says where a namespace's quota leaves no room now. It has no reason of its
-/// own for that.
+/// What the API server says when a namespace's quota currently leaves no room. It has no separate
+/// reason code for that.
 pub const OVER_QUOTA: &str = "exceeded quota";
 
 /// Why a trial has no measurement.
@@ -31,21 +31,21 @@ pub enum FailureReason {
     Unschedulable,
     /// The container could not be created, or the node cannot run its runtime.
     SubjectNotStarted,
-    /// The pod did not run in time, and nobody says why.
+    /// The pod did not run in time, for no reported reason.
     StartTimedOut,
-    /// The container ended while it should serve.
+    /// The container ended while it should have been serving.
     SubjectCrashed,
-    /// The running pod is not the one that was asked for.
+    /// The running pod is not the one that was requested.
     SubjectAltered,
-    /// The subject's pod went away under the probe.
+    /// The subject's pod disappeared while the probe was using it.
     SubjectLost,
     /// The echo server of the proxy workload does not run.
     UpstreamUnavailable,
     /// The probe's pod did not run.
     ProbeNotStarted,
-    /// The probe's Job ran into its deadline.
+    /// The probe's Job exceeded its deadline.
     ProbeDeadlineExceeded,
-    /// The probe ended without a document that can be read.
+    /// The probe ended without a readable document.
     ProbeFailed,
 }
 

@@ -1,16 +1,18 @@
 //! What to do next for one run: the rules. Pure: `plan(run, seen, now)` looks at a run and at what
-//! was seen of the cluster, and answers with steps, progress and when to look again. It keeps no
-//! state of its own: kill the operator at any moment, and the next plan goes on from what is there.
+//! was seen of the cluster, and returns steps, progress and when to look again. It keeps no state
+//! of its own: kill the operator at any moment, and the next plan continues from what is there.
 //!
 //! The rules, in the order in which they are applied:
 //! 1. A suspended run has no pods and no node.
-//! 2. When every trial has a record (how many blocks there are is decided before: [`blocks()`]), the leftovers go, the node is given back, whatever
-//!    becomes of the report, and the report is written.
+//! 2. When every trial has a record, the leftovers are removed, the node is released (even if the
+//!    report cannot be written), and the report is written. The number of blocks is decided
+//!    beforehand ([`blocks()`]).
 //! 3. A run measures only while it holds the claim on its node; others queue ([`node`]).
-//! 4. What cannot work is recorded as skipped and not tried again and again ([`exclusion`]).
+//! 4. What cannot work is recorded as skipped instead of being tried again and again
+//!    ([`exclusion`]).
 //! 5. One trial at a time: fresh subject, one probe, record; nothing is removed before its record
-//!    was seen ([`trial`]). A trial of cold starts has no subject of ours: its probe creates the
-//!    pods, and what a probe that was killed leaves of them is removed ([`cold_start`]).
+//!    has been seen ([`trial`]). In a cold-start trial the operator creates no subject: the probe
+//!    creates the pods, and any that a killed probe leaves behind are removed ([`cold_start`]).
 
 mod blocks;
 mod cold_start;
@@ -38,12 +40,12 @@ use crate::observed::{LeaseSeen, Observed, PodSeen};
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
-/// How often to look whether a node has become ready: nodes report their state all the time, and
+/// How often to check whether a node has become ready: nodes report their state all the time, and
 /// watching them all would wake the operator for nothing.
 const NODE_CHECK: SignedDuration = SignedDuration::from_secs(15);
-/// How often to look whether what was deleted is gone.
+/// How often to check whether deleted objects are gone.
 const LEFT_CHECK: SignedDuration = SignedDuration::from_secs(1);
-/// How often a run that waits for others looks by itself. Rarely: they are measuring.
+/// How often a queued run checks by itself. Rarely, because others are measuring.
 const QUEUE_CHECK: SignedDuration = SignedDuration::from_mins(5);
 
 /// One thing to do. Each is carried out by one builder and one or two API calls.
@@ -53,10 +55,10 @@ pub enum Step {
     ClaimNode {
         /// Its name.
         node: String,
-        /// The claim that is there already, free to take over.
+        /// The existing claim, if any, which is free to take over.
         existing: Option<LeaseSeen>,
     },
-    /// Give the node back.
+    /// Release the node.
     ReleaseNode {
         /// Its name.
         node: String,
@@ -79,7 +81,7 @@ pub enum Step {
         /// Its address.
         address: std::net::IpAddr,
     },
-    /// Create the Job of a trial of cold starts, which creates its pods itself.
+    /// Create the Job of a cold-start or density trial, which creates its pods itself.
     LaunchColdStart(TrialId),
     /// Read what the probe printed and store the record.
     CollectRecord {
@@ -87,7 +89,7 @@ pub enum Step {
         trial: TrialId,
         /// Name of the probe's pod.
         probe_pod: String,
-        /// Name of the subject's pod, where it is still there.
+        /// Name of the subject's pod, if it still exists.
         subject_pod: Option<String>,
     },
     /// Store a record that says why there is no measurement.
@@ -96,7 +98,7 @@ pub enum Step {
         trial: TrialId,
         /// Why.
         failure: Failure,
-        /// Name of the subject's pod, where there is one.
+        /// Name of the subject's pod, if there is one.
         subject_pod: Option<String>,
     },
     /// Store records for trials that will not be tried.
@@ -116,7 +118,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether it is taken only when no probe measures any more.
+    /// Whether this step is taken only when no probe is measuring any more.
     pub fn ends_probe(&self) -> bool {
         match self {
             Self::CollectRecord { .. } | Self::RecordFailure { .. } | Self::ReleaseNode { .. } => {
@@ -139,7 +141,7 @@ impl Step {
 /// What to do for a run, and what to say about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// In this order.
+    /// The steps, in this order.
     pub steps: Vec<Step>,
     /// Where the run is.
     pub stage: Stage,
@@ -152,7 +154,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether a probe is started: from then on until it ends the node is left in peace.
+    /// Whether the plan starts a probe: from then until the probe ends, the node is left
+    /// undisturbed.
     pub fn starts_probe(&self) -> bool {
         self.steps
             .iter()
@@ -168,9 +171,9 @@ pub enum Stage {
         /// What it waits for, for people.
         message: String,
     },
-    /// There is no node for it.
+    /// No node fits it.
     NoNode {
-        /// What was asked for, and what to do.
+        /// What was requested, and what to do.
         message: String,
     },
     /// A trial is being prepared or measured.
@@ -193,7 +196,7 @@ pub enum Stage {
 pub enum Wake {
     /// At once: the steps' effects decide what comes next.
     Now,
-    /// At this time: a deadline ends.
+    /// At this time, when a deadline ends or the next check is due.
     At(Timestamp),
     /// Only when something changes.
     OnChange,
@@ -229,8 +232,8 @@ pub fn plan(run: &ValidatedRun, seen: &Observed, now: Timestamp) -> Plan {
                 wake: Wake::Now,
             };
         }
-        // The release of the node's Lease wakes those who queue for it; the check is for a release
-        // that fell into a restart of the operator.
+        // The release of the node's Lease wakes the runs that queue for it; the check covers a
+        // release during a restart of the operator.
         node::Claim::Queue { node, message } => {
             let again = now.checked_add(QUEUE_CHECK).unwrap_or(Timestamp::MAX);
             return waiting(message, Some(node), completed, Wake::At(again));
@@ -288,7 +291,7 @@ fn waiting(message: String, node: Option<String>, completed: usize, wake: Wake) 
 fn suspended(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timestamp) -> Plan {
     let mut steps = remove_everything(seen);
     let node = node::held(run, seen);
-    // The node is given back only when nothing of this run can still load it.
+    // The node is released only when nothing of this run can put load on it any more.
     if at_rest(seen) {
         steps.extend(node.clone().map(|node| Step::ReleaseNode { node }));
     }
@@ -306,13 +309,13 @@ fn finishing(run: &ValidatedRun, seen: &Observed, completed: usize, now: Timesta
     let at_rest = at_rest(seen);
     let node = node::held(run, seen);
     let releases = node.clone().filter(|_| at_rest);
-    // Before the report: that may fail again and again, and others wait for the node.
+    // Before the report, which may fail again and again while others wait for the node.
     steps.extend(releases.clone().map(|node| Step::ReleaseNode { node }));
     if !seen.report {
         steps.push(Step::Summarise);
     }
-    // A run is done when nothing of it is left but its results, and what somebody else keeps: a
-    // finished run is never looked after again.
+    // A run is done when nothing of it is left except its results and pods that somebody else
+    // holds: a finished run is never looked at again.
     let gone = seen.probes.is_empty() && pods_of(seen).all(|pod| pods::stays(pod, now));
     let done = steps.is_empty() && gone;
     let (stage, wake) = match (done, steps.is_empty()) {
@@ -335,7 +338,7 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
     let subjects = seen.subjects.iter().chain(cold);
     let subjects = subjects.filter(|subject| subject.pod.deleting.is_none());
     let upstream = seen.upstream.iter().filter(|pod| pod.deleting.is_none());
-    // Probes first: a probe without its subject would report errors that are ours.
+    // Probes first: a probe without its subject would report errors that we caused.
     probes
         .map(|probe| Step::RemoveProbe {
             job: probe.job.clone(),
@@ -349,12 +352,13 @@ fn remove_everything(seen: &Observed) -> Vec<Step> {
         .collect()
 }
 
-/// Whether nothing of the run can use the node any more. A Job that stays may start its pod.
+/// Whether nothing of the run can use the node any more. A Job that still exists may yet start its
+/// pod.
 fn at_rest(seen: &Observed) -> bool {
     seen.probes.is_empty() && !pods_of(seen).any(PodSeen::works)
 }
 
-/// The run's pods, those of probes apart.
+/// The run's pods, except those of probes.
 fn pods_of(seen: &Observed) -> impl Iterator<Item = &PodSeen> {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
     subjects.map(|subject| &subject.pod).chain(&seen.upstream)

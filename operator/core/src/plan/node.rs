@@ -1,7 +1,7 @@
-//! Which node a run measures on, and whose turn it is. One run holds a node at a time, by a Lease;
-//! the others queue. Namespaces take turns, so that nobody waits for all the runs of somebody else;
-//! within a namespace older runs come first. The claim is held for the whole run: a block measured
-//! among another run's blocks would not be a block.
+//! Which node a run measures on, and whose turn it is. One run holds a node at a time, through a
+//! Lease; the others queue. Namespaces take turns, so that nobody has to wait for all of somebody
+//! else's runs; within a namespace, older runs come first. The claim is held for the whole run: a
+//! block interleaved with another run's blocks would not be a block.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub enum Claim {
     Take {
         /// The node.
         node: String,
-        /// The Lease that is there already.
+        /// The existing Lease, if any.
         existing: Option<LeaseSeen>,
     },
     /// Other runs come first.
@@ -30,14 +30,14 @@ pub enum Claim {
         /// Why, for people.
         message: String,
     },
-    /// The nodes that fit are not ready, and nothing tells when one is.
+    /// The nodes that fit are not ready, and no event announces when one is.
     NotReady {
         /// Which ones, for people.
         message: String,
     },
     /// No node fits.
     None {
-        /// What was asked for, and what to do.
+        /// What was requested, and what to do.
         message: String,
     },
 }
@@ -52,7 +52,7 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
         .nodes
         .iter()
         .filter(|node| has(&seen.node_selector, node) && fits(&placement, node))
-        // A run that was interrupted goes on where it began: one run measures one node.
+        // An interrupted run continues on the node where it began: one run measures one node.
         .filter(|node| {
             seen.recorded_node
                 .as_ref()
@@ -80,7 +80,8 @@ pub fn claim(run: &ValidatedRun, seen: &Observed) -> Claim {
     let mut free: Vec<&NodeSeen> = offered.collect();
     free.retain(|node| holder(seen, &node.name).is_none());
     free.sort_by(|a, b| a.name.cmp(&b.name));
-    // Each takes the first node that suits it, in the order of their turns: so do they all reckon.
+    // In the order of their turns, each run takes the first node that suits it: every run assumes
+    // this of the others.
     for other in &before {
         if let Some(taken) = free.iter().position(|node| fits(&other.placement, node)) {
             free.remove(taken);
@@ -108,8 +109,8 @@ pub fn held(run: &ValidatedRun, seen: &Observed) -> Option<String> {
         .map(|lease| lease.node.clone())
 }
 
-/// The run that holds `node`. A suspended run gives its claim back itself, when nothing of it can
-/// load the node any more; a claim of a run that is gone or finished counts for nothing.
+/// The run that holds `node`. A suspended run releases its claim itself, once nothing of it can put
+/// load on the node; the claim of a deleted or finished run does not count.
 fn holder<'a>(seen: &'a Observed, node: &str) -> Option<&'a RunSeen> {
     let lease = seen.leases.iter().find(|lease| lease.node == node)?;
     let uid = lease.holder.as_deref()?;
@@ -133,8 +134,8 @@ fn before<'a>(run: &ValidatedRun, seen: &'a Observed) -> Vec<&'a RunSeen> {
         .collect()
 }
 
-/// When it is the turn of a waiting run, the least first: how many runs of its namespace measure or
-/// come before it, when the namespace was served last, and its age.
+/// The sort key of a waiting run's turn, smallest first: how many runs of its namespace are
+/// measuring or come before it, when the namespace was last served, and the run's age.
 fn turn<'a>(seen: &Observed, run: &'a RunSeen) -> (usize, Option<Timestamp>, Timestamp, &'a str) {
     let age = |run: &'a RunSeen| (run.created, run.uid.as_str());
     let same = seen.runs.iter();

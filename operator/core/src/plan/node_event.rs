@@ -1,13 +1,13 @@
-//! Why a node could not start a pod. A pod whose sandbox cannot be made says nothing in its status:
-//! only the kubelet's event knows, in the words of containerd. Pure.
+//! Why a node could not start a pod. A pod whose sandbox cannot be created says nothing about it in
+//! its status: only the kubelet's event does, in containerd's words. Pure.
 
 use crate::plan::failure::{Failure, FailureReason};
 
-/// Reason of the kubelet's event about a sandbox that it could not make.
+/// Reason of the kubelet's event about a sandbox that it could not create.
 pub const SANDBOX_FAILED: &str = "FailedCreatePodSandBox";
-/// What waiting for a pod whose sandbox cannot be made ends with, by operator and probe.
+/// How waiting for a pod whose sandbox cannot be created ends, in the operator and in the probe.
 const MAY_LACK_A_SANDBOX: FailureReason = FailureReason::StartTimedOut;
-/// What containerd says, and what to do about it. The first that fits counts.
+/// What containerd says, and what to do about it. The first match counts.
 const REMEDIES: [(&str, &str); 5] = [
     (
         "no runtime for",
@@ -23,7 +23,7 @@ const REMEDIES: [(&str, &str); 5] = [
         "binary not installed",
         "the shim is not on the node: install its program on containerd's PATH",
     ),
-    // It was there once, and containerd remembers where.
+    // The shim was there once, and containerd remembers where.
     (
         "no such file or directory",
         "the shim is not on the node: install its program on containerd's PATH",
@@ -35,13 +35,13 @@ const REMEDIES: [(&str, &str); 5] = [
     ),
 ];
 
-/// Whether an event may tell more about a failure with this reason.
+/// Whether an event may explain a failure with this reason further.
 pub fn wants_event(failure: &Failure) -> bool {
     failure.reason == <&str>::from(MAY_LACK_A_SANDBOX)
 }
 
-/// `failure`, told by what the kubelet said (`event`). Where that names a cause, no pod of the
-/// variant can start.
+/// `failure`, explained by what the kubelet said (`event`). If the event names a known cause, no
+/// pod of the variant can start.
 pub fn explained(failure: Failure, event: &str) -> Failure {
     let Some((_, remedy)) = REMEDIES.iter().find(|(said, _)| event.contains(said)) else {
         let message = format!("{}; the node said: {event}", failure.message);

@@ -1,5 +1,5 @@
-//! What pods of subjects and probes come to, whoever created them: how long each may take, and what
-//! follows when one does not start, ends, or stays.
+//! What becomes of the pods of subjects and probes, whoever created them: how long each may take,
+//! and what follows if one does not start, ends, or does not go away.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,19 +13,19 @@ use crate::wire::record::TrialId;
 /// Reason of a Job, or of a pod, that was stopped at its deadline.
 const DEADLINE: &str = "DeadlineExceeded";
 
-/// How long the scheduler may say "does not fit": the subject before may still be on its way out.
+/// How long the scheduler may say "does not fit": the previous subject may still be terminating.
 const UNSCHEDULABLE_GRACE: SignedDuration = SignedDuration::from_secs(20);
 
-/// How long a probe's pod may take to run. Its image was pulled by the trial before, or is pulled
-/// now.
+/// How long a probe's pod may take to start running. Its image was pulled for an earlier trial, or
+/// is being pulled now.
 const PROBE_START: SignedDuration = SignedDuration::from_secs(180);
 
-/// How long a pod that was deleted and has ended may stay.
+/// How long a pod may remain after it was deleted and has ended.
 pub(super) const POD_GOES: SignedDuration = SignedDuration::from_secs(60);
 
 pub(super) type Next = (Option<Step>, String, Wake);
 
-/// Whether a pod was deleted, has ended, and is held by somebody.
+/// Whether a pod was deleted and has ended, but somebody has kept it for too long.
 pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
     !pod.works()
         && pod
@@ -33,7 +33,7 @@ pub(super) fn stays(pod: &PodSeen, now: Timestamp) -> bool {
             .is_some_and(|since| now >= later(since, POD_GOES))
 }
 
-/// A `pod` in the way of `trial` has ended and does not go.
+/// A `pod` in the way of `trial` has ended but does not go away.
 pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&SubjectSeen>) -> Next {
     let message = format!(
         "pod {} was deleted, has ended, and stays: see its metadata.finalizers, and remove what holds it",
@@ -43,7 +43,7 @@ pub(super) fn stayed(trial: &TrialId, pod: &SubjectSeen, subject: Option<&Subjec
     fail(trial, failure, subject)
 }
 
-/// Whether pods of other trials still work: on their way out they use the CPU.
+/// Whether pods of other trials are still working: even while terminating, they use the CPU.
 pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
     let subjects = seen.subjects.iter().chain(&seen.cold_subjects);
     let subjects = subjects.filter(|other| other.trial != *trial);
@@ -59,7 +59,8 @@ pub(super) enum Verdict {
     At(Timestamp),
 }
 
-/// Reasons of a waiting pod that waiting does not mend.
+/// What follows if a pod waits for a reason that more waiting will not fix; `None` for other
+/// reasons.
 pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
     let Waiting { reason, message } = waiting;
     if reason == "Unschedulable" {
@@ -133,8 +134,8 @@ pub(super) fn probe_running(
             )
         }
         Some(Verdict::At(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
-        // No alarm for the deadline, which could go off inside a long timed window: a pod that
-        // never starts ends with its Job's deadline at the latest.
+        // No wake-up for the deadline, because it could fall into a long timed window: a pod that
+        // never starts ends at its Job's deadline at the latest.
         None if now < deadline => measuring,
         None => {
             let message = format!(
@@ -189,7 +190,8 @@ pub(super) fn because(state: &PodState) -> String {
     }
 }
 
-/// The end of a time allowed to an object, whose creation is known to the second, rounded down.
+/// When the time allowed to an object ends. Its creation time is known only to the second, rounded
+/// down.
 pub(super) fn since(created: Timestamp, allowed: SignedDuration) -> Timestamp {
     later(later(created, SignedDuration::from_secs(1)), allowed)
 }

@@ -1,6 +1,6 @@
-//! Whether load may go to a pod: only where it is what was asked for. The API server lets nobody
-//! but the operator create such pods; what mutates them on their way, or holds where that rule is
-//! switched off, must not steer the load.
+//! Whether load may go to a pod: only if the pod is what was requested. The API server lets nobody
+//! but the operator create such pods; but neither a webhook that mutates them nor anybody who
+//! creates them where that rule is switched off may redirect the load.
 
 use crate::build::subject_pod::on_host;
 use crate::observed::{Observed, PodSeen};
@@ -8,7 +8,7 @@ use crate::plan::node;
 use crate::validate::ValidatedRun;
 use crate::wire::record::TrialId;
 
-/// In what the running `pod` differs from what `trial` asked for, for people.
+/// How the running `pod` differs from what `trial` requested, for people.
 pub fn not_as_asked(
     run: &ValidatedRun,
     seen: &Observed,

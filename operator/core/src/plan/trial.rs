@@ -1,5 +1,5 @@
 //! One trial at a time: a fresh subject, one probe, a record. Whatever belongs to another trial is
-//! removed, but only when that trial's record was seen.
+//! removed, but only once that trial's record has been seen.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,9 +16,9 @@ use crate::validate::ValidatedRun;
 use crate::waiting::no_image;
 use crate::wire::record::TrialId;
 
-/// How often to look whether it has gone.
+/// How often to check whether such a pod has gone.
 const GOES_CHECK: SignedDuration = SignedDuration::from_secs(15);
-/// How long the echo server may take to run.
+/// How long the echo server may take to start running.
 const UPSTREAM_START: SignedDuration = SignedDuration::from_secs(120);
 
 /// What to do for the first trial without a record.
@@ -153,7 +153,7 @@ fn subject_of<'a>(seen: &'a Observed, trial: &TrialId) -> Option<&'a SubjectSeen
     seen.subjects.iter().find(|subject| subject.trial == *trial)
 }
 
-/// The subject is there and nothing measures it yet.
+/// The subject exists and nothing measures it yet.
 fn before_probe(
     run: &ValidatedRun,
     seen: &Observed,
@@ -225,7 +225,7 @@ fn until_deadline(
     fail(trial, failure, Some(subject))
 }
 
-/// A probe is there: it has the word as long as it can.
+/// A probe exists: what it reports counts, as long as it can still report.
 fn under_probe(
     trial: &TrialId,
     subject: Option<&SubjectSeen>,
@@ -248,13 +248,13 @@ fn under_probe(
     }
 }
 
-/// Why the pod that a probe was made for is there no more.
+/// Why the pod that a probe was created for is no longer there.
 fn gone(subject: Option<&SubjectSeen>, uid: &str) -> Option<Failure> {
     let lost = |message| Some(Failure::new(FailureReason::SubjectLost, message));
     let Some(subject) = subject else {
         return lost("the pod under test was deleted or evicted while it was measured");
     };
-    // The probe was made for another pod of the same name: its target is gone.
+    // The probe was created for another pod of the same name: its target is gone.
     if subject.pod.uid != uid || subject.pod.deleting.is_some() {
         return lost("the pod under test was replaced while it was measured");
     }

@@ -1,5 +1,5 @@
-//! A schedule as written -> its times. Its template is checked as the run will be: not at three in
-//! the night.
+//! A schedule as written -> its times. Its template is checked now, just as the run will be later,
+//! and not only at three in the morning.
 
 use jiff::Timestamp;
 use wasmbench_api::BenchmarkSchedule;
@@ -13,7 +13,7 @@ use crate::validate::Invalid;
 /// The times of a schedule that can be carried out.
 pub fn check(schedule: &BenchmarkSchedule, config: &OperatorConfig) -> Result<Cron, Invalid> {
     let cron = Cron::of(&schedule.spec)?;
-    // Nothing of a run's meaning depends on when it starts.
+    // Nothing about a run's meaning depends on when it starts.
     let run = run_of(schedule, Timestamp::UNIX_EPOCH);
     match admit(&run, config) {
         Ok(_) => Ok(cron),

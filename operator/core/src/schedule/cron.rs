@@ -14,10 +14,10 @@ pub struct Cron {
     zone: TimeZone,
 }
 
-/// So far back the latest time is looked for first.
+/// How far back to look for the latest time at first.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_hours(1);
 
-/// Expressions that have a name, as for a `CronJob`.
+/// Expressions that have a name, as in a `CronJob`.
 const NAMED: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -53,7 +53,7 @@ impl Cron {
         Ok(cron)
     }
 
-    /// The first time after `time`; `None` in the end of days.
+    /// The first time after `time`; `None` if there is none.
     pub fn after(&self, time: Timestamp) -> Option<Timestamp> {
         self.times
             .find_next(time)
@@ -61,14 +61,14 @@ impl Cron {
             .map(|zoned| zoned.timestamp())
     }
 
-    /// A time as a person reads it: by the clock of the schedule's zone.
+    /// A time for people to read, in the schedule's time zone.
     pub fn told(&self, time: Timestamp) -> String {
         let zoned = time.to_zoned(self.zone.clone());
         zoned.strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
-    /// The last time after `since`, and not after `now`. However long ago that is, few times are
-    /// looked at.
+    /// The last time after `since` and not after `now`. However long ago that is, only a few times
+    /// are looked at.
     pub fn latest(&self, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let mut look = FIRST_LOOK;
         let first = loop {
@@ -84,10 +84,10 @@ impl Cron {
     }
 }
 
-/// The time zone in which the fields are meant, by its name.
+/// The time zone of the fields, with its name.
 fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
     let name = spec.time_zone.as_deref().unwrap_or("UTC");
-    // What the machine calls its own zone is no zone of the schedule.
+    // `local` names the machine's own zone, which must not decide when a schedule runs.
     let zone = TimeZone::get(name).ok();
     let zone = zone.filter(|_| !name.eq_ignore_ascii_case("local"));
     zone.map(|zone| (name, zone)).ok_or_else(|| {
@@ -98,8 +98,8 @@ fn zone_of(spec: &BenchmarkScheduleSpec) -> Result<(&str, TimeZone), Invalid> {
     })
 }
 
-/// The five fields of an expression, without what a `CronJob` takes and the parser does not: names
-/// of expressions, small letters and `?`.
+/// The five fields of an expression, after replacing what a `CronJob` accepts and the parser does
+/// not: named expressions, lower-case letters and `?`.
 fn fields_of(expression: &str) -> Option<String> {
     let named = NAMED.iter().find(|(name, _)| *name == expression.trim());
     let text = named.map_or(expression, |(_, fields)| *fields);

@@ -19,8 +19,8 @@ pub fn run_of(schedule: &BenchmarkSchedule, due: Timestamp) -> BenchmarkRun {
     run
 }
 
-/// The name of the run of a schedule for one of its times, which lie whole minutes apart. The same
-/// time has the same name, so that no run starts twice.
+/// The name of a schedule's run for one of its times, which are whole minutes apart. The same time
+/// gives the same name, so that no run starts twice.
 pub fn run_name(schedule: &str, due: Timestamp) -> String {
     format!("{schedule}-{}", due.as_second().div_euclid(60))
 }

@@ -1,4 +1,4 @@
-//! What the runs of a schedule tell.
+//! What is known of the runs of a schedule.
 
 use jiff::Timestamp;
 use kube::ResourceExt as _;
@@ -13,34 +13,34 @@ pub struct SeenRun {
     pub name: String,
     /// Its uid.
     pub uid: String,
-    /// The time of the schedule that it was started for.
+    /// The scheduled time that it was started for.
     pub due: Timestamp,
-    /// How it ended; `None` while it goes on.
+    /// How it ended; `None` while it is active.
     pub ended: Option<Ended>,
     /// When it ended.
     pub completed: Option<Timestamp>,
 }
 
-/// How a finished run counts for what is kept.
+/// How a finished run counts towards the history limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
     /// Measured, and its numbers can be believed.
     Well,
-    /// Measured, and something speaks against its numbers.
+    /// Measured, but there is reason to doubt its numbers.
     Untrustworthy,
     /// Refused, or not measured.
     Failed,
 }
 
-/// What a run tells the schedule with this uid; `None` when it belongs to somebody else, whatever
-/// its labels say.
+/// What is known of a run of the schedule with this uid; `None` if it belongs to somebody else,
+/// whatever its labels say.
 pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
     let mut owners = run.owner_references().iter();
     if !owners.any(|owner| owner.uid == schedule_uid) {
         return None;
     }
     let created = run.creation_timestamp().map(|time| time.0);
-    // Annotations are their author's to change.
+    // Users may change annotations, so this may not be a time.
     let written = run.annotations().get(labels::SCHEDULED_TIME);
     let due = written.and_then(|time| time.parse().ok()).or(created)?;
     let completed = run

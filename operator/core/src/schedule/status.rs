@@ -1,4 +1,4 @@
-//! What a schedule says of itself.
+//! What a schedule reports about itself.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -12,7 +12,7 @@ use super::seen::{Ended, SeenRun};
 use super::step::{LeftOut, Step};
 use crate::validate::Invalid;
 
-/// Names of active runs that are listed.
+/// Most names of active runs that are listed.
 const NAMES: usize = 64;
 /// Longest message of a condition, in characters.
 const MESSAGE: usize = 1024;
@@ -20,7 +20,7 @@ const MESSAGE: usize = 1024;
 /// Reason of the conditions of a schedule that cannot be carried out.
 pub const INVALID: &str = "Invalid";
 
-/// What is said of a schedule whose step was carried out.
+/// The conditions of a schedule whose step was carried out.
 pub fn accepted() -> Vec<Draft> {
     vec![conditions::yes(
         conditions::ACCEPTED,
@@ -29,7 +29,7 @@ pub fn accepted() -> Vec<Draft> {
     )]
 }
 
-/// What is said of one that starts no runs until it is changed.
+/// The conditions of a schedule that starts no runs until it is changed.
 pub fn refused(invalid: &Invalid) -> Vec<Draft> {
     let message = clip(&invalid.to_string());
     vec![
@@ -38,7 +38,7 @@ pub fn refused(invalid: &Invalid) -> Vec<Draft> {
     ]
 }
 
-/// What is said of one whose run could not be started, which is tried again.
+/// The conditions of a schedule whose run could not be started, which will be retried.
 pub fn hindered(reason: &str, message: &str) -> Vec<Draft> {
     let mut drafts = accepted();
     drafts.push(conditions::yes(conditions::STALLED, reason, clip(message)));
@@ -77,7 +77,7 @@ pub fn status_of(
     }
 }
 
-/// Names of the runs that go on after `step`.
+/// Names of the runs that are active after `step`.
 fn active(schedule: &BenchmarkSchedule, runs: &[SeenRun], step: &Step) -> Vec<String> {
     let started = step.start.map(|due| run_name(&schedule.name_any(), due));
     let goes_on = |run: &&SeenRun| run.ended.is_none() && !step.replaced.contains(&run.name);
@@ -96,7 +96,7 @@ fn left_out((time, why): (Timestamp, LeftOut)) -> LeftOutTime {
     }
 }
 
-/// A text as long as the message of a condition may be.
+/// The text, cut to the longest message that a condition may have.
 pub fn clip(text: &str) -> String {
     text.chars().take(MESSAGE).collect()
 }

@@ -1,4 +1,5 @@
-//! What a schedule does next: which run starts, which are ended for it, and which finished ones go.
+//! What a schedule does next: which run starts, which active runs it replaces, and which finished
+//! ones are deleted.
 
 use jiff::{SignedDuration, Timestamp};
 use wasmbench_api::BenchmarkScheduleSpec;
@@ -12,15 +13,15 @@ use super::seen::{Ended, SeenRun};
 pub struct Seen<'a> {
     /// When it was created: nothing is due before.
     pub created: Timestamp,
-    /// The last time of the schedule for which its status knows that a run was started.
+    /// The last scheduled time for which a run was started, according to its status.
     pub last: Option<Timestamp>,
     /// All of its runs.
     pub runs: &'a [SeenRun],
 }
 
 impl Seen<'_> {
-    /// The last time of the schedule for which a run was started, also of one that the status does
-    /// not know yet.
+    /// The last scheduled time for which a run was started, even if the status does not know that
+    /// run yet.
     pub fn last_started(&self) -> Option<Timestamp> {
         let runs = self.runs.iter().map(|run| run.due);
         runs.chain(self.last).max()
@@ -34,9 +35,9 @@ pub struct Step {
     pub start: Option<Timestamp>,
     /// A time that passes without a run, and why.
     pub left_out: Option<(Timestamp, LeftOut)>,
-    /// Names of runs that have not finished and are deleted for the one that starts.
+    /// Names of unfinished runs that are deleted in favour of the one that starts.
     pub replaced: Vec<String>,
-    /// Names of finished runs of which there are more than are kept, the oldest first.
+    /// Names of finished runs in excess of the history limits, the oldest first.
     pub expired: Vec<String>,
     /// When to look again; `None` while the schedule is suspended, or when nothing is due any more.
     pub next: Option<Timestamp>,
@@ -45,14 +46,14 @@ pub struct Step {
 /// Why no run starts for a time of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 pub enum LeftOut {
-    /// It is longer ago than `startingDeadlineSeconds`.
+    /// The time is longer ago than `startingDeadlineSeconds`.
     TooLate,
-    /// An earlier run goes on, and `concurrencyPolicy` is `Forbid`.
+    /// An earlier run is active, and `concurrencyPolicy` is `Forbid`.
     AlreadyActive,
 }
 
-/// The next step of a schedule. Of the times that have passed since a run was last started only the
-/// last one counts.
+/// The next step of a schedule. Of the times that have passed since a run was last started, only
+/// the last one counts.
 pub fn step(spec: &BenchmarkScheduleSpec, cron: &Cron, seen: Seen<'_>, now: Timestamp) -> Step {
     let mut step = Step {
         expired: expired(spec, seen.runs),

@@ -1,5 +1,5 @@
-//! What a cold start may ask for: the CRD's rules again, the administrator's limits, and what fits
-//! into the request of a probe.
+//! What a cold-start sweep may request: the CRD's rules again, the administrator's limits, and what
+//! fits into a probe's request.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,14 @@ use crate::config::OperatorConfig;
 use crate::validate::{Invalid, invalid, network_of};
 use crate::variants;
 
-/// Pods of one trial, as in the CRD.
+/// Most pods of one trial, as in the CRD.
 const MAX_PODS: u32 = 1000;
-/// Bytes of a container's arguments and environment as JSON. The probe is given the whole pod in
-/// one variable, for which Linux has 128 KiB; escaping may double it.
+/// Most bytes of a container's arguments and environment as JSON. The probe receives the whole pod
+/// in one environment variable, which Linux limits to 128 KiB; escaping may double its size.
 const MAX_CONTAINER_BYTES: usize = 48 * 1024;
 
-/// `localhost` without a port is no host: so are images called that lie on a node and nowhere else.
+/// `localhost` without a port is not a registry: images that exist only on a node are named that
+/// way.
 const LOCAL: &str = "localhost/";
 
 const CONCURRENCY: &str = "spec.sweeps.coldStart.concurrency";
@@ -34,7 +35,7 @@ pub(super) fn check(
     sizes(spec)
 }
 
-/// What a class needs of the probe.
+/// Checks what a class requires of the probe.
 fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
     let refused = |message| Err(invalid("spec.sweeps.coldStart.class", message));
     match sweep.class {
@@ -52,7 +53,7 @@ fn class(sweep: &ColdStart, config: &OperatorConfig) -> Result<(), Invalid> {
     }
 }
 
-/// What the node has of an image says nothing of a function that is sent.
+/// What the node has of an image says nothing about a function that is sent.
 fn actions(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
     let has_action = spec
         .workloads
@@ -68,8 +69,8 @@ fn actions(spec: &BenchmarkRunSpec, sweep: &ColdStart) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// What every sample pulls must have a registry to be pulled from. Whether that answers, only a
-/// pull tells.
+/// An image that every sample pulls must have a registry. Whether the registry responds shows only
+/// when pulling.
 fn pullable(
     spec: &BenchmarkRunSpec,
     sweep: &ColdStart,

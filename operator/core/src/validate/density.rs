@@ -1,4 +1,4 @@
-//! What a density sweep may ask for: the CRD's rules again, and the administrator's limits.
+//! What a density sweep may request: the CRD's rules again, and the administrator's limits.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ pub(super) fn check(
     sweep: &Density,
     config: &OperatorConfig,
 ) -> Result<(), Invalid> {
-    // A preset on the node's network has no such cell (variants::not_applicable); here no variant
-    // has.
+    // A preset on the node's network has no density cell (variants::not_applicable); with this
+    // setting, no variant has one.
     if network_of(spec) == Network::Host {
         return Err(invalid(
             "spec.sweeps.density",

@@ -10,8 +10,8 @@ use crate::validate::{Invalid, invalid};
 use crate::variants;
 use crate::wire::record::Point;
 
-/// Checks that every expectation is about something that the run compares, so that none is certain
-/// to be undecided when hours have passed.
+/// Checks that every expectation is about something that the run compares, so that none is bound to
+/// be still undecided after hours of measuring.
 pub fn check(
     spec: &BenchmarkRunSpec,
     baseline: &str,
@@ -73,7 +73,7 @@ fn check_names(
     Ok(())
 }
 
-/// That there will be such a number at all.
+/// Checks that there will be such a number at all.
 fn check_metric(
     spec: &BenchmarkRunSpec,
     expectation: &RatioExpectation,
@@ -114,7 +114,7 @@ fn check_bounds(expectation: &RatioExpectation) -> Result<(), Invalid> {
     }
 }
 
-/// Why neither side, or one of them, has the number.
+/// Why one side or both will not have the number.
 fn not_applicable(
     spec: &BenchmarkRunSpec,
     expectation: &RatioExpectation,

@@ -21,7 +21,8 @@ pub fn check_primary(spec: &BenchmarkRunSpec, config: &OperatorConfig) -> Result
     })
 }
 
-/// Why the run gives no such number of any of these workloads, and what to do, without an end.
+/// Checks that the run measures `metric` under one of these workloads. The error says why not and
+/// what to do; callers append to it.
 pub fn check(
     spec: &BenchmarkRunSpec,
     metric: Metric,
@@ -53,7 +54,7 @@ pub fn check(
     Ok(())
 }
 
-/// The sweeps that measure the metric, in a sentence.
+/// The sweeps that measure the metric, as part of a sentence.
 fn sweeps_of(metric: Metric) -> &'static str {
     match metric {
         Metric::ThroughputRps => "spec.sweeps.throughput",

@@ -1,5 +1,5 @@
-//! What the API server or the kubelet would refuse in a pod of the run, told at once with its
-//! field, before any trial fails of it.
+//! What the API server or the kubelet would refuse in a pod of the run: reported at once, with its
+//! field, before any trial fails because of it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use wasmbench_api::run::{
 use crate::quantity::thousandths;
 use crate::validate::{Invalid, invalid};
 
-/// No container starts within less, in thousandths of a byte.
+/// No container starts with less memory than this, in thousandths of a byte.
 const LEAST_MEMORY: u128 = 1000 << 20;
 /// Longest domain of a label's key.
 const DOMAIN: usize = 253;

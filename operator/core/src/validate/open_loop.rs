@@ -1,4 +1,4 @@
-//! What an open-loop sweep may ask for: the CRD's rules again, and the administrator's limits.
+//! What an open-loop sweep may request: the CRD's rules again, and the administrator's limits.
 
 use std::collections::BTreeSet;
 

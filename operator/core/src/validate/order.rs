@@ -10,14 +10,14 @@ use crate::points::points_of;
 use crate::variants::not_applicable;
 use crate::wire::record::{Cell, TrialId};
 
-/// The seed of a run that names none: it need not be stored, because the uid never changes.
+/// The seed of a run that sets none: it need not be stored, because the uid never changes.
 pub(super) fn seed_of(uid: &str) -> i64 {
     let digest = Sha256::digest(uid.as_bytes());
     let bytes: [u8; 4] = [digest[0], digest[1], digest[2], digest[3]];
     i64::from(u32::from_be_bytes(bytes))
 }
 
-/// Every cell of a block, unshuffled. What a variant cannot do is no cell.
+/// Every cell of a block, unshuffled. What a variant cannot do is left out.
 pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
     let points = points_of(spec);
     let mut cells = vec![];
@@ -36,9 +36,9 @@ pub fn cells_of(spec: &BenchmarkRunSpec) -> Vec<Cell> {
     cells
 }
 
-/// Randomised complete blocks: every block holds every cell once, each block shuffled anew from
-/// one seeded stream. Blocks that precision may add come behind and change nothing before them.
-/// `ChaCha8` gives the same order on every platform and in every version.
+/// Randomised complete blocks: every block holds every cell once, each block shuffled anew from one
+/// seeded stream. Blocks that precision may add come last and change nothing before them. `ChaCha8`
+/// gives the same order on every platform and in every version.
 pub(super) fn of(spec: &BenchmarkRunSpec, seed: i64) -> Vec<TrialId> {
     let mut random = ChaCha8Rng::seed_from_u64(seed.unsigned_abs());
     let cells = cells_of(spec);

@@ -1,4 +1,4 @@
-//! What each variant's pod runs, and whether it can do anything of the run.
+//! What each variant's pod runs, and whether it can do any part of the run.
 
 use wasmbench_api::run::{Allocator, BenchmarkRunSpec, Compile, Preset, Variant};
 

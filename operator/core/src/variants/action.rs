@@ -1,5 +1,6 @@
-//! `action-...`: functions of Apache OpenWhisk's action protocol. Natively each has a pod of its own, whose proxy starts
-//! the function's program for each call; as a Wasm module it is one of many in a process that stays.
+//! `action-...`: functions that are called through Apache OpenWhisk's action protocol. A native
+//! function has a pod of its own, whose proxy starts the function's program for each call; a Wasm
+//! module is one of many in a long-lived process.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar, Workload};
 
@@ -8,7 +9,7 @@ use crate::variants::wasmedge_cli::COMPILE_ENV;
 use crate::variants::{SubjectSpec, gateway};
 use crate::wire::action::{ActionCall, Instances};
 
-/// When modules are compiled, where the spec does not say: once, before the starts that count.
+/// When modules are compiled; unless the spec says otherwise, once, before the starts that count.
 pub(super) fn compile(engine: Engine) -> Compile {
     engine.compile.unwrap_or(Compile::Aot)
 }
@@ -38,7 +39,7 @@ pub(super) fn interpreted(image: &str, images: &Images) -> SubjectSpec {
     }
 }
 
-/// Why there is no such cell, for a preset that is called by the protocol (`is_host`) or is not.
+/// Why a preset cannot do `workload`; `is_host` tells whether it is called through the protocol.
 pub(super) fn cannot(is_host: bool, workload: &Workload) -> Option<&'static str> {
     match (is_host, workload.action.is_some()) {
         (true, true) | (false, false) => None,
@@ -51,7 +52,7 @@ pub(super) fn cannot(is_host: bool, workload: &Workload) -> Option<&'static str>
     }
 }
 
-/// The call of the workload's function, where it has one.
+/// The call of the workload's function, if it has one.
 pub fn call(subject: &SubjectSpec, workload: &Workload) -> Option<ActionCall> {
     let action = workload.action.as_ref()?;
     let parameters = action.parameters.iter();

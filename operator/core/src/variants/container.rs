@@ -1,4 +1,4 @@
-//! A container of the user's own. Only the fields of the closed list in the API reach the pod.
+//! The user's own container. Only the fields on the API's closed list reach the pod.
 
 use wasmbench_api::run::OwnContainer;
 

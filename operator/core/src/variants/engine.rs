@@ -1,33 +1,34 @@
-//! What a preset claims of its engine, and whether what the running process says agrees. Pure.
+//! What a preset claims about its engine, and whether the running process's own statement agrees.
+//! Pure.
 
 use wasmbench_api::run::{Compile, Preset, Variant};
 
 use crate::variants::{action, wasmedge_cli, wasmer_cli, wasmtime_embedded, wasmtime_serve};
 use crate::wire::instrument::EngineFacts;
 
-/// Where every gateway tells how it executes.
+/// The path at which every gateway says how it executes.
 pub const PATH: &str = "/engine";
-/// Compiled work takes at most so many times as long as the same work in native code, checks of
-/// time limits included. An interpreter that runs several of its own instructions for one of the
-/// processor's is above.
+/// Compiled code takes at most this many times as long as native code for the same work, checks of
+/// time limits included. An interpreter, which runs several of its own instructions for one of the
+/// processor's, takes longer.
 pub const SLOWEST_COMPILED: f64 = 5.0;
-/// The same where most of the work may be done before V8's second compiler has taken over: its
-/// first one does not optimise. Its interpreter is far above.
+/// The same for V8, where most of the work may be done before the second compiler has taken over:
+/// the first one does not optimise. V8's interpreter takes far longer.
 const SLOWEST_OF_V8: f64 = 15.0;
-/// The member with that ratio.
+/// The member that holds this ratio.
 pub const COMPUTE_RATIO: &str = "computeRatio";
-/// The member in which a guest tells how long the same work took it, in nanoseconds.
+/// The member in which a guest reports how long the same work took, in nanoseconds.
 pub const CHAIN_NANOSECONDS: &str = "chainNanoseconds";
-/// Members that are measured anew each time, and differ though nothing has changed.
+/// Members that are measured anew each time, and so differ even if nothing has changed.
 pub const MEASURED: [&str; 2] = [COMPUTE_RATIO, CHAIN_NANOSECONDS];
-/// The member that tells how Wasm is executed.
+/// The member that says how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 /// Longest value that a message repeats, in characters.
 const MAX_VALUE_CHARS: usize = 40;
 
-/// Members that the variant's `/engine` must have; empty for a container of the user's own.
+/// Members that the variant's `/engine` must have; empty for the user's own container.
 pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
-    // Every image of ours is built with optimisation.
+    // All of our images are built with optimisation.
     let built = ("profile", "release");
     match variant.preset {
         None => vec![],
@@ -97,8 +98,8 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
         Some(Preset::ActionWasmtime) => of_executor("wasmtime", compiled_action(variant)),
         Some(Preset::ActionWasmer) => of_executor("wasmer", compiled_action(variant)),
         Some(Preset::ActionWasmi) => of_executor("wasmi", Compile::Interpreter),
-        // The guest sees which runtime runs it only where that tells, as our shims do, and a host of
-        // wasmCloud does not; that the pod's RuntimeClass was used is in its record.
+        // The guest knows which runtime runs it only if the runtime says so, as our shims do and a
+        // wasmCloud host does not. The record shows that the pod's RuntimeClass was used.
         Some(
             Preset::WasmtimeShim
             | Preset::WasmtimeShimHttp
@@ -110,7 +111,7 @@ pub fn claims(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// A process that hosts functions.
+/// The claims of a process that hosts functions.
 fn of_executor(engine: &'static str, mode: Compile) -> Vec<(&'static str, &'static str)> {
     vec![
         ("engine", engine),
@@ -123,7 +124,7 @@ fn compiled_action(variant: &Variant) -> Compile {
     action::compile(variant.engine.unwrap_or_default())
 }
 
-/// Members that must agree where a shim tells them to its guest, as ours do.
+/// Members that must agree if a shim passes them to its guest, as ours do.
 fn claims_where_told(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     if is_compiled_by_shim(variant) {
         return vec![("engine", "wasmtime")];
@@ -135,7 +136,7 @@ fn claims_where_told(variant: &Variant) -> Vec<(&'static str, &'static str)> {
     vec![("engine", "wasmedge"), (COMPILE_MODE, mode.into())]
 }
 
-/// How what the process says contradicts what the variant claims; `None` when it does not.
+/// How the process's statement contradicts the variant's claims; `None` if it does not.
 pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     let where_told = claims_where_told(variant);
     let told = where_told.iter();
@@ -165,16 +166,16 @@ pub fn contradiction(variant: &Variant, says: &EngineFacts) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// Whether the runtime of the variant's pods may compile an image at its first start and keep that:
-/// then starts of the same image differ. Nothing is known of what a RuntimeClass stands for under a
-/// container of the user's own.
+/// Whether the runtime of the variant's pods may compile an image at its first start and keep the
+/// result: then starts of the same image differ. Assumed for the user's own container under a
+/// RuntimeClass, because nothing is known about that class.
 pub fn may_keep_compiled_images(variant: &Variant) -> bool {
     let own = variant.container.as_ref();
     let has_class = own.is_some_and(|own| own.runtime_class_name.is_some());
     is_compiled_by_shim(variant) || has_class
 }
 
-/// Whether the wasmtime shim compiles the guest, which may not see when.
+/// Whether the wasmtime shim compiles the guest, which may be unable to see when.
 fn is_compiled_by_shim(variant: &Variant) -> bool {
     matches!(
         variant.preset,
@@ -183,7 +184,7 @@ fn is_compiled_by_shim(variant: &Variant) -> bool {
 }
 
 /// An interpreter may say that it compiles, and a compiler that it interprets; the time that it
-/// needs tells.
+/// needs shows the truth.
 fn contradicted_by_speed(interprets: bool, slowest: f64, says: &EngineFacts) -> Option<String> {
     let ratio: Option<f64> = says.get(COMPUTE_RATIO).and_then(|ratio| ratio.parse().ok());
     let Some(ratio) = ratio else {
@@ -368,7 +369,7 @@ mod tests {
             says.extend(told.map(|mode| ("compileMode".to_owned(), mode.to_owned())));
             super::contradiction(&self::variant(variant), &says)
         };
-        // A shim that tells nothing is judged by its speed alone.
+        // A shim that says nothing is judged by its speed alone.
         for told in [None, Some("Aot")] {
             assert_eq!(contradiction("Aot", told, "1.30"), None);
             let slow = contradiction("Aot", told, "21.00").unwrap();

@@ -1,5 +1,5 @@
-//! The harness' floor: no variant, but a subject that does nothing but listen. It runs the probe's
-//! own image, which is on the node already, under the node's default runtime.
+//! The harness's floor: not a variant, but a subject that does nothing except listen. It runs the
+//! probe's own image, which is already on the node, under the node's default runtime.
 
 use crate::config::Images;
 use crate::variants::{SubjectSpec, gateway};

@@ -30,7 +30,7 @@ pub use floor::subject as floor;
 
 /// Port on which the presets listen.
 pub const GATEWAY_PORT: u16 = 8080;
-/// What every gateway prints once, when it listens: `wasmbench: native listening on 0.0.0.0:8080`.
+/// What every gateway prints once it listens: `wasmbench: native listening on 0.0.0.0:8080`.
 const GATEWAY_LINE: &str = " listening on ";
 
 /// What a variant's pod runs.
@@ -38,7 +38,7 @@ const GATEWAY_LINE: &str = " listening on ";
 pub struct SubjectSpec {
     /// Image.
     pub image: String,
-    /// Pull policy; `None` leaves it to Kubernetes, as for images of the user's own.
+    /// Pull policy; `None` leaves it to Kubernetes, as for the user's own images.
     pub pull_policy: Option<String>,
     /// Arguments of the entrypoint.
     pub args: Vec<String>,
@@ -48,17 +48,17 @@ pub struct SubjectSpec {
     pub port: u16,
     /// `RuntimeClass` of the pod.
     pub runtime_class: Option<String>,
-    /// Whether the pod is on the node's network, wherever the others are.
+    /// Whether the pod is on the node's network, regardless of the other variants.
     pub host_network: bool,
-    /// Why the administrator's settings forbid it, and what to do.
+    /// Why the administrator's settings forbid it, and what to do; `None` if they allow it.
     pub not_allowed: Option<&'static str>,
-    /// What the variant puts before every body by definition.
+    /// Prefix that the variant by definition puts before every body.
     pub body_prefix: &'static str,
-    /// Part of the log line that says that the service listens; `None`: the first line.
+    /// Part of the log line that announces that the service listens; `None`: the first line does.
     pub listening_line: Option<String>,
-    /// Where it tells its engine; `None` for a service that claims none.
+    /// Path at which it describes its engine; `None` for a service that claims none.
     pub engine_path: Option<&'static str>,
-    /// What one more function is, where it is called by the action protocol.
+    /// What each further function is, if the subject is called through the action protocol.
     pub actions: Option<Instances>,
 }
 

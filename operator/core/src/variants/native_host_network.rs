@@ -1,5 +1,5 @@
-//! `native-host-network`: the native gateway on the node's network. What it saves against `native`
-//! is the price of a pod's own network.
+//! `native-host-network`: the native gateway on the node's network. What it saves compared with
+//! `native` is the price of a pod's own network.
 
 use crate::config::OperatorConfig;
 use crate::variants::{SubjectSpec, gateway};
@@ -17,7 +17,7 @@ pub(super) fn subject(config: &OperatorConfig) -> SubjectSpec {
     }
 }
 
-/// Why there is no such cell: the pods of one trial would all listen on one port of the node.
+/// Why it cannot do a point: all pods of one trial would listen on the same port of the node.
 pub(super) fn cannot(point: Point) -> Option<&'static str> {
     match point {
         Point::WarmLatency

@@ -1,5 +1,5 @@
-//! What a preset cannot do by its definition. Such a cell is never planned: it is no failure, and
-//! there is no number for it. Pure: the spec alone decides.
+//! What a preset cannot do by definition. Such a cell is never planned: it is not a failure, and it
+//! has no number. Pure: the spec alone decides.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ fn of_point(variant: &Variant, point: Point) -> Option<&'static str> {
     }
 }
 
-/// All that the run's variants cannot do, by variant and reason, in the order of the spec.
+/// Everything that the run's variants cannot do, by variant and reason, in the order of the spec.
 pub fn list(spec: &BenchmarkRunSpec) -> Vec<NotApplicable> {
     let points = points_of(spec);
     let mut found = vec![];

@@ -1,5 +1,5 @@
-//! `v8`: the gateway with each answer passed through a Wasm module by a process of Node.js, whose
-//! V8 compiles it each time.
+//! `v8`: the gateway, with each answer passed through a Wasm module by a Node.js process, whose V8
+//! compiles the module each time.
 
 use crate::config::Images;
 use crate::variants::{SubjectSpec, gateway};

@@ -1,5 +1,5 @@
-//! `wasmcloud`: the workloads as a `wasi:http` component on a host of wasmCloud, with its HTTP
-//! server and a NATS server of its own, in an ordinary pod.
+//! `wasmcloud`: the workloads as a `wasi:http` component on a wasmCloud host, with its HTTP server
+//! and a NATS server of its own, in an ordinary pod.
 
 use wasmbench_api::run::Workload;
 
@@ -10,8 +10,8 @@ pub(super) fn subject(images: &Images) -> SubjectSpec {
     gateway(&images.wasmcloud, images)
 }
 
-/// Why there is no such cell: an instance answers one request, and the component is linked to
-/// nothing but the server.
+/// Why it cannot do a workload: an instance answers one request, and the component is linked to
+/// nothing but the HTTP server.
 pub(super) fn cannot(workload: &Workload) -> Option<&'static str> {
     let upstream = workload
         .upstream

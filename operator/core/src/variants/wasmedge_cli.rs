@@ -1,5 +1,5 @@
-//! `wasmedge-cli`: the gateway with each answer passed through a Wasm module by a `wasmedge` of its
-//! own, with code that was compiled when the image was built, or with the interpreter.
+//! `wasmedge-cli`: the gateway, with each answer passed through a Wasm module by a `wasmedge`
+//! process of its own, which runs code compiled when the image was built, or interprets.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 
@@ -11,7 +11,7 @@ const BODY_PREFIX: &str = "wasm:";
 /// Read by the gateway when it chooses the module.
 pub(super) const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
 
-/// How it executes, where the spec does not say.
+/// How it executes; unless the spec says otherwise, compiled ahead of time.
 pub(super) fn compile(engine: Engine) -> Compile {
     engine.compile.unwrap_or(Compile::Aot)
 }

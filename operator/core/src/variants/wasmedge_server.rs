@@ -1,5 +1,5 @@
-//! `wasmedge-server`: the module of `wasmedge-shim` as the guest of a process of `wasmedge`, in an
-//! ordinary pod. What it differs from the shim by is the way from containerd to the runtime.
+//! `wasmedge-server`: the module of `wasmedge-shim` as the guest of a `wasmedge` process, in an
+//! ordinary pod. It differs from the shim in the path from containerd to the runtime.
 
 use wasmbench_api::run::{Engine, EnvVar};
 
@@ -7,7 +7,7 @@ use crate::config::Images;
 use crate::variants::wasmedge_cli::{COMPILE_ENV, compile};
 use crate::variants::{SubjectSpec, gateway};
 
-/// The program of the image becomes `wasmedge` with the gateway as its guest.
+/// With this argument, the image's program becomes `wasmedge` with the gateway as its guest.
 const SERVE: &str = "serve-wasmedge";
 
 pub(super) fn subject(images: &Images, engine: Engine) -> SubjectSpec {

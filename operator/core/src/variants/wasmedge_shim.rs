@@ -1,6 +1,7 @@
 //! `wasmedge-shim`: the gateway itself, compiled from the same source to a WASI 0.1 module with
-//! WasmEdge's sockets, in a pod that containerd hands to the WasmEdge shim. Which code runs is a
-//! matter of the image: a module alone is interpreted, one with WasmEdge's code in it runs that.
+//! WasmEdge's sockets, in a pod that containerd hands to the WasmEdge shim. The image decides which
+//! code runs: a plain module is interpreted, while a module that contains WasmEdge's compiled code
+//! runs that.
 
 use wasmbench_api::run::{Compile, Engine};
 

@@ -1,6 +1,6 @@
-//! `wasmer-cli`: the gateway with each answer passed through a Wasm module by a process of its own,
-//! of Wasmer's library and a command line of ours, with code that was compiled when the image was
-//! built, or by that process.
+//! `wasmer-cli`: the gateway, with each answer passed through a Wasm module by a process of its
+//! own, which is Wasmer's library behind our own command line. The code was compiled when the image
+//! was built, or is compiled by that process.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
 
@@ -11,7 +11,7 @@ use crate::variants::{SubjectSpec, gateway};
 /// The module's whole effect on an answer.
 const BODY_PREFIX: &str = "wasm:";
 
-/// When it compiles, where the spec does not say.
+/// When it compiles; unless the spec says otherwise, ahead of time.
 pub(super) fn compile(engine: Engine) -> Compile {
     engine.compile.unwrap_or(Compile::Aot)
 }

@@ -1,5 +1,6 @@
-//! `wasmtime-cli`: the gateway with each answer passed through a Wasm module by a `wasmtime run` of
-//! its own, whose code was compiled when the image was built. The price of a process per request.
+//! `wasmtime-cli`: the gateway, with each answer passed through a Wasm module by a `wasmtime run`
+//! of its own, with code that was compiled when the image was built. The price of a process per
+//! request.
 
 use crate::config::Images;
 use crate::variants::{SubjectSpec, gateway};

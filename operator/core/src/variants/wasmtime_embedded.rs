@@ -1,5 +1,5 @@
 //! `wasmtime-embedded`: the same gateway, with each answer passed through a Wasm module in-process.
-//! The module is compiled once, at the start or before; every request gets a fresh instance. The
+//! The module is compiled once, at startup or earlier; every request gets a fresh instance. The
 //! price of Wasm without the price of a process.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
@@ -14,8 +14,8 @@ const ALLOCATOR_ENV: &str = "WASMBENCH_ENGINE_ALLOCATOR";
 
 const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
 
-/// When the module is compiled, where the spec does not say. A process that compiled has the
-/// compiler's heap ever after, 5 MiB and more, which is no part of what it serves with.
+/// When the module is compiled; unless the spec says otherwise, ahead of time. A process that has
+/// compiled keeps the compiler's heap, 5 MiB and more, which it does not need for serving.
 pub(super) fn compile(engine: Engine) -> Compile {
     engine.compile.unwrap_or(Compile::Aot)
 }

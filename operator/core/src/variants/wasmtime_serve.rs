@@ -1,4 +1,4 @@
-//! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server of
+//! `wasmtime-serve`: the workloads as a `wasi:http` component under `wasmtime serve`, the server in
 //! wasmtime's own command line, in an ordinary pod.
 
 use wasmbench_api::run::{Compile, Engine, EnvVar};
@@ -6,12 +6,12 @@ use wasmbench_api::run::{Compile, Engine, EnvVar};
 use crate::config::Images;
 use crate::variants::{SubjectSpec, gateway};
 
-/// Read when the image starts, to choose the component.
+/// Read when the container starts, to choose the component.
 const COMPILE_ENV: &str = "WASMBENCH_ENGINE_COMPILE";
-/// What wasmtime prints once, when it listens.
+/// What wasmtime prints once it listens.
 const LISTENING_LINE: &str = "Serving HTTP on ";
 
-/// When the component is compiled, where the spec does not say.
+/// When the component is compiled; unless the spec says otherwise, at startup.
 pub(super) fn compile(engine: Engine) -> Compile {
     engine.compile.unwrap_or(Compile::Jit)
 }

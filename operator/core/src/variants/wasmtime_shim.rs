@@ -1,5 +1,5 @@
 //! `wasmtime-shim`: the gateway itself, compiled from the same source to a WASI 0.2 component, in a
-//! pod that containerd hands to the wasmtime shim. The price of Wasm in the place of a container.
+//! pod that containerd hands to the wasmtime shim. The price of Wasm in place of a container.
 
 use crate::config::{Images, RuntimeClasses};
 use crate::variants::{SubjectSpec, gateway};

@@ -1,5 +1,5 @@
 //! `wasmtime-shim-http`: the workloads as a `wasi:http` component. The wasmtime shim reads requests
-//! and sends answers itself, and makes an instance for each request.
+//! and sends answers itself, and creates an instance for each request.
 
 use wasmbench_api::run::Workload;
 
@@ -13,7 +13,7 @@ pub(super) fn subject(images: &Images, classes: &RuntimeClasses) -> SubjectSpec 
     }
 }
 
-/// Why there is no such cell: a counter has to live longer than a request.
+/// Why it cannot do a workload: a counter has to outlive a request.
 pub(super) fn cannot(workload: &Workload) -> Option<&'static str> {
     let path = workload.path.split('?').next();
     (path == Some("/state")).then_some(

@@ -1,23 +1,23 @@
-//! How a probe calls a function of Apache OpenWhisk's action protocol: `POST /init` with its code once, `POST /run` with
-//! parameters for each request.
+//! How a probe calls a function through Apache OpenWhisk's action protocol: `POST /init` with the
+//! function's code once, then `POST /run` with parameters for each request.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A function, and what each call of it is given.
+/// A function, and what each call of it receives.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionCall {
-    /// Name of its code, without an ending: a file of the probe's image.
+    /// Name of its code, a file in the probe's image, without the extension.
     pub code: String,
     /// The parameters of each call.
     pub parameters: BTreeMap<String, String>,
-    /// What one more function is.
+    /// What each further function is.
     pub instances: Instances,
 }
 
-/// What one more function is.
+/// What each further function is.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub enum Instances {

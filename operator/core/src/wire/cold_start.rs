@@ -1,5 +1,5 @@
-//! What the operator asks of `wasmbench-probe cold-start`, and what that prints: one timeline per
-//! pod, every moment with the clock that it comes from.
+//! What the operator asks of `wasmbench-probe cold-start`, and what the probe prints: one timeline
+//! per pod, in which every moment names the clock that it comes from.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use crate::wire::document::{Answer, Environment, NodeCpu, ProbeFailure};
 
 /// Name and version of the document's schema.
 pub const COLD_START_SCHEMA: &str = "wasmbench.dev/cold-start/v1";
-/// Seconds that the pods of a sample have to be gone once they are deleted.
+/// Seconds within which the pods of a sample must be gone once they are deleted.
 pub const REMOVAL_SECONDS: u32 = 30;
 
-/// Seconds that a probe waits until nobody needs an image any more that it is to remove, and for
-/// the removal. The kubelet removes what is left of a pod that ended within a minute.
+/// Seconds that a probe waits until the image that it must remove is no longer in use, and for the
+/// removal itself. The kubelet removes the remains of an ended pod within a minute.
 pub const IMAGE_REMOVAL_SECONDS: u32 = 75;
 
 /// Seconds that a probe waits for the kubelet's events about the pods of a sample, from which it
-/// tells their class. The kubelet sends them when it has time: on a busy node seconds after the pod
-/// is gone.
+/// determines their class. The kubelet sends them when it has time: on a busy node, seconds after
+/// the pod is gone.
 pub const EVENT_SECONDS: u32 = 5;
 
-/// Samples that a trial may take for so many that count, without the discarded one: those of the
-/// wrong class are taken again.
+/// Most samples that a trial may take to get `samples` that count, not including the discarded one:
+/// those of the wrong class are taken again.
 pub const fn with_refills(samples: u32) -> u32 {
     samples.saturating_mul(2)
 }
 
-/// One trial of cold starts. It carries the pod as data: the probe adds a number to its name and
+/// One trial of cold starts. It carries the pod as data: the probe appends numbers to its name and
 /// changes nothing else.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -43,39 +43,39 @@ pub struct ColdStartRequest {
     /// Samples that count.
     pub samples: u32,
     /// What the node must already have when a pod is created. Samples that found something else are
-    /// taken again. Absent: it does not matter, and nobody looks.
+    /// taken again. Absent: it does not matter and is not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
     /// Pods that are created at once in each sample.
     pub concurrency: u32,
-    /// Seconds until all pods of a sample must have answered.
+    /// Seconds within which all pods of a sample must have answered.
     pub timeout_seconds: u32,
     /// Port of the service.
     pub port: u16,
     /// Path and query of the request.
     pub path: String,
-    /// What is called in place of `path`, where it is a function.
+    /// The function that is called instead of `path`; absent for a service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
-    /// What the variant puts before every body by definition.
+    /// Prefix that the variant by definition puts before every body.
     #[serde(default)]
     pub body_prefix: String,
     /// Whether containerd's socket is mounted and may be used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub containerd: bool,
-    /// Part of the log line that says that the service listens; absent: the first line says so.
+    /// Part of the log line that announces that the service listens; absent: the first line does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_line: Option<String>,
-    /// The same for a subject that does nothing but listen, taken after the samples; absent: this
-    /// trial has no part in the harness' floor.
+    /// The request for a subject that does nothing except listen, measured after the samples;
+    /// absent if this trial does not measure the harness's floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Box<Self>>,
 }
 
 impl ColdStartRequest {
-    /// Whether what is started are functions in a pod that stays.
+    /// Whether the samples start functions in a shared, long-lived pod.
     pub fn shares_pod(&self) -> bool {
         self.action.as_ref().is_some_and(ActionCall::shares_pod)
     }
@@ -92,14 +92,13 @@ pub struct ColdStartDocument {
     /// Why there is no usable measurement; absent when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ProbeFailure>,
-    /// All samples in their order, the discarded one first.
+    /// All samples in order, the discarded one first.
     pub samples: Vec<ColdSample>,
-    /// Samples of a subject that does nothing but listen, the discarded one first: what the harness
-    /// takes by itself.
+    /// Samples of a subject that does nothing except listen, the discarded one first: the time that
+    /// the harness itself takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floor: Vec<ColdSample>,
-    /// Why there are no more samples of the floor, where some are missing. The trial counts
-    /// without.
+    /// Why samples of the floor are missing, if some are. The trial counts without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_failure: Option<ProbeFailure>,
     /// The answer of the last pod.
@@ -116,41 +115,43 @@ pub struct ColdSample {
     /// Whether the sample is shown but does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discarded: bool,
-    /// Whether a pod found something else on the node than the class says: the sample is shown,
+    /// Whether a pod found something other on the node than the class says: the sample is shown,
     /// does not count, and was taken again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrong_class: bool,
     /// Whether the runtime kept a compiled form of the image before the pods were created; absent
-    /// where nobody could look.
+    /// if this could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_before: Option<CompileCache>,
-    /// The same when the pods were gone.
+    /// The same after the pods were gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled_after: Option<CompileCache>,
-    /// What became of the image's layers; absent unless it was pulled and containerd reported it.
+    /// What happened to the image's layers; absent unless the image was pulled and containerd
+    /// reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<PulledLayers>,
     /// When it began on the node's wall clock, nanoseconds since the Unix epoch: the zero of its
     /// timelines.
     pub start_unix_nanoseconds: i64,
-    /// How far the wall clock ran away from the monotonic one during the sample, in nanoseconds.
-    /// Much more than the timer's noise means that someone set the clock.
+    /// How far the wall clock drifted from the monotonic one during the sample, in nanoseconds.
+    /// Much more than timer noise means that someone set the clock.
     pub clock_shift_nanoseconds: i64,
-    /// The node's CPU time while the pods came up; absent where it cannot be read, and when they
-    /// did not.
+    /// The node's CPU time while the pods came up; absent if it cannot be read or the pods did not
+    /// come up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeSpan>,
     /// The timelines, one per pod.
     pub pods: Vec<ColdPod>,
 }
 
-/// The node from just before the first pod is created until all have answered and are `Ready`.
+/// The node's CPU time from just before the first pod is created until all have answered and are
+/// `Ready`.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSpan {
     /// How long that took, in nanoseconds.
     pub duration_nanoseconds: u64,
-    /// What its processors did meanwhile.
+    /// What the node's processors did in that time.
     #[serde(flatten)]
     pub cpu: NodeCpu,
 }
@@ -164,9 +165,9 @@ pub struct NodeSpan {
 pub enum CompileCache {
     /// No layer of the image is Wasm.
     NothingToCompile,
-    /// It does not: a start compiles.
+    /// The runtime keeps no compiled form: a start compiles.
     Cold,
-    /// It does.
+    /// The runtime keeps a compiled form.
     Warm,
 }
 
@@ -176,18 +177,18 @@ pub enum CompileCache {
 pub struct PulledLayers {
     /// How many the image has.
     pub all: u32,
-    /// How many of them were unpacked in the sample. The others were there, because other images or
-    /// containers of the node have them too.
+    /// How many of them were unpacked in the sample. The others were already there, because other
+    /// images or containers on the node share them.
     pub unpacked: u32,
 }
 
-/// What the kubelet said of a pull.
+/// What the kubelet reported about a pull.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePull {
     /// How long the runtime took, in whole milliseconds.
     pub milliseconds: u64,
-    /// The same with the time in which other pulls were waited for.
+    /// The same, including the time spent waiting for other pulls.
     pub with_waiting_milliseconds: u64,
     /// Size of the image as the runtime counts it, shared layers included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,23 +201,24 @@ pub struct ImagePull {
 pub struct ColdPod {
     /// Name of the pod.
     pub pod: String,
-    /// Image as it was resolved, with its digest.
+    /// The resolved image, with its digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
-    /// What the node already had when the pod was created, by the evidence that there is. Absent:
-    /// there is none.
+    /// What the node already had when the pod was created, according to the available evidence.
+    /// Absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ColdStartClass>,
-    /// What the kubelet said of the pull of the image; absent when it was there, or nothing was
-    /// said.
+    /// What the kubelet reported about the pull of the image; absent if the image was already there
+    /// or nothing was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<ImagePull>,
     /// When each step was reached.
     pub steps: BTreeMap<ColdStep, Moment>,
-    /// Attempts up to the first correct answer; with 1 the answer waited for the pod's address to
-    /// be published, not for the service.
+    /// Attempts up to the first correct answer; 1 means that the answer waited for the pod's
+    /// address to be published, not for the service.
     pub attempts: u32,
-    /// The API's own stamps, which have a resolution of one second: evidence, not a measurement.
+    /// The API's own timestamps, which have a resolution of one second: evidence, not a
+    /// measurement.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub api_stamps: BTreeMap<String, String>,
 }
@@ -255,15 +257,16 @@ pub enum ColdStep {
     ImagePulled,
     /// containerd has created the process of the container.
     TaskCreated,
-    /// containerd has started it.
+    /// containerd has started that process.
     TaskStarted,
     /// The probe begins to send a function's code.
     InitSent,
-    /// The service has said in its log that it listens; of a function, its `/init` is answered.
+    /// The service has said in its log that it listens; for a function, its `/init` has been
+    /// answered.
     Listening,
-    /// The container runs, as the API tells it.
+    /// The container is running, according to the API.
     ContainerStarted,
-    /// The API tells the pod's address.
+    /// The API shows the pod's address.
     AddressPublished,
     /// The pod is `Ready`.
     ReadyPublished,
@@ -271,7 +274,7 @@ pub enum ColdStep {
     FirstCorrectAnswer,
     /// The probe begins to send the request that deletes the pod.
     DeleteSent,
-    /// The process of the container has ended, as containerd saw it.
+    /// The process of the container has ended, according to containerd.
     TaskExited,
     /// The pod is gone from the API.
     DeletionFinished,
@@ -286,12 +289,12 @@ pub struct Moment {
     /// The clock that stamped it.
     pub clock: Clock,
     /// How much earlier the step may have been reached, in nanoseconds. Absent: the moment is an
-    /// upper bound, and nobody knows how tight.
+    /// upper bound of unknown tightness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty_nanoseconds: Option<u64>,
 }
 
-/// Where a moment comes from. All of them read the same clock, that of the node.
+/// Where a moment comes from. All sources read the same clock, that of the node.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
@@ -300,22 +303,23 @@ pub enum Clock {
     Probe,
     /// The probe, when the API's watch reported the step.
     WatchArrival,
-    /// containerd, when it wrote the line of the log.
+    /// containerd, when it wrote the log line.
     LogStamp,
     /// containerd or its shim, when it reported what it had done.
     ContainerdEvent,
-    /// The kubelet, by the duration it reported for what containerd's events end.
+    /// The kubelet, through the duration that it reported for a step that ends with a containerd
+    /// event.
     KubeletDuration,
 }
 
 impl ColdSample {
-    /// Whether the sample is part of the numbers.
+    /// Whether the sample counts towards the results.
     pub const fn counts(&self) -> bool {
         !self.discarded && !self.wrong_class
     }
 
-    /// Whether a pod found something else on the node than `class`. With nothing to compile, an
-    /// image that is there is all that can be cached.
+    /// Whether a pod found something other on the node than `class` says. With nothing to compile,
+    /// the image itself is all that can be cached.
     pub fn violates(&self, class: ColdStartClass) -> bool {
         let is_plain = self.compiled_before == Some(CompileCache::NothingToCompile);
         let class = match class {

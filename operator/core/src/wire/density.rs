@@ -1,5 +1,5 @@
-//! What the operator asks of `wasmbench-probe density`, and what that prints: one entry per step of
-//! the ladder.
+//! What the operator asks of `wasmbench-probe density`, and what the probe prints: one entry per
+//! step of the ladder.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ pub const DENSITY_SCHEMA: &str = "wasmbench.dev/density/v1";
 /// Seconds that the load of a step may take, warm-up and a repeat included.
 pub const LOAD_SECONDS: u32 = 120;
 
-/// One climb. Instances are created like the pods of a cold start; `samples` and `concurrency` of
-/// that request say nothing here.
+/// One climb of the ladder. Instances are created like the pods of a cold start; `samples` and
+/// `concurrency` of that request have no meaning here.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityRequest {
-    /// How an instance is created and asked.
+    /// How an instance is created and queried.
     pub start: ColdStartRequest,
-    /// Instances at each step, rising.
+    /// Instances at each step, in ascending order.
     pub instances: Vec<u32>,
     /// Timed requests to the first instance at each step.
     pub requests: u32,
@@ -48,7 +48,7 @@ pub struct DensityDocument {
     /// Why there is no usable measurement; absent when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ProbeFailure>,
-    /// The steps that were reached, in their order.
+    /// The steps that were reached, in order.
     pub steps: Vec<DensityStep>,
     /// Why the climb ended before its last step; absent when it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,26 +63,26 @@ pub struct DensityDocument {
     pub environment: Environment,
 }
 
-/// A number of instances.
+/// One step of the ladder: a number of instances.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityStep {
     /// Instances that run.
     pub instances: u32,
-    /// Those of them that were created at once for this step.
+    /// How many of them were created at once for this step.
     pub added: u32,
-    /// From the request that creates the first of these to the last first correct answer, in
-    /// nanoseconds.
+    /// Time from the request that creates the first of these until all of them have answered
+    /// correctly once, in nanoseconds.
     pub all_answered_nanoseconds: u64,
     /// The load on the first instance while the others idle.
     pub first: TimedWindow,
     /// Which CPUs that instance and the load generator may run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<CpuLists>,
-    /// Memory of all instances together after that; absent unless it was read of each.
+    /// Memory of all instances together after that load; absent unless it was read for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<DensityMemory>,
-    /// What the node calls available at the same moment, in bytes.
+    /// Memory that the node reports as available at the same moment, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_available_bytes: Option<u64>,
 }
@@ -91,18 +91,18 @@ pub struct DensityStep {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityMemory {
-    /// Working sets of the pods; where the kernel does not tell, what they use.
+    /// Working sets of the pods; if the kernel does not report them, the memory in use.
     pub pods_bytes: u64,
-    /// Memory of the shims that belongs to them alone; absent unless each pod's shim was seen.
+    /// Memory that belongs to the shims alone; absent unless each pod's shim was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_anonymous_bytes: Option<u64>,
-    /// Resident memory of the shims, whose file pages they share.
+    /// Resident memory of the shims, including file pages that they share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_resident_bytes: Option<u64>,
 }
 
 impl DensityMemory {
-    /// The sandboxes: pods, and what their shims have for themselves where that was seen.
+    /// Memory of the sandboxes: the pods, plus what belongs to their shims alone, if that was seen.
     pub fn sandboxes(&self) -> u64 {
         self.pods_bytes + self.outside_anonymous_bytes.unwrap_or_default()
     }
@@ -129,10 +129,10 @@ pub enum DensityStopReason {
     MemoryLow,
     /// The scheduler has no room on the node.
     NoRoom,
-    /// The API server refuses another pod, as by a quota.
+    /// The API server refuses another pod, for example because of a quota.
     Refused,
     /// Not all instances answered within `stop.timeoutSeconds`.
     TooSlow,
-    /// An instance ended, as by the node's lack of memory.
+    /// An instance ended, for example because the node ran out of memory.
     InstanceEnded,
 }

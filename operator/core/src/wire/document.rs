@@ -39,19 +39,20 @@ pub struct LoadDocument {
     /// The timed window. Present even with a failure, when the load itself ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<TimedWindow>,
-    /// Which CPUs subject and load generator might use; absent where it cannot be read.
+    /// Which CPUs the subject and the load generator could use; absent if this cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<CpuLists>,
-    /// How far the load generator goes on this node; only in trials that were asked for it.
+    /// The most that the load generator reaches on this node; only in trials that were asked to
+    /// measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling: Option<GeneratorCeiling>,
-    /// What the subject says of its engine, after the load; only of variants that claim one.
+    /// What the subject says about its engine, after the load; only for variants that claim one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineFacts>,
     /// The node as the probe saw it.
     pub environment: Environment,
-    /// Whether the baseline was loaded at the same moment. Only records of older versions say so;
-    /// what they hold of the baseline is not read.
+    /// Whether the baseline was loaded at the same time. Only records of older versions say so;
+    /// what they hold about the baseline is not read.
     #[serde(
         default,
         rename = "duet",
@@ -87,17 +88,18 @@ pub struct ProbeFailure {
 pub enum ProbeFailureReason {
     /// Nothing accepted a connection, or no answer came, within the ready timeout.
     NeverListened,
-    /// Connections are accepted, and no answer was complete in the time that a single one has.
+    /// Connections are accepted, but no answer was complete in the time allowed for a single one.
     AnswerTooSlow,
     /// The subject answers, but not what is expected.
     WrongAnswer,
-    /// The answer after the load is wrong, or not the one before it where all must be the same.
+    /// The answer after the load is wrong, or differs from the one before it although all must be
+    /// the same.
     AnswerChanged,
-    /// fortio did not run to its end or printed something else than a result.
+    /// fortio did not run to its end or printed something other than a result.
     LoadFailed,
     /// Every request of the timed window failed.
     NoSuccessfulRequest,
-    /// The request could not be understood: operator and probe do not fit together.
+    /// The request could not be understood: operator and probe do not match.
     BadRequest,
     /// The API server refuses the pod of a cold start.
     PodRejected,
@@ -119,9 +121,9 @@ pub enum ProbeFailureReason {
     ClusterUnavailable,
     /// containerd did not answer the probe, or not as it should.
     ContainerdUnavailable,
-    /// The image of a cold start may not be removed from the node, or could not.
+    /// The image of a cold start may not, or could not, be removed from the node.
     ImageNotRemovable,
-    /// A reason that this version does not know: the record is of another one.
+    /// A reason that this version does not know: another version wrote the record.
     #[serde(other)]
     Unknown,
 }
@@ -130,7 +132,7 @@ pub enum ProbeFailureReason {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Readiness {
-    /// Microseconds from the probe's first attempt to the correct answer or to giving up.
+    /// Microseconds from the probe's first attempt until the correct answer or until it gave up.
     pub waited_microseconds: u64,
     /// Attempts made.
     pub attempts: u32,
@@ -160,10 +162,10 @@ pub struct Warmup {
     pub requests: u64,
     /// Requests per second in its last part.
     pub rps: f64,
-    /// Whether the rate had come to rest at its end; absent where its parts are too short to tell.
+    /// Whether the rate had settled by its end; absent if its parts are too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<bool>,
-    /// Parts that were added because the rate still moved.
+    /// Parts that were added because the rate was still changing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub added_parts: u32,
 }
@@ -184,16 +186,17 @@ pub struct TimedWindow {
     pub offset_nanoseconds: u64,
     /// Windows thrown away because the observed range did not fit the buckets.
     pub repeats: u32,
-    /// The noisier of two windows, when the node was noisy in the first; this one is the other.
+    /// The noisier of two windows, if the node was noisy in the first; this window is the other
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded: Option<DiscardedWindow>,
-    /// What the requests took, counted from a schedule; only of loads that have one.
+    /// Latencies counted from a schedule; only for loads that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopWindow>,
-    /// What fortio printed, untouched.
+    /// What fortio printed, unchanged.
     pub fortio: serde_json::Value,
-    /// Of a window of several runs of fortio, one after the other, what counts of the further ones.
-    /// All other fields are of the whole window.
+    /// If the window consists of several consecutive runs of fortio, what counts of the runs after
+    /// the first. All fields except `fortio` and this one cover the whole window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<serde_json::Value>,
     /// The subject's resources over the window; absent where they cannot be read.
@@ -208,7 +211,7 @@ pub struct TimedWindow {
     /// Number of CPUs that a limit leaves to the probe's container; absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_cpu_limit: Option<f64>,
-    /// CPU time of the probe itself, fortio aside, over the window, in nanoseconds.
+    /// CPU time of the probe itself, without fortio, over the window, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe_cpu_nanoseconds: Option<u64>,
     /// CPU time of the whole node over the window; absent where it cannot be read.
@@ -217,7 +220,7 @@ pub struct TimedWindow {
 }
 
 impl TimedWindow {
-    /// What counts of each run of fortio, one after the other.
+    /// What counts of each run of fortio, in order.
     pub fn runs(&self) -> impl Iterator<Item = &serde_json::Value> {
         std::iter::once(&self.fortio).chain(&self.further)
     }
@@ -228,11 +231,12 @@ impl TimedWindow {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscardedWindow {
-    /// Start on the node's wall clock, nanoseconds since the Unix epoch: whether it came first.
+    /// Start on the node's wall clock, nanoseconds since the Unix epoch; shows whether it came
+    /// first.
     pub start_unix_nanoseconds: i64,
     /// Length, in nanoseconds.
     pub duration_nanoseconds: u64,
-    /// Requests per second, in which all were answered as expected.
+    /// Requests per second; all of them were answered as expected.
     pub rps: f64,
     /// CPU time of others as a share (0 to 1) of all CPUs of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,13 +257,13 @@ pub struct NodeCpu {
     /// Not idle, in nanoseconds.
     pub busy_nanoseconds: u64,
     /// The part of it that went to interrupts (hard and soft: packets) and that the kernel charges
-    /// to no task and so to no pod; absent where it charges whomever they interrupt.
+    /// to no task and thus to no pod; absent if it charges the interrupted task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupts_nanoseconds: Option<u64>,
-    /// Wanted by the node and given to other virtual machines, in nanoseconds.
+    /// Wanted by the node but given to other virtual machines, in nanoseconds.
     pub steal_nanoseconds: u64,
-    /// For how long at least one task that could run waited for a CPU (PSI, `some`), in
-    /// nanoseconds; absent where the kernel does not tell.
+    /// For how long at least one runnable task waited for a CPU (PSI, `some`), in nanoseconds;
+    /// absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_nanoseconds: Option<u64>,
     /// The same for memory, in nanoseconds: at least one task waited until some was freed or read
@@ -288,11 +292,11 @@ pub struct Meter {
     /// The same without inactive file pages: what the kubelet calls the working set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_bytes: Option<u64>,
-    /// The working set when the window began, in bytes: the memory was steady where both are close.
+    /// The working set when the window began, in bytes: memory was steady if the two are close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_working_set_start_bytes: Option<u64>,
-    /// What of the working set is in use, in bytes: without pages that the kernel charged ahead of
-    /// need.
+    /// The part of the working set that is in use, in bytes: without pages that the kernel charged
+    /// ahead of need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_held_bytes: Option<u64>,
     /// Largest memory since the pod began, in bytes.
@@ -307,13 +311,13 @@ pub struct Meter {
     /// The pause container's share of the numbers above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
-    /// What is known of the single processes of the pod's containers, without pause.
+    /// What is known about the individual processes of the pod's containers, without pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<Processes>,
-    /// Time for which the pod waited for resources; only cgroup v2 tells.
+    /// Time for which the pod waited for resources; only cgroup v2 reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
-    /// What worked for the pod outside its cgroup; not part of the numbers above.
+    /// Processes that worked for the pod outside its cgroup; not part of the numbers above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
 }
@@ -332,14 +336,14 @@ pub struct Pause {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Processes {
-    /// How many lived at the end of the window.
+    /// How many were alive at the end of the window.
     pub count: u32,
-    /// How often their threads gave up a CPU over the window. Absent with too many threads.
+    /// How often their threads gave up a CPU over the window. Absent if there are too many threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switches>,
 }
 
-/// Context switches over the window, of the threads that lived at its end.
+/// Context switches over the window, of the threads that were alive at its end.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Switches {
@@ -347,8 +351,8 @@ pub struct Switches {
     pub voluntary: u64,
     /// Because the scheduler wanted the CPU for another.
     pub involuntary: u64,
-    /// Threads that ended in the window and took their counts along. Those that also began in it
-    /// are seen nowhere.
+    /// Threads that ended in the window and whose counts are lost. Those that also began in it are
+    /// not seen at all.
     pub threads_ended: u32,
 }
 
@@ -368,7 +372,7 @@ pub struct Pressure {
     pub io_nanoseconds: Option<u64>,
 }
 
-/// Processes of the container runtime that work for one pod and stand outside its cgroup: the shim.
+/// Processes of the container runtime that work for one pod but are outside its cgroup: the shim.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Outside {
@@ -390,14 +394,14 @@ pub struct Environment {
     /// Facts that identify the node: `kernel`, `cpuModel`, `microcode`, `cpus`, `smt`, `governor`,
     /// `mitigations`, `memoryBytes`, `cgroupVersion`, `clockSource`, `virtualization`, ...
     pub facts: BTreeMap<String, String>,
-    /// Facts that were others before the measurement than after it, as they were before.
+    /// Facts that changed during the measurement, with their values from before it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub before: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// What was read after the measurement, with what has changed since `before` it. A fact that
-    /// only one of the two has is no change: it may not have been readable.
+    /// What was read after the measurement, with the facts that have changed since `before` it. A
+    /// fact that only one of the two has is not a change: it may not have been readable.
     #[must_use]
     pub fn since(self, before: &Self) -> Self {
         let changed = before.facts.iter().filter(|(name, value)| {
@@ -411,7 +415,7 @@ impl Environment {
     }
 }
 
-/// True for a field of any form.
+/// True whatever the field contains.
 fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }

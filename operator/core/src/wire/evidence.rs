@@ -1,4 +1,4 @@
-//! What a probe printed of a trial, whatever its sweep.
+//! What a probe printed about a trial, whatever its sweep.
 
 use serde::Serialize;
 
@@ -15,12 +15,12 @@ use crate::wire::document::{Answer, Environment, LoadDocument};
     derive(strum::EnumIter)
 )]
 pub enum Evidence {
-    /// Of a load.
+    /// The document of a load.
     #[serde(rename = "document")]
     Load(Box<LoadDocument>),
-    /// Of cold starts.
+    /// The document of cold starts.
     ColdStart(Box<ColdStartDocument>),
-    /// Of density.
+    /// The document of density.
     Density(Box<DensityDocument>),
 }
 

@@ -1,11 +1,12 @@
-//! What a document of a load says of the instrument itself: which CPUs it worked on, how far the
-//! load generator goes when the service costs nothing, and what the subject says of its engine.
+//! What a load document says about the instrument itself: which CPUs it worked on, how much the
+//! load generator reaches when the service costs nothing, and what the subject says about its
+//! engine.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which CPUs the subject and the load generator may run on, as lists in the kernel's form
+/// Which CPUs the subject and the load generator may run on, as lists in the kernel's format
 /// (`0-3,8`). A list that could not be read is absent.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
@@ -21,14 +22,14 @@ pub struct CpuLists {
     pub cpus_disjoint: Option<bool>,
 }
 
-/// What the load generator reached against a responder within the probe that reads a request and
-/// writes an answer of the right size, and does nothing else.
+/// What the load generator reached against a responder inside the probe, which only reads a request
+/// and writes a response of the right size.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct GeneratorCeiling {
-    /// Connections that carried this load; at least so many that all CPUs can be busy.
+    /// Connections that carried this load; at least enough to keep all CPUs busy.
     pub connections: u32,
-    /// Answers per second.
+    /// Responses per second.
     pub rps: f64,
     /// Length of the load, in nanoseconds.
     pub duration_nanoseconds: u64,
@@ -36,10 +37,10 @@ pub struct GeneratorCeiling {
     pub generator_cpu_nanoseconds: u64,
     /// CPU time of the responder over it, the probe's own included, in nanoseconds.
     pub responder_cpu_nanoseconds: u64,
-    /// Number of CPUs that both might use together.
+    /// Number of CPUs that the two could use together.
     pub cpus: f64,
 }
 
-/// What a running subject says of how it executes, by member of the JSON object that it answers
-/// with; values as text. Empty when it was asked and gave no such object.
+/// What a running subject says about how it executes, by member of the JSON object that it returns;
+/// values as text. Empty if it was asked and returned no such object.
 pub type EngineFacts = BTreeMap<String, String>;

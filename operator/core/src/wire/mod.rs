@@ -1,8 +1,8 @@
 //! The documents that leave a process: what the operator asks of a probe ([`request`]), what the
-//! probe answers ([`document`], [`instrument`], [`open_loop`]), both for cold starts
-//! ([`cold_start`]) and for density ([`density`]), all of which is [`evidence`], and what is kept
-//! of a trial ([`record`]). Plain data with a schema name in each; unknown fields are ignored, so
-//! that newer writers do not break older readers.
+//! probe prints ([`document`], [`instrument`], [`open_loop`]), both of these for cold starts
+//! ([`cold_start`]) and for density ([`density`]), whatever a probe printed ([`evidence`]), and
+//! what is kept of a trial ([`record`]). Plain data; what a probe prints and what is kept name
+//! their schema. Unknown fields are ignored, so that newer writers do not break older readers.
 
 pub mod action;
 pub mod cold_start;

@@ -2,34 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A timed window whose requests were due at fixed moments, whatever the answers did.
+/// A timed window whose requests were due at fixed moments, regardless of the responses.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopWindow {
     /// The closed-loop load before it, from which its rate follows.
     pub peak: Peak,
-    /// Connections over which the requests went in turn.
+    /// Connections that the requests used in turn.
     pub connections: u32,
     /// Requests per second on the schedule.
     pub requested_rps: f64,
-    /// Length of the schedule divided by the time until its last request was sent: 1 when the load
-    /// kept the rate.
+    /// The time until the last request was due, divided by the time until it was sent: 1 if the
+    /// load kept the rate.
     pub achieved_share: f64,
     /// Requests behind the numbers below: all but the first of each connection, which opens it.
     pub requests: u64,
-    /// Share (0 to 1) of them that could not be sent when they were due, because the answer before
-    /// them on their connection was still under way.
+    /// Share (0 to 1) of them that could not be sent when they were due, because the previous
+    /// response on their connection was still outstanding.
     pub waited_share: f64,
-    /// From the sending of a request to its answer.
+    /// Time from sending a request to its response.
     pub service: Quantiles,
-    /// From the moment at which a request was due to its answer, for a generator that is never
-    /// late.
+    /// Time from when a request was due to its response, for a generator that is never late.
     pub from_schedule: Quantiles,
-    /// What the generator was late by on top of that.
+    /// How late the generator was on top of that.
     pub generator_delay: Quantiles,
 }
 
-/// The rate that the subject reaches when it is asked as fast as it answers.
+/// The rate that the subject reaches when it is sent requests as fast as it answers them.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Peak {
@@ -65,8 +64,8 @@ pub struct Quantiles {
     pub p90_microseconds: f64,
     /// 99th percentile.
     pub p99_microseconds: f64,
-    /// 99.9th percentile; absent with fewer than 10,000 requests, of which single ones would decide
-    /// it.
+    /// 99.9th percentile; absent with fewer than 10,000 requests, among which single ones would
+    /// decide it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// The longest.

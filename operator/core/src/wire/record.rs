@@ -1,5 +1,5 @@
-//! What is kept of a trial. Records are the only truth about a run: everything else in a report
-//! can be computed from them again.
+//! What is kept of a trial. Records are the only truth about a run: everything else in a report can
+//! be recomputed from them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ pub const RECORD_SCHEMA: &str = "wasmbench.dev/record/v1";
     strum(serialize_all = "camelCase")
 )]
 pub enum Point {
-    /// The cold-start sweep has one point per number of pods at once.
+    /// The cold-start sweep has one point per number of pods created at once.
     #[serde(rename_all = "camelCase")]
     ColdStart {
         /// Pods that are created at once.
@@ -197,10 +197,10 @@ pub enum Outcome {
         /// What happened, and what to do about it.
         message: String,
     },
-    /// It was not tried, because its variant or workload had failed before.
+    /// It was not tried, because it could not work, or because earlier trials had failed.
     #[serde(rename_all = "camelCase")]
     Skipped {
-        /// One `CamelCase` word: that of the failure before.
+        /// One `CamelCase` word: that of the earlier failure, or why it could not work.
         reason: String,
         /// What happened, and what to do about it.
         message: String,
@@ -226,10 +226,10 @@ pub struct Record {
     pub operator_version: String,
     /// When it was stored.
     pub recorded_at: Timestamp,
-    /// The pod under test, as far as there was one.
+    /// The pod under test, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<SubjectFacts>,
-    /// What the probe printed, as far as it did.
+    /// What the probe printed, if it did.
     #[serde(flatten)]
     pub evidence: Option<Evidence>,
 }
@@ -243,7 +243,7 @@ impl Record {
         }
     }
 
-    /// What the probe of a load printed, to change it.
+    /// What the probe of a load printed, mutable.
     pub fn load_mut(&mut self) -> Option<&mut LoadDocument> {
         match self.evidence.as_mut()? {
             Evidence::Load(document) => Some(document),
@@ -259,7 +259,7 @@ impl Record {
         }
     }
 
-    /// What the probe of cold starts printed, to change it.
+    /// What the probe of cold starts printed, mutable.
     pub fn cold_start_mut(&mut self) -> Option<&mut ColdStartDocument> {
         match self.evidence.as_mut()? {
             Evidence::ColdStart(document) => Some(document),
@@ -275,7 +275,7 @@ impl Record {
         }
     }
 
-    /// What the probe of density printed, to change it.
+    /// What the probe of density printed, mutable.
     pub fn density_mut(&mut self) -> Option<&mut DensityDocument> {
         match self.evidence.as_mut()? {
             Evidence::Density(document) => Some(document),
@@ -284,8 +284,9 @@ impl Record {
     }
 }
 
-/// A record as it is read. The outcome is put together by hand: to find its parts among the other
-/// fields, serde would keep a copy of all of these, which takes ten times their text and more.
+/// A record as it is read. The outcome is assembled by hand: to find its parts among the other
+/// fields, serde would keep a copy of all of them, which takes ten times the size of their text or
+/// more.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredRecord {
@@ -331,7 +332,7 @@ impl TryFrom<StoredRecord> for Record {
                 Outcome::Skipped { reason, message }
             }
         };
-        // A trial is of one sweep: what another's probe would print is none of its own.
+        // A trial belongs to one sweep: a document from another sweep's probe is ignored.
         let evidence = match stored.trial.cell.point {
             Point::ColdStart { .. } => stored.cold_start.map(Evidence::from),
             Point::Density => stored.density.map(Evidence::from),
@@ -353,7 +354,7 @@ impl TryFrom<StoredRecord> for Record {
     }
 }
 
-/// What is known of a subject from the API.
+/// What is known about a subject from the API.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectFacts {
@@ -363,12 +364,12 @@ pub struct SubjectFacts {
     pub pod_uid: String,
     /// Node that it ran on.
     pub node: String,
-    /// Image as it was asked for.
+    /// Image as it was requested.
     pub image: String,
     /// Image as it was resolved, with its digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
-    /// `RuntimeClass`, where one was asked for.
+    /// `RuntimeClass`, if one was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_class: Option<String>,
     /// Node facts from the API: `kubelet`, `containerRuntime`, `osImage`, `kernel`, ...

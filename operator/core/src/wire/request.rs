@@ -21,21 +21,21 @@ pub struct LoadRequest {
     pub port: u16,
     /// Path and query of the request.
     pub path: String,
-    /// What is called in place of `path`, where it is a function.
+    /// The function that is called instead of `path`; absent for a service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionCall>,
     /// What the answer must be.
     pub expect: Expectation,
-    /// Whether some requests may fail: one that does after the load says nothing then.
+    /// Whether some requests may fail: if so, a failed request after the load means nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
-    /// What the variant puts before every body by definition (`wasm:`); it must be there, and is
-    /// taken off before the body is compared with `expect`. Empty for most.
+    /// Prefix that the variant by definition puts before every body (`wasm:`); it must be there,
+    /// and is removed before the body is compared with `expect`. Empty for most.
     #[serde(default)]
     pub body_prefix: String,
     /// Uid of the subject's pod, by which its cgroups are found.
     pub pod_uid: String,
-    /// Uid of the echo server's pod, where the workload has one: its work is the run's own.
+    /// Uid of the echo server's pod, if the workload has one: its CPU time counts as the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_uid: Option<String>,
     /// Connections that carry the load.
@@ -54,19 +54,19 @@ pub struct LoadRequest {
     /// Whether the load generator's own ceiling is measured first.
     #[serde(default)]
     pub calibrate_generator: bool,
-    /// Where the subject tells its engine; absent for subjects that claim none.
+    /// Path at which the subject describes its engine; absent for subjects that claim none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_path: Option<String>,
 }
 
-/// Requests of a window for which none were asked for: a p99 needs as many.
+/// Requests of a window for which the spec sets no number: a p99 needs this many.
 pub const DEFAULT_REQUESTS: u32 = 1000;
-/// In a shorter window nobody can tell how noisy the node was.
+/// The shortest window of requests, in seconds: a shorter one does not show how noisy the node was.
 pub const LEAST_SECONDS: u32 = 1;
 /// The shortest warm-up of a window of requests, in milliseconds: the first tenths of a second are
-/// often the slowest, and the histogram's buckets are chosen by its latencies.
+/// often the slowest, and the histogram's buckets are chosen from the warm-up's latencies.
 pub const LEAST_WARMUP_MILLISECONDS: u32 = 500;
-/// The longest window for which no number of requests was asked for.
+/// The longest window, in seconds, for which the spec sets no number of requests.
 pub const MOST_SECONDS: u32 = 10;
 
 /// How much load, warm-up included.
@@ -76,14 +76,14 @@ pub enum Load {
     /// A number of requests: the warm-latency sweep.
     #[serde(rename_all = "camelCase")]
     Requests {
-        /// Timed requests, or as many more as are answered in [`LEAST_SECONDS`]. `None`:
+        /// Timed requests; more if they are answered in less than [`LEAST_SECONDS`]. `None`:
         /// [`DEFAULT_REQUESTS`], in [`MOST_SECONDS`] at most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u32>,
         /// Discarded requests before them; unless 0, for [`LEAST_WARMUP_MILLISECONDS`] at least.
         warmup_requests: u32,
     },
-    /// A time: the throughput sweep.
+    /// A duration: the throughput sweep.
     #[serde(rename_all = "camelCase")]
     Duration {
         /// Seconds of the timed window.
@@ -91,12 +91,13 @@ pub enum Load {
         /// Discarded seconds before it.
         warmup_seconds: u32,
     },
-    /// A rate, whatever the answers do: the open-loop sweep.
+    /// A rate, regardless of the responses: the open-loop sweep.
     #[serde(rename_all = "camelCase")]
     OpenLoop {
-        /// The rate in percent of what the subject answers when it is asked as fast as it answers.
+        /// The rate in percent of the subject's peak, which it reaches when it is sent requests as
+        /// fast as it answers them.
         percent_of_peak: u32,
-        /// Seconds for which that is measured first.
+        /// Seconds for which the peak is measured first.
         peak_seconds: u32,
         /// Seconds of the timed window.
         seconds: u32,
@@ -116,11 +117,11 @@ pub enum MeterLevel {
     Cgroup,
 }
 
-/// What becomes of a trial during which the node was noisy; the administrator chooses it in the
+/// What happens to a trial during which the node was noisy; the administrator chooses it in the
 /// chart.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoiseRule {
-    /// It is measured once more, and the quieter of both windows counts.
+    /// It is measured once more, and the quieter of the two windows counts.
     #[default]
     Repeat,
     /// It counts as it is.
@@ -133,7 +134,7 @@ impl NoiseRule {
         self == Self::Repeat
     }
 
-    /// What is not written, because it is the rule without a word.
+    /// Whether this is the default, which is not written.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

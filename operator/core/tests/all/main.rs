@@ -1,6 +1,6 @@
 //! What the core decides, seen from outside.
 //!
-//! One binary for all of them: linking another takes longer than most tests do.
+//! One binary for all tests: linking another one takes longer than most tests do.
 
 #![allow(
     clippy::unwrap_used,

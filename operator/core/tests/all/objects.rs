@@ -74,7 +74,7 @@ fn a_probe_of_cold_starts_with_the_pod_that_it_creates() {
         .value
         .replace("(see cold-start-request)".into())
         .unwrap();
-    // As the kubelet hands it on.
+    // As the kubelet passes it on.
     let request: ColdStartRequest = serde_json::from_str(&text.replace("$$", "$")).unwrap();
     let container = &request.pod.spec.as_ref().unwrap().containers[0];
     assert_eq!(container.args.as_ref().unwrap()[1], "$$(HOSTNAME)");
@@ -108,7 +108,7 @@ fn a_probe_of_cold_starts_is_given_containerds_socket_where_it_is_allowed() {
     let request = request.unwrap().replace("$$", "$");
     let request: ColdStartRequest = serde_json::from_str(&request).unwrap();
     assert!(request.containerd);
-    // The subject itself gets nothing of it.
+    // The subject itself gets no access to it.
     assert_eq!(request.pod.spec.unwrap().volumes, None);
 }
 

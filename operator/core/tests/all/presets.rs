@@ -12,7 +12,7 @@ use crate::common;
 
 const WARM: &str = "{warmLatency: {requests: 100}}";
 
-/// A run of `native` and of `variant`, which is a list of members after the name.
+/// A run of `native` and `variant`; the latter is a list of fields after the name.
 fn checked(variant: &str, sweeps: &str, config: &OperatorConfig) -> Result<ValidatedRun, Invalid> {
     let text = format!(
         r"
@@ -45,7 +45,7 @@ fn pod(variant: &str) -> PodSpec {
     pod.spec.unwrap()
 }
 
-/// What is done for a run that holds its node.
+/// The next steps of a run that holds its node.
 fn steps(run: &ValidatedRun) -> Vec<Step> {
     let node = NodeSeen {
         name: "bench-1".into(),

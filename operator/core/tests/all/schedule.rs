@@ -213,7 +213,7 @@ fn expressions_mean_what_they_mean_to_a_cron_job() {
         ("@yearly", "2027-01-01T00:00:00Z"),
         ("*/20 * ? * *", "2026-03-04T10:40:00Z"),
         ("0 3 * * mon-fri", "2026-03-05T03:00:00Z"),
-        // Either of the two days, as cron has always had it.
+        // Either of the two days matches, as always in cron.
         ("0 3 13 * 5", "2026-03-06T03:00:00Z"),
         (" 0  3 29 2 * ", "2028-02-29T03:00:00Z"),
     ] {
@@ -242,7 +242,7 @@ fn the_same_time_has_the_same_name_and_another_another() {
 }
 
 proptest! {
-    /// Whatever the minute of the hour, and however long nobody looked.
+    /// Whatever the minute of the hour, and however long ago the last check was.
     #[test]
     fn the_latest_time_is_the_last_one_that_has_passed(minute in 0..60_u32, hours in 0..20_000_i64) {
         let cron = Cron::of(&spec(&json!({"schedule": format!("{minute} */5 * * *")}))).unwrap();

@@ -1,4 +1,4 @@
-//! The runs of a schedule, and what it says of itself.
+//! The runs of a schedule, and what it reports about itself.
 
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
@@ -7,7 +7,7 @@ use wasmbench_core::schedule::{Ended, check, run_name, run_of, seen, status};
 use crate::common::config;
 use crate::schedule::{at, run, spec, step_at};
 
-/// A schedule of somebody, as the API server has it.
+/// A user's schedule, as the API server returns it.
 fn schedule(more: &Value) -> BenchmarkSchedule {
     let mut schedule = BenchmarkSchedule::new("nightly", spec(more));
     schedule.metadata.namespace = Some("team-a".into());
@@ -122,7 +122,7 @@ fn a_time_that_was_left_out_is_told_until_a_run_starts() {
             .as_ref()
             .map(|left_out| left_out.reason.clone());
         assert_eq!(reason.as_deref(), wanted, "{now}");
-        // The same again says nothing new, so that nothing is written.
+        // The same step again changes nothing, so that nothing is written.
         nightly.status = Some(found.clone());
         let again = status::status_of(&nightly, &runs, &step, status::accepted(), at(now));
         assert_eq!(again, found);

@@ -14,8 +14,8 @@ use wasmbench_core::validate::ValidatedRun;
 use crate::common;
 use crate::simulated_world::{Hostility, World};
 
-/// Stands for the widths of a run's intervals: decides from the records alone, and differently from
-/// run to run, whether another block is needed.
+/// Stands in for the widths of a run's intervals: decides from the records alone, and differently
+/// from run to run, whether another block is needed.
 fn needs_another_block(run: &ValidatedRun, seen: &Observed, complete: u32) -> bool {
     let mut measured = seen.records.iter().filter(|(trial, ended)| {
         assert!(
@@ -38,7 +38,7 @@ fn decide_blocks(run: &ValidatedRun, seen: &mut Observed) {
     };
 }
 
-/// Runs to the end and answers with the number of plans that it took.
+/// Runs to the end and returns the number of plans that it took.
 fn simulate(run: &mut ValidatedRun, world: &mut World) -> usize {
     for round in 0..20_000 {
         if world.happens(world.hostility.suspends) {
@@ -92,7 +92,7 @@ fn check_end(run: &ValidatedRun, world: &World) {
     assert!(world.seen.leases.is_empty(), "the node is not given back");
 }
 
-/// The ends that trials of a run came to, each once.
+/// The different ways in which trials of a run ended, each once.
 fn ends(world: &World) -> Vec<&Ended> {
     let mut found = vec![];
     for ended in world.seen.records.values() {
@@ -293,7 +293,7 @@ fn the_contents_of_records_are_asked_for_between_blocks_only() {
         world.pass_time();
     }
     run.spec.suspend = false;
-    // Once after each block: the first object of the next one says that it was decided for.
+    // Once after each block: the first object of the next one shows that it was decided on.
     assert_eq!(asked, [8, 9, 10, 11, 12, 13]);
 }
 

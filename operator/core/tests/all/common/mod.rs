@@ -17,7 +17,7 @@ pub fn validated() -> ValidatedRun {
     validate(&parse(RUN), &config()).expect("the fixture is valid")
 }
 
-/// A smaller run that goes on until it is precise, after at most so many blocks.
+/// A smaller run that continues until it is precise, for at most `max_blocks` blocks.
 pub fn precise(seed: i64, max_blocks: u32) -> BenchmarkRun {
     let mut run = parse(RUN);
     run.spec.seed = Some(seed);

@@ -1,4 +1,4 @@
-//! A cluster in which everything goes wrong that does in a real one: what the operator sees of it.
+//! A cluster, as the operator sees it, in which everything goes wrong that does in a real one.
 
 mod steps;
 mod time;
@@ -24,9 +24,9 @@ pub struct Hostility {
     pub image_missing: u32,
     pub probe_fails: u32,
     pub suspends: u32,
-    /// A pod that is deleted ends and stays, as somebody gave it a finalizer.
+    /// A deleted pod ends but stays, because somebody gave it a finalizer.
     pub pod_stays: u32,
-    /// A pod on its way is changed: another node, another image, the node's network.
+    /// A pod is changed while it is being created: another node, another image, the node's network.
     pub pod_altered: u32,
     /// A report cannot be written.
     pub report_refused: u32,
@@ -39,9 +39,9 @@ pub struct World {
     pub seen: Observed,
     pub stored: BTreeMap<TrialId, u32>,
     pub next_uid: u64,
-    /// Uids of pods that stay for ever.
+    /// Uids of pods that stay forever.
     pub staying: BTreeSet<String>,
-    /// What the subjects of each variant are to be.
+    /// What the subjects of each variant should be.
     asked: BTreeMap<String, (String, bool)>,
 }
 

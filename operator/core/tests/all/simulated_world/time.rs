@@ -1,4 +1,4 @@
-//! What kubelet, controllers and accidents do meanwhile.
+//! What the kubelet, controllers and accidents do in the meantime.
 
 use jiff::SignedDuration;
 use wasmbench_core::observed::{PodState, SubjectSeen, Waiting};
@@ -7,7 +7,7 @@ use wasmbench_core::wire::record::Point;
 use super::World;
 
 impl World {
-    /// Lets kubelet and controllers move on, and things go wrong.
+    /// Lets the kubelet and controllers make progress, and lets things go wrong.
     pub fn pass_time(&mut self) {
         self.now = self
             .now
@@ -36,7 +36,7 @@ impl World {
         }
     }
 
-    /// And go, unless something holds them.
+    /// Deleted pods end, and go away unless something holds them.
     fn deleted_pods_end(&mut self) {
         let staying = &self.staying;
         for list in [&mut self.seen.subjects, &mut self.seen.cold_subjects] {
@@ -49,8 +49,8 @@ impl World {
         }
     }
 
-    /// A running probe of cold starts has pods; one that ends well has removed them, and one that
-    /// does not leaves them.
+    /// A running cold-start probe has pods; one that ends well has removed them, and one that does
+    /// not leaves them behind.
     fn cold_subjects_come_and_go(&mut self) {
         for index in 0..self.seen.probes.len() {
             let probe = &self.seen.probes[index];

@@ -63,7 +63,7 @@ fn the_class_compile_cached_needs_containerds_socket() {
     assert_eq!(validate(&run, &config).err(), None);
 }
 
-/// What is said of a run of the class `NodeCold` after this change; nothing where it is valid.
+/// Why a run of the class `NodeCold` is refused after this change; `None` if it is valid.
 fn node_cold_refusal(change: impl Fn(&mut BenchmarkRun, &mut OperatorConfig)) -> Option<Invalid> {
     let (mut run, mut config) = (common::cold(), common::config());
     config.containerd_socket = Some("/run/containerd/containerd.sock".into());
@@ -96,7 +96,7 @@ fn the_class_node_cold_needs_images_that_can_be_pulled() {
     assert!(invalid.message.contains("image.registry"), "{invalid}");
     let invalid = node_cold_refusal(|_, config| config.images.pull_policy = "Never".into());
     assert!(invalid.unwrap().message.contains("pullPolicy"));
-    // A registry on the node itself is one.
+    // A registry on the node itself counts as one.
     let registry = node_cold_refusal(|run, _| {
         let own = run.spec.variants[2].container.as_mut().unwrap();
         own.image = "localhost:5000/mine:1".into();

@@ -1,4 +1,4 @@
-//! Names, and what a container of the user's own may say.
+//! Names, and what the user's own container may specify.
 
 use wasmbench_core::validate::validate;
 
