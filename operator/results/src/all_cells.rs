@@ -11,34 +11,34 @@ use crate::density::DensityCell;
 /// The cells of all sweeps of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cells {
-    /// Those of loads.
+    /// Cells of loads.
     pub loads: Vec<CellSummary>,
-    /// Those of cold starts.
+    /// Cells of cold starts.
     pub cold_starts: Vec<ColdStartCell>,
-    /// Those of density.
+    /// Cells of density.
     pub density: Vec<DensityCell>,
 }
 
 impl Cells {
-    /// All of them, in the order of a summary.
+    /// All cells, in the order of a summary.
     pub fn all(&self) -> impl Iterator<Item = &dyn AnyCell> {
         all(&self.loads, &self.cold_starts, &self.density).map(CellOf::any)
     }
 }
 
-/// A cell with what only its kind has.
+/// A cell together with its kind.
 #[derive(Clone, Copy, Debug)]
 pub enum CellOf<'a> {
-    /// Of a load.
+    /// A cell of a load.
     Load(&'a CellSummary),
-    /// Of cold starts.
+    /// A cell of cold starts.
     ColdStart(&'a ColdStartCell),
-    /// Of density.
+    /// A cell of density.
     Density(&'a DensityCell),
 }
 
 impl<'a> CellOf<'a> {
-    /// What all kinds have in common.
+    /// Returns what all kinds have in common.
     pub fn any(self) -> &'a dyn AnyCell {
         match self {
             Self::Load(cell) => cell,
@@ -47,7 +47,7 @@ impl<'a> CellOf<'a> {
         }
     }
 
-    /// The cell of a load.
+    /// Returns the cell if it is one of a load.
     pub fn load(self) -> Option<&'a CellSummary> {
         match self {
             Self::Load(cell) => Some(cell),
@@ -55,7 +55,7 @@ impl<'a> CellOf<'a> {
         }
     }
 
-    /// The cell of cold starts.
+    /// Returns the cell if it is one of cold starts.
     pub fn cold_start(self) -> Option<&'a ColdStartCell> {
         match self {
             Self::ColdStart(cell) => Some(cell),
@@ -63,7 +63,7 @@ impl<'a> CellOf<'a> {
         }
     }
 
-    /// The cell of density.
+    /// Returns the cell if it is one of density.
     pub fn density(self) -> Option<&'a DensityCell> {
         match self {
             Self::Density(cell) => Some(cell),

@@ -1,5 +1,5 @@
-//! Do all variants give the same answer? Digests of answers in, contradictions out. A fast wrong
-//! answer must never win.
+//! Do all variants give the same answer? Digests of answers in, contradictions out. A fast but
+//! wrong answer must never win.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,23 @@ use wasmbench_core::wire::record::TrialId;
 use crate::bodies::Bodies;
 use crate::observation::Observation;
 
-/// Characters of a digest that messages show.
+/// The number of characters of a digest that messages show.
 const SHORT_DIGEST: usize = 12;
 
-/// A variant whose answers under a workload are not the ones they must be compared with.
+/// A variant whose answers under a workload differ from the expected one, or from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// Name of the variant.
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// Which answer it gave, and which was expected.
+    /// Which answers the variant gave, and which was expected.
     pub message: String,
 }
 
-/// Variants that break `sameAcrossVariants`. The baseline's answer is the right one, because all
-/// results are ratios to it; without a baseline that answers, the first variant that does.
+/// Variants that violate `sameAcrossVariants`. The baseline's answer is the right one, because all
+/// results are ratios to the baseline. If the baseline has no answer, that of the first variant
+/// with one counts.
 pub fn mismatches(
     spec: &BenchmarkRunSpec,
     baseline: &str,

@@ -1,6 +1,6 @@
-//! What the cells of all sweeps have in common: who was measured where, how the trials ended, what
-//! speaks against it, and one number per block and measure. Whatever compares, counts or lists
-//! cells does so once, for all of them.
+//! What the cells of all sweeps have in common: what was measured where, how the trials ended, what
+//! speaks against the cell, and one number per block and measure. Code that compares, counts or
+//! lists cells is thus written once for all of them.
 
 use std::collections::BTreeMap;
 
@@ -33,35 +33,36 @@ pub trait AnyCell {
     /// How its trials ended.
     fn counts(&self) -> TrialCounts;
 
-    /// Why it is invalid: shown, and no part of comparisons and verdicts.
+    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts.
     fn invalid_because(&self) -> &[Reason];
 
-    /// The measures of the cell, each with the number of every valid block. What too few requests
-    /// carry, or what is the cluster's and not the variant's, is not among them.
+    /// The measures of the cell, each with one number per valid block. Measures that rest on too
+    /// few requests, or that depend on the cluster and not on the variant, are left out.
     fn series(&self) -> Vec<(Metric, BTreeMap<u32, f64>)>;
 
-    /// Whether the node was noisy in more of what was measured than a comparison bears.
+    /// Whether the node was noisy in more of the measurements than a comparison tolerates.
     fn is_noisy(&self) -> bool;
 
-    /// Whether nobody knows if the node was noisy, although it could be known.
+    /// Whether it is unknown if the node was noisy, although it could have been determined.
     fn is_noise_unknown(&self) -> bool {
         false
     }
 
-    /// Whether what was measured still moved within the windows, by more than a comparison with
-    /// this smallest effect bears.
+    /// Whether the measured rate still changed within the windows, by more than a comparison with
+    /// this minimum effect tolerates.
     fn is_unsteady(&self, _minimum_effect: f64) -> bool {
         false
     }
 
-    /// Whether some of its trials gave no measurement and others did: those that are missing may be
+    /// Whether some trials are valid while others failed or were skipped: the missing ones may be
     /// the slow ones.
     fn is_partly_measured(&self) -> bool {
         let counts = self.counts();
         counts.valid > 0 && counts.failed + counts.skipped > 0
     }
 
-    /// Why comparisons with it are not to be trusted; the effect is the smallest that matters.
+    /// Why comparisons with this cell are not to be trusted. `minimum_effect` is the smallest
+    /// effect that matters.
     fn untrusted_because(&self, minimum_effect: f64) -> Vec<Reason> {
         let against = [
             (Reason::TrialsFailed, self.is_partly_measured()),
@@ -73,7 +74,8 @@ pub trait AnyCell {
         against.map(|(reason, _)| reason).collect()
     }
 
-    /// Whether it takes part in comparisons: it has a valid trial and no reason against it.
+    /// Whether the cell takes part in comparisons: it has a valid trial and nothing makes it
+    /// invalid.
     fn is_ranked(&self) -> bool {
         self.counts().valid > 0 && self.invalid_because().is_empty()
     }
@@ -83,18 +85,18 @@ pub trait AnyCell {
         self.counts().valid + self.counts().invalid > 0
     }
 
-    /// Where it is, for people: `embedded on hello at 50 connections`.
+    /// The place of the cell, for people: `embedded on hello at 50 connections`.
     fn place(&self) -> String {
         place(self.variant(), self.workload(), self.point())
     }
 
-    /// The same where it may be of any sweep: `cold starts of embedded on hello`.
+    /// The place in a list over all sweeps: `cold starts of embedded on hello`.
     fn place_among_sweeps(&self) -> String {
         format!("{}{}", of_sweep(self.point()), self.place())
     }
 }
 
-/// Those of the cells that take part in comparisons, of one variant under one workload.
+/// The cells of one variant under one workload that take part in comparisons.
 pub fn ranked<'a, C: AnyCell>(
     cells: &'a [C],
     variant: &'a str,
@@ -116,7 +118,7 @@ pub fn place(variant: &str, workload: &str, point: Point) -> String {
     format!("{variant} on {workload}{at}")
 }
 
-/// What stands before a place that may be of any sweep; nothing for a load, whose place tells.
+/// The prefix of a place in a list over all sweeps; empty for loads, whose place shows the sweep.
 pub const fn of_sweep(point: Point) -> &'static str {
     match point {
         Point::ColdStart { .. } => "cold starts of ",

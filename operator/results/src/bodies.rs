@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use wasmbench_core::wire::document::Answer;
 use wasmbench_core::wire::evidence::Evidence;
 
-/// What a body was: its digest, and its beginning for people.
+/// Response bodies: the digest of each, with its beginning for people.
 pub type Bodies = BTreeMap<String, String>;
 
-/// The bodies that a probe saw, by digest.
+/// Returns the bodies that a probe saw, by digest.
 pub fn bodies(evidence: &Evidence) -> Bodies {
     let body = |answer: &Answer| (answer.body_sha256.clone(), answer.excerpt.clone());
     evidence.answers().into_iter().map(body).collect()

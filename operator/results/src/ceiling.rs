@@ -1,5 +1,5 @@
-//! How many requests a second the load generator would reach if answers cost nothing: what the
-//! probe measured with a responder beside it, in; the generator's own ceiling, out. Pure.
+//! How many requests per second the load generator would reach if answers cost nothing. What the
+//! probe measured with a responder beside the generator in, the generator's own ceiling out. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,20 @@ use wasmbench_core::rounding::round_number;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
 use wasmbench_core::wire::record::{Point, TrialId};
 
-/// From this share of its CPUs on, generator and responder are taken to have wanted more of them.
-/// Others may use a fifth of a node before it is called noisy, and waking takes some.
+/// From this share of the CPUs on, generator and responder are assumed to be CPU-bound. The share
+/// is below 1 because others may use a fifth of a node before it counts as noisy, and wake-ups take
+/// some time too.
 const CPU_BOUND: f64 = 0.75;
 
 /// Ceilings by workload and connections.
 pub type Ceilings<'a> = BTreeMap<(&'a str, u32), f64>;
 
-/// The generator's own ceiling, in requests per second; none where nothing was counted.
+/// The generator's own ceiling, in requests per second; `None` where nothing was counted.
 ///
-/// Responder and generator share CPUs. Where those are all busy, the responder's part could have
-/// been the generator's, and the rate of both is raised by it; a subject that is as cheap as the
-/// responder would otherwise always seem to be at the ceiling. Where CPUs were idle something else
-/// holds the generator back, and the rate is its ceiling as it stands.
+/// Responder and generator share CPUs. If these are all busy, the generator could have used the
+/// responder's part too, so the measured rate is scaled up accordingly; otherwise a subject as
+/// cheap as the responder would always seem to be at the ceiling. If CPUs were idle, something else
+/// limits the generator, and the measured rate is its ceiling.
 pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
     let own = measured.generator_cpu_nanoseconds as f64;
     let both = own + measured.responder_cpu_nanoseconds as f64;
@@ -35,8 +36,8 @@ pub fn alone(measured: &GeneratorCeiling) -> Option<f64> {
     Some(round_number(raised))
 }
 
-/// The highest of each workload and number of connections, whichever variant's trials measured it:
-/// it belongs to the node, and noise only lowers it.
+/// The highest ceiling of each workload and number of connections, over the trials of all variants:
+/// the ceiling is a property of the node, and noise only lowers it.
 pub fn ceilings<'a>(measured: impl Iterator<Item = (&'a TrialId, f64)>) -> Ceilings<'a> {
     let mut highest = Ceilings::new();
     for (trial, ceiling) in measured {
@@ -56,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// A second on two CPUs; CPU time in milliseconds.
+    /// One second on two CPUs; CPU times in milliseconds.
     fn measured(generator: u64, responder: u64) -> GeneratorCeiling {
         GeneratorCeiling {
             connections: 50,

@@ -16,8 +16,8 @@ use crate::steady;
 use crate::trial::{Trial, carries, valid};
 use wasmbench_core::points::measured_at;
 
-/// One variant under one workload at one sweep point. Spreads are over valid trials, or over the
-/// invalid ones of a point that has no other: the median with its interval. A block has one trial.
+/// One variant under one workload at one sweep point. Spreads are medians with their intervals over
+/// the valid trials, or over the invalid ones if there are no others. A block has one trial.
 /// Percentiles are never averaged: a spread of p99 is the distribution of the trials' own p99.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +30,7 @@ pub struct CellSummary {
     pub sweep: Sweep,
     /// Connections that carried the load.
     pub connections: u32,
-    /// The rate in percent of the subject's own peak; only of the open-loop sweep.
+    /// The rate in percent of the subject's own peak; only in the open-loop sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_peak: Option<u32>,
     /// Whether the point takes part in comparisons and peaks: it has a valid trial and no reason
@@ -39,17 +39,17 @@ pub struct CellSummary {
     /// Why the point is invalid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// How its trials ended.
+    /// How the trials ended.
     pub counts: TrialCounts,
-    /// Failed requests of all its trials.
+    /// Failed requests of all trials.
     pub errors: u64,
-    /// Those of its windows by status; -1 stands for requests without an answer.
+    /// Failed requests of the timed windows by status; -1 stands for requests without an answer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_by_status: BTreeMap<i32, u64>,
     /// The share (0 to 1) of requests that may fail; absent where none may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_error_share: Option<f64>,
-    /// The smallest number of successful requests in a valid trial; absent without one.
+    /// The smallest number of successful requests in a valid trial; absent without a valid trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewest_requests: Option<u64>,
     /// Whether every valid trial has the 1000 requests that a p99 needs.
@@ -63,25 +63,25 @@ pub struct CellSummary {
     /// 99th percentile of latency, in microseconds.
     pub p99_microseconds: Option<Spread>,
     /// 99.9th percentile over the requests of all valid trials together, from their merged
-    /// histograms, in microseconds; absent where they are too few, of invalid points, and of the
+    /// histograms, in microseconds. Absent with too few requests, for invalid points, and in the
     /// open-loop sweep, which has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
     /// CPU time of the subject's pod per request, in microseconds.
     pub cpu_microseconds_per_request: Option<Spread>,
-    /// Memory of the subject's pod, in bytes; `environment.memorySource` says which.
+    /// Memory of the subject's pod, in bytes; `environment.memorySources` says which kind.
     pub memory_bytes: Option<Spread>,
-    /// Latencies from the schedule; only of the open-loop sweep, where the latencies above are
+    /// Latencies from the schedule; only in the open-loop sweep, where the latencies above are
     /// service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoopSummary>,
     /// Requests per second that the load generator would reach here if answers cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling_rps: Option<f64>,
-    /// The largest share (0 to 1) of the CPUs that it may use that the load generator used in a
-    /// valid trial.
+    /// The largest share (0 to 1) of its available CPUs that the load generator used in a valid
+    /// trial.
     pub generator_cpu_share_max: Option<f64>,
-    /// The largest share (0 to 1) of all CPUs of the node that neither the subject nor the load
+    /// The largest share (0 to 1) of all CPUs of the node that others than the subject and the load
     /// generator used in a valid trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cpu_share_max: Option<f64>,
@@ -89,28 +89,28 @@ pub struct CellSummary {
     /// valid trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share_max: Option<f64>,
-    /// Rate times mean latency as a share of the connections, by Little's law 1 in a closed loop.
+    /// Rate times mean latency as a share of the connections; 1 in a closed loop, by Little's law.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_busy: Option<f64>,
-    /// Scheduler periods in which a CPU limit stopped the subject, over all trials; absent where no
-    /// trial tells.
+    /// Scheduler periods in which a CPU limit throttled the subject, over all trials; absent if no
+    /// trial has this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
-    /// Every trial, one column per number; the columns run in parallel, by block. `states` has one
-    /// letter per trial: V valid, I invalid, F failed, S skipped.
+    /// All trials as parallel columns, one per number, ordered by block. `states` has one letter
+    /// per trial: V valid, I invalid, F failed, S skipped.
     #[serde(with = "crate::trial_columns")]
     pub trials: Vec<Trial>,
 }
 
 impl CellSummary {
-    /// Whether every valid trial has the requests that the percentile with one request in `one_in`
-    /// beyond it needs; without a valid trial none is carried.
+    /// Whether every valid trial has enough requests for the percentile that leaves one request in
+    /// `one_in` beyond it; false without a valid trial.
     pub fn carries(&self, one_in: u64) -> bool {
         self.fewest_requests
             .is_some_and(|requests| carries(requests, one_in))
     }
 
-    /// The trials that count and during which the node was noisy.
+    /// The valid trials during which the node was noisy.
     pub fn noisy_trials(&self) -> impl Iterator<Item = &Trial> {
         valid(&self.trials).filter(|trial| trial.metrics.noise().is_over_limit())
     }

@@ -19,7 +19,7 @@ use crate::trial::{Metrics, Trial, TrialState, carries, valid};
 use crate::variant_validity::VariantValidity;
 use crate::{ceiling, fortio, open_loop, tail};
 
-/// The generator's ceilings under the workloads of a run.
+/// The load generator's ceilings under the workloads of a run.
 pub fn ceilings(observations: &BTreeMap<TrialId, Observation>) -> Ceilings<'_> {
     let seen = observations.iter();
     ceiling::ceilings(seen.filter_map(|(trial, seen)| Some((trial, seen.generator_ceiling?))))
@@ -69,7 +69,7 @@ pub fn cell(
     })
 }
 
-/// What was observed as a trial of its cell.
+/// Converts an observation to a trial of its cell.
 fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_share: f64) -> Trial {
     let metrics = seen.load().cloned().unwrap_or_default();
     let (state, reason) = match &seen.ended {
@@ -77,6 +77,9 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
         Outcome::Skipped { reason, .. } => (TrialState::Skipped, Some(reason.clone())),
         Outcome::Measured => {
             let all = (metrics.requests + metrics.errors) as f64;
+            // More failed requests than the workload allows (by default none) make a trial invalid:
+            // failed requests cost less or more than successful ones, and it is unknown which are
+            // missing from the latency.
             let has_failed = metrics.errors as f64 > max_error_share * all;
             let errors = has_failed.then_some(Reason::ErrorsInLoad);
             let coarse = metrics.clock_too_coarse;
@@ -94,9 +97,6 @@ fn trial_of(seen: &Observation, block: u32, wrong: Option<Reason>, max_error_sha
     }
 }
 
-/// More failed requests than the workload allows make a trial invalid, and it allows none by
-/// default: requests that fail cost less or more than the ones that succeed, and nobody knows which
-/// ones are missing from the latency.
 fn invalid(reason: Reason) -> (TrialState, Option<String>) {
     (TrialState::Invalid, Some(<&str>::from(reason).to_owned()))
 }
@@ -108,7 +108,7 @@ fn summarise(
     trials: Vec<Trial>,
     wrong: Option<Reason>,
 ) -> CellSummary {
-    // A point without a valid trial is never ranked; what was measured is shown all the same.
+    // A point without a valid trial is never ranked, but its measurements are still shown.
     let shown = if counts.valid > 0 {
         TrialState::Valid
     } else {
@@ -163,7 +163,7 @@ fn summarise(
     }
 }
 
-/// The smallest and the largest number of the valid trials.
+/// The smallest and the largest number among the valid trials.
 pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f64, f64)> {
     let numbers = valid(trials).filter_map(|trial| of(&trial.metrics));
     numbers.fold(None, |found: Option<(f64, f64)>, number| {
@@ -172,8 +172,8 @@ pub fn extremes(trials: &[Trial], of: fn(&Metrics) -> Option<f64>) -> Option<(f6
     })
 }
 
-/// One bad trial makes its whole point invalid: the blocks that worked would otherwise stand for
-/// a variant that does not reliably work.
+/// One bad trial makes its whole point invalid: otherwise the blocks that worked would represent a
+/// variant that does not work reliably.
 fn invalid_because(trials: &[Trial], wrong: Option<Reason>) -> Vec<Reason> {
     let reasons = trials.iter().filter_map(|trial| match trial.state {
         TrialState::Invalid | TrialState::Failed => Reason::of_trial(trial.reason.as_deref()?),

@@ -1,17 +1,18 @@
-//! Whether time was told finely enough for what is said about it.
+//! Whether time was measured finely enough for the numbers that are reported.
 
 use wasmbench_core::wire::document::Environment;
 
 use crate::histogram::Histogram;
 
-/// The median is interpolated in its bucket. Where buckets suit the latencies they are at most a
-/// quarter of it wide; from half of it on, the median is a guess.
+/// The widest bucket, as a share of the median, from which a median is interpolated. Buckets that
+/// suit the latencies are at most a quarter of the median wide; above half of it, the median is a
+/// guess.
 const WIDEST_BUCKET: f64 = 0.5;
-/// Clock sources of the kernel that count its timer's ticks, 1 to 10 ms each.
+/// Clock sources of the kernel that only count timer ticks, 1 to 10 ms each.
 const TICKING: [&str; 2] = ["jiffies", "refined-jiffies"];
 
-/// Whether the latencies of a load were told apart too badly for a median; `latency` is absent
-/// where the median comes from the time of each request and no histogram has a part in it.
+/// Whether the latencies of a load were resolved too coarsely for a median. `latency` is absent if
+/// the median comes from the times of single requests instead of a histogram.
 pub fn is_too_coarse(latency: Option<&Histogram>, environment: &Environment) -> bool {
     let wide = latency.is_some_and(|latency| {
         let median = latency.percentile(0.5).zip(latency.width_at(0.5));
@@ -20,7 +21,7 @@ pub fn is_too_coarse(latency: Option<&Histogram>, environment: &Environment) -> 
     wide || ticks(environment)
 }
 
-/// Whether the node's clock only counts ticks.
+/// Whether the node's clock only counts timer ticks.
 pub fn ticks(environment: &Environment) -> bool {
     let source = environment.facts.get("clockSource");
     source.is_some_and(|source| TICKING.contains(&source.as_str()))

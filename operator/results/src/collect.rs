@@ -1,4 +1,4 @@
-//! Records to a summary. Records are taken one by one and shrunk to what a summary needs, so that
+//! Records to a summary. Records are added one by one and reduced to what a summary needs, so that
 //! a caller never has to hold all raw results of a run in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub struct RunInput {
     pub name: String,
     /// Its uid.
     pub uid: String,
-    /// Seed of its order.
+    /// Seed of the order of its trials.
     pub seed: i64,
     /// Its spec.
     pub spec: BenchmarkRunSpec,
@@ -56,7 +56,8 @@ impl RunInput {
         .without_mutable_fields()
     }
 
-    /// Without what may change after creation: a report must not change when a run expires sooner.
+    /// Removes the fields that may change after creation: a report must not change because a run
+    /// expires sooner.
     #[must_use]
     pub fn without_mutable_fields(mut self) -> Self {
         self.spec.suspend = false;
@@ -64,19 +65,19 @@ impl RunInput {
         self
     }
 
-    /// Name of the variant that the others are compared with.
+    /// Name of the variant with which the others are compared.
     pub fn baseline(&self) -> &str {
         self.spec.baseline_name()
     }
 }
 
-/// Takes records in any order and gives the summary.
+/// Collects records in any order and computes the summary.
 #[derive(Clone, Debug)]
 pub struct Collector {
     run: RunInput,
-    /// The spec with the baseline's twin, where it is measured.
+    /// The spec with the baseline's twin, if one is measured.
     measured: BenchmarkRunSpec,
-    /// Keys of the entries that trials of the run may have, whatever their variant and workload.
+    /// Keys of the entries that trials of the run may have, over all variants and workloads.
     keys: BTreeSet<String>,
     observations: BTreeMap<TrialId, Observation>,
     facts: Vec<Facts>,
@@ -101,13 +102,14 @@ impl Collector {
         }
     }
 
-    /// Whether an entry of this key may be a trial's of the run. What is not is not even unpacked.
+    /// Whether an entry with this key may belong to a trial of the run. Other entries are not even
+    /// unpacked.
     pub fn wants(&self, key: &str) -> bool {
         self.keys.contains(key)
     }
 
-    /// Takes a record. Records of other runs and of trials that the spec does not ask for are
-    /// passed over; of two records of one trial the one that was stored first counts.
+    /// Adds a record. Records of other runs, of unknown workloads and of blocks beyond the maximum
+    /// are ignored. Of two records of one trial the one that was stored first counts.
     pub fn add(&mut self, record: &Record) {
         let TrialId { cell, block } = &record.trial;
         let workload = self
@@ -232,7 +234,7 @@ impl Collector {
         summary
     }
 
-    /// What the observations of all sweeps come to, with the reasons against it.
+    /// The cells of all sweeps, with the reasons why they are invalid.
     fn cells(&self, spec: &BenchmarkRunSpec, against: VariantValidity<'_>) -> Cells {
         let ceilings = cells::ceilings(&self.observations);
         let recorded = recorded::recorded(spec, &self.observations);

@@ -1,6 +1,6 @@
-//! Variants as multiples of the baseline, for all sweeps alike. Ratios are taken within blocks,
-//! because both trials of a block saw the node in the same state, and then summarised over blocks
-//! and judged as one family.
+//! Variants as multiples of the baseline, in the same way for all sweeps. Ratios are taken within
+//! blocks, because both trials of a block saw the node in the same state, then summarised over
+//! blocks and judged in families.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::ratios::{Ratio, minimum_effect, ratios};
 use crate::statistics::ratio::{noise_of, of_findings, smallest_found};
 use crate::statistics::{Interval, LEVEL, false_discovery};
 
-/// What was compared in a run.
+/// The comparisons of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparisons {
-    /// The variants with the baseline.
+    /// The variants compared with the baseline.
     pub with_baseline: Vec<Comparison>,
-    /// The baseline with its twin.
+    /// The baseline compared with its twin.
     pub noise_floors: Vec<NoiseFloor>,
 }
 
@@ -30,10 +30,10 @@ pub struct Comparisons {
 /// ranked on both sides are not compared.
 ///
 /// Throughput is compared at the *baseline's* knee, the same number of connections for every
-/// variant: comparing each at its own peak would compare different loads and would let the noisiest
-/// variant choose its luckiest point. The baseline's own peak is such a luckiest point too, when
-/// the curve is flat: there the others would seem slower. CPU per request and memory are compared
-/// at the knee as well, or in the warm-latency sweep when there is no throughput. Latency from the
+/// variant: comparing each at its own peak would compare different loads and let the noisiest
+/// variant choose its luckiest point. If the curve is flat, the baseline's own peak is such a lucky
+/// point too, and the others would seem slower there. CPU per request and memory are compared at
+/// the knee as well, or in the warm-latency sweep if there is no throughput sweep. Latency from the
 /// schedule is compared at equal percentages of each variant's own peak.
 pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Comparisons {
     let (twins, found): (Vec<Ratio<'_>>, Vec<Ratio<'_>>) = ratios(spec, baseline, cells)
@@ -57,11 +57,11 @@ pub fn comparisons(spec: &BenchmarkRunSpec, baseline: &str, cells: &Cells) -> Co
     }
 }
 
-/// The twin is the baseline: a difference is a false one in so many runs of a thousand, however
-/// many numbers are looked at.
+/// The twin is the baseline, so any difference is false. This is the share of runs that find one,
+/// regardless of how many numbers are compared.
 const TWIN_LEVEL: f64 = 0.01;
 
-/// What the twins show.
+/// The noise floors that the twins show.
 fn floors(twins: &[Ratio<'_>]) -> Vec<NoiseFloor> {
     let p_values: Vec<f64> = twins.iter().map(|twin| twin.interval.p_value).collect();
     let adjusted = false_discovery::adjusted(&p_values);
@@ -69,7 +69,8 @@ fn floors(twins: &[Ratio<'_>]) -> Vec<NoiseFloor> {
     twins.iter().zip(adjusted).map(floor).collect()
 }
 
-/// Primary and secondary ratios are a family each, so that the ones cost the others no power.
+/// Primary and secondary ratios are separate families, so that the secondary ones cost the primary
+/// ones no power.
 fn judged<'a>(
     spec: &BenchmarkRunSpec,
     found: &[Ratio<'a>],
@@ -83,8 +84,8 @@ fn judged<'a>(
         (0..found.len()).partition(|index| is_primary(&found[*index]));
     let mut all: BTreeMap<usize, Comparison> = BTreeMap::new();
     for (members, primary) in [(primary, true), (secondary, false)] {
-        // What is equivalent is never reported as a difference, and must not lend its small p-value
-        // to what is.
+        // Equivalent ratios are never reported as differences, so their small p-values must not
+        // help those that are.
         let p_value = |one: &Ratio<'_>| {
             if one.is_equivalent(thresholds) {
                 1.0
@@ -112,16 +113,16 @@ fn judged<'a>(
     all.into_values().collect()
 }
 
-/// The comparisons of a run, which are looked at together.
+/// Comparisons of a run that are judged together.
 #[derive(Clone, Copy)]
 struct Family {
-    /// Those that are reported as differences.
+    /// Comparisons that are reported as differences.
     findings: usize,
     all: usize,
 }
 
 impl Ratio<'_> {
-    /// What it shows as the baseline's self.
+    /// The noise floor that this ratio of the twin to the baseline shows.
     fn floor(&self, differs: bool) -> NoiseFloor {
         NoiseFloor {
             workload: self.workload.to_owned(),
@@ -134,7 +135,7 @@ impl Ratio<'_> {
         }
     }
 
-    /// What is judged: the difference, or the ratio.
+    /// The interval that is judged: that of the difference, or that of the ratio.
     fn judged_interval(&self) -> &Interval {
         match (self.metric.measure().judged, &self.difference) {
             (Judged::Difference, Some((difference, _))) => difference,
@@ -206,13 +207,14 @@ impl Ratio<'_> {
         }
     }
 
-    /// The end of an interval that is nearer to 0, corrected for having been found.
+    /// The end of an interval that is nearer to 0, corrected for the selection among all
+    /// comparisons.
     fn near_end(&self, interval: &Interval, Family { findings, all }: Family) -> Option<f64> {
         let half_width = of_findings(interval.half_width?, self.blocks(), findings, all);
         Some((interval.estimate.abs() - half_width).max(0.0))
     }
 
-    /// In the unit of the interval.
+    /// The smallest difference that such a run finds, in the unit of the interval.
     fn smallest_found(&self, interval: &Interval, matters: f64, family: Family) -> Option<f64> {
         let noise = noise_of(interval.half_width?, self.blocks())?;
         smallest_found(noise, self.blocks(), family.all, matters)

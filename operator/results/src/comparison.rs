@@ -32,7 +32,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What `ratios`, one per block, come to.
+    /// The estimate from `ratios`, one per block.
     pub fn of(interval: &Interval, ratios: &[f64]) -> Self {
         Self {
             ratio: factor(interval.estimate),
@@ -55,7 +55,7 @@ impl Estimate {
         Some(format!("{low}-{high}"))
     }
 
-    /// The ratio with its interval and what it comes to, `0.52x (0.48-0.55), slower`.
+    /// The ratio with its interval and the verdict, `0.52x (0.48-0.55), slower`.
     pub fn words(&self, comes_to: &str) -> String {
         units::judged_ratio(self.ratio, self.ends(), comes_to)
     }
@@ -66,7 +66,7 @@ pub fn factor(logarithm: f64) -> f64 {
     round_number(libm::exp(logarithm))
 }
 
-/// How much more than the baseline a variant takes, in the unit of the measure, within blocks.
+/// How much more a variant takes than the baseline, within blocks, in the unit of the measure.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
@@ -78,19 +78,19 @@ pub struct Difference {
     /// Upper end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// The smallest one that matters.
+    /// The smallest difference that matters.
     pub smallest: f64,
-    /// The least that it may be, where it is judged and found.
+    /// The least that a judged and found difference may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The smallest one that a run with this scatter finds in 80 of 100 cases; absent with one
-    /// block.
+    /// The smallest difference that a run with this scatter finds in 80 of 100 cases; absent with
+    /// one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_found: Option<f64>,
 }
 
 impl Difference {
-    /// What an interval of differences comes to.
+    /// The difference from its interval.
     pub fn of(interval: &Interval, smallest: f64) -> Self {
         Self {
             value: round_number(interval.estimate),
@@ -102,7 +102,7 @@ impl Difference {
         }
     }
 
-    /// In words, `+185 ms (183 ms to 187 ms)`.
+    /// The difference in words, `+185 ms (183 ms to 187 ms)`.
     pub fn words(&self, unit: Unit) -> String {
         let value = unit.shown_difference(self.value);
         match self.low.zip(self.high) {
@@ -125,36 +125,38 @@ pub struct Comparison {
     pub workload: String,
     /// What is compared.
     pub metric: Metric,
-    /// The sweep and its point at which it is compared: in the throughput sweep the baseline's
-    /// knee.
+    /// The point of the sweep at which the measure is compared; in the throughput sweep the
+    /// baseline's knee.
     #[serde(flatten)]
     pub point: Point,
-    /// Whether the run was to decide it.
+    /// Whether the comparison is primary.
     #[serde(default)]
     pub primary: bool,
     /// The ratio.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The difference, of what is judged by it.
+    /// The difference, for measures that are judged by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// The chance of a ratio at least this far from 1, or a difference from 0, between equals.
+    /// The chance of a ratio at least this far from 1, or of a difference at least this far from 0,
+    /// between equals.
     pub p_value: f64,
-    /// The same, adjusted for the number of the run's primary comparisons, or of the others
-    /// (Benjamini and Hochberg); 1 of what is equivalent, which is tested first.
+    /// The same, adjusted for the number of the run's primary or secondary comparisons (Benjamini
+    /// and Hochberg); 1 for equivalent ratios, because equivalence is tested first.
     pub adjusted_p_value: f64,
-    /// By which factor above 1 the baseline's twin may differ from it; absent without a twin. It
-    /// tells of the node, and decides nothing.
+    /// The factor above 1 by which the baseline's twin may differ from the baseline; absent without
+    /// a twin. It describes the node and decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it is not to be trusted, although it stands. Empty when nothing speaks against it.
+    /// Why the comparison is not to be trusted, although it is kept. Empty if nothing speaks
+    /// against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<Reason>,
-    /// Of a difference, the least that it may be, as a factor above 1: the near end of the interval
-    /// that is corrected for having been found among the run's primary comparisons, or the others
-    /// (Benjamini and Yekutieli).
+    /// The least that a found difference may be, as a factor above 1: the near end of the interval,
+    /// corrected for its selection among the run's primary or secondary comparisons (Benjamini and
+    /// Yekutieli).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The smallest difference that a run with this scatter finds in 80 of 100 cases, as a factor
@@ -179,7 +181,7 @@ pub struct NoiseFloor {
     pub estimate: Estimate,
     /// The chance of a ratio at least this far from 1 between equals.
     pub p_value: f64,
-    /// Whether the two differ by more than chance, however many numbers are looked at.
+    /// Whether the two differ by more than chance, regardless of how many numbers are compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub differs: bool,
     /// The end of the interval that is farther from 1, as a factor above 1.
@@ -188,13 +190,13 @@ pub struct NoiseFloor {
 }
 
 impl NoiseFloor {
-    /// Whether it is that of the comparison.
+    /// Whether this is the noise floor of the comparison.
     pub fn is_beside(&self, compared: &Comparison) -> bool {
         (self.metric, &self.workload, self.point)
             == (compared.metric, &compared.workload, compared.point)
     }
 
-    /// The ratio in words, with its interval and the floor that it shows.
+    /// The ratio in words, with its interval and the noise floor.
     pub fn words(&self) -> String {
         let floor = self.factor.map(units::excess);
         let floor = floor.map(|floor| format!("noise floor {floor}"));

@@ -1,6 +1,6 @@
-//! What a node's price makes of a run: a million requests and an idle instance of each variant.
-//! Summary and price in, costs out; the ratios are those of the run, since a price moves no ratio.
-//! Pure.
+//! What a run costs at a node's price: a million requests and an idle instance of each variant.
+//! Summary and price in, costs out. The ratios are those of the run, since a price changes no
+//! ratio. Pure.
 
 use serde::Serialize;
 use wasmbench_core::rounding::round_number;
@@ -27,12 +27,12 @@ pub struct Costs<'a> {
     pub schema: &'static str,
     /// Which run.
     pub run: &'a RunName,
-    /// Whether nothing speaks against the numbers; absent when there are none.
+    /// Whether the numbers can be trusted; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
     /// What speaks against the numbers, and what limits them.
     pub doubts: &'a [Doubt],
-    /// The variant that the others are compared with.
+    /// The variant with which the others are compared.
     pub baseline: &'a str,
     /// The node.
     pub node: NodePrice,
@@ -42,7 +42,7 @@ pub struct Costs<'a> {
     pub instance_month: Vec<Cost<'a>>,
 }
 
-/// A number of a variant under a workload, and what it costs.
+/// A number measured for a variant under a workload, and its cost.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost<'a> {
@@ -52,16 +52,16 @@ pub struct Cost<'a> {
     pub workload: &'a str,
     /// What was measured.
     pub metric: Metric,
-    /// Where; absent where nothing was.
+    /// The point; absent if nothing was measured.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
-    /// The number, in the unit of the measure.
+    /// The measured number, in the unit of the measure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Spread>,
-    /// What it costs, in the currency of the price.
+    /// The cost, in the currency of the price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Spread>,
-    /// The number, and with it the cost, as a multiple of the baseline's.
+    /// The number, and thus the cost, as a multiple of the baseline's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<&'a Comparison>,
     /// Why there is no cost.
@@ -100,7 +100,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Whether anything has a cost.
+    /// Whether any entry has a cost.
     pub fn any(&self) -> bool {
         let mut all = self.million_requests.iter().chain(&self.instance_month);
         all.any(|one| one.cost.is_some())
@@ -129,7 +129,7 @@ fn each<'a>(summary: &'a Summary, of: impl Fn(&'a str, &'a str) -> Cost<'a>) -> 
         .collect()
 }
 
-/// A number of the pod under load, at the point at which it is compared.
+/// A number of the pod under load, at the point at which variants are compared.
 fn loaded<'a>(
     summary: &'a Summary,
     what: (&'a str, &'a str, Metric),
@@ -141,7 +141,7 @@ fn loaded<'a>(
     cost(summary, what, cell, measured)
 }
 
-/// What one more instance holds while it idles.
+/// The memory that one more idle instance holds.
 fn instance<'a>(summary: &'a Summary, variant: &'a str, workload: &'a str) -> Cost<'a> {
     let mut cells = summary.density.iter();
     let cell = cells.find(|cell| cell.variant == variant && cell.workload == workload);
@@ -185,9 +185,9 @@ fn why(cell: &dyn AnyCell) -> String {
     }
 }
 
-/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, where it
-/// has one, else at its own; without a throughput sweep the warm one, or that of the highest rate
-/// of a schedule.
+/// The cell of a variant whose CPU time and memory are compared: at the baseline's knee, or at the
+/// variant's own if the baseline has none. Without a throughput sweep it is the warm-latency cell,
+/// or else the open-loop cell with the highest rate.
 fn cell<'a>(summary: &'a Summary, variant: &str, workload: &str) -> Option<&'a CellSummary> {
     let of = |of: &str| {
         let cells = summary.cells.iter();

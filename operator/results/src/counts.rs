@@ -7,25 +7,26 @@ use wasmbench_api::absent::is_zero;
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialCounts {
-    /// Trials that the spec asks for.
+    /// Trials that the spec requests.
     pub planned: u32,
-    /// Measured, and part of the numbers.
+    /// Measured, and included in the numbers.
     pub valid: u32,
-    /// Measured with failed requests or wrong answers: shown, not part of the numbers.
+    /// Measured, but for example with failed requests or wrong answers: shown, but excluded from
+    /// the numbers.
     pub invalid: u32,
-    /// Tried without a usable measurement.
+    /// Tried, but without a usable measurement.
     pub failed: u32,
-    /// Not tried, because the variant or workload had failed before.
+    /// Not tried, because the variant or workload had already failed.
     pub skipped: u32,
     /// Without a record.
     pub missing: u32,
-    /// Measured once more, because the node was noisy the first time; they are among those above.
+    /// Repeated because the node was noisy the first time; these are also counted above.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeated: u32,
 }
 
 impl TrialCounts {
-    /// Trials with a record that are not part of the numbers.
+    /// Trials with a record that are excluded from the numbers.
     pub const fn unused(&self) -> u32 {
         self.invalid + self.failed + self.skipped
     }

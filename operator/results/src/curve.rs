@@ -3,13 +3,13 @@
 use crate::cell::CellSummary;
 use crate::measure::Sweep;
 
-/// The share of the peak's rate that a knee has. The missing tenth is more than medians scatter, so
-/// that the knee stays where it is from run to run, and less than anyone would load a service
-/// several times as much for.
+/// The share of the peak's rate that a knee reaches. The missing tenth is more than medians
+/// scatter, so the knee stays the same from run to run, and too small a gain to load a service
+/// several times as much.
 pub const KNEE_SHARE: f64 = 0.9;
 
-/// The ranked throughput point of a variant with the highest median rate, the lowest number of
-/// connections among equals.
+/// The ranked throughput point of a variant with the highest median rate; among equal rates, the
+/// one with the fewest connections.
 pub fn peak<'a>(
     cells: &'a [CellSummary],
     variant: &str,

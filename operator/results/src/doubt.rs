@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why numbers may not mean what they seem to, the worst first.
+/// Why numbers may not mean what they seem to mean, the worst reason first.
 #[derive(
     Serialize,
     Deserialize,
@@ -17,51 +17,51 @@ use serde::{Deserialize, Serialize};
     strum::IntoStaticStr,
 )]
 pub enum Reason {
-    /// A variant gave a wrong answer, or another one than the baseline.
+    /// A variant gave a wrong answer, or a different one than the baseline.
     ResponseMismatch,
-    /// A variant ran in another mode than it claims.
+    /// A variant ran in a different mode than it claims.
     EngineModeMismatch,
-    /// Pods of a cold start found something else on the node than the class says.
+    /// Pods of a cold start found the node in another state than the class requires.
     CacheClassViolated,
     /// Requests of a timed window failed.
     ErrorsInLoad,
-    /// Points rest on fewer trials than planned, or on none.
+    /// Points have fewer valid trials than planned, or none.
     TrialsFailed,
     /// Trials have no record.
     Incomplete,
-    /// Too few repetitions to know the noise.
+    /// Too few repetitions to estimate the noise.
     TooFewBlocks,
     /// Too few requests for a percentile.
     TooFewSamples,
-    /// A CPU limit stopped the subject.
+    /// A CPU limit throttled the subject.
     Throttled,
-    /// Something else than subject and load generator used the node's CPUs, or tasks waited for
-    /// memory.
+    /// Something other than the subject and the load generator used the node's CPUs, or tasks
+    /// waited for memory.
     NodeNoisy,
     /// The load generator was the bottleneck.
     LoadGeneratorSaturated,
-    /// Less was asked of the subject than the point says: it could not keep up.
+    /// The subject received less load than the point says, because it could not keep up.
     RateNotAchieved,
     /// The node or an image was not the same in all trials.
     EnvironmentDrifted,
-    /// Time was not told finely enough for what is measured.
+    /// Time was not measured finely enough for the number.
     ClockTooCoarse,
     /// Connections, rate and latency of a closed loop do not fit together.
     LittlesLaw,
-    /// The load generator kept its schedule so badly that the tail may be of its making.
+    /// The load generator kept its schedule so badly that it may have caused the tail latency.
     LoadGeneratorLate,
-    /// Answers seem to wait for an acknowledgement that is delayed.
+    /// Responses seem to wait for a delayed acknowledgement.
     DelayedAck,
     /// Windows were too short to tell whether the node was noisy, or CPU time was not read.
     NoiseUnknown,
-    /// The rate still moved within the timed windows.
+    /// The rate still changed within the timed windows.
     #[serde(alias = "WarmupNotSettled")]
     NotSteady,
     /// Comparisons are undecided because trials scatter too much for so few blocks.
     HighVariance,
     /// The pods of a variant fall into two groups.
     TwoModes,
-    /// Most of the CPU time under load was the load generator's.
+    /// The load generator used most of the CPU time under load.
     GeneratorShare,
 }
 
@@ -70,14 +70,14 @@ pub enum Reason {
 pub enum Reach {
     /// Everything that was measured.
     Run,
-    /// The comparisons that say so themselves.
+    /// The comparisons that name the reason themselves.
     Comparisons,
-    /// Points that take no part in comparisons, and so nothing that stands.
+    /// Points that are excluded from comparisons, so that no comparison is affected.
     LeftOut,
 }
 
 impl Reason {
-    /// How far it reaches.
+    /// What the reason speaks against.
     pub const fn reach(self) -> Reach {
         match self {
             Self::NodeNoisy
@@ -105,7 +105,7 @@ impl Reason {
         }
     }
 
-    /// The doubt that the reason of a failed or invalid trial raises about its whole point.
+    /// The doubt about a whole point that follows from the reason of a failed or invalid trial.
     pub fn of_trial(reason: &str) -> Option<Self> {
         match reason {
             "ResponseMismatch" | "WrongAnswer" | "AnswerChanged" => Some(Self::ResponseMismatch),
@@ -121,10 +121,10 @@ impl Reason {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Doubt {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// True: the numbers cannot be trusted as they stand. False: a note; it limits what they say
-    /// (a p99 of 300 requests, a variant that could not be measured at all).
+    /// True if the numbers cannot be trusted as they are. False for a note, which only limits what
+    /// they say (a p99 of 300 requests, a variant that could not be measured at all).
     pub breaks_trust: bool,
     /// What was seen, and where.
     pub message: String,

@@ -1,5 +1,5 @@
-//! The rules that raise doubts: each looks at what was found and says what and where, and what to
-//! do. The thresholds are named constants with their reasons.
+//! The rules that raise doubts. Each examines the results and says what is wrong, where, and what
+//! to do about it. Thresholds are named constants with their reasons.
 
 mod coarse_clock;
 mod counts;
@@ -30,31 +30,31 @@ use crate::ratios::FEWEST_BLOCKS;
 use crate::trial::{REQUESTS_BEYOND_PERCENTILE, TrialState};
 use crate::variant_validity::WrongEngines;
 
-/// Places that a message lists before it only counts.
+/// The most places that a message lists; further ones are only counted.
 pub const MAX_PLACES: usize = 4;
 /// What to do about a noisy node.
 pub const NOISY_REMEDY: &str = "move other pods away (kubectl top pods), or choose a quiet node, with memory to spare, by \
                                 spec.placement, and run again: numbers of noisy points are shown, and not trusted";
-/// Differing facts or answers that are listed.
+/// The most differing facts or answers that are listed.
 const MAX_ITEMS: usize = 6;
 /// Longest single item in a message, in characters.
 const MAX_ITEM_CHARS: usize = 300;
 
-/// What doubts are raised from.
+/// The results from which doubts are raised.
 pub struct Evidence<'a> {
-    /// What was asked for.
+    /// What was requested.
     pub spec: &'a BenchmarkRunSpec,
     /// What was found.
     pub cells: &'a Cells,
     /// Answers that differ.
     pub mismatches: &'a [Mismatch],
-    /// Variants in another mode than they claim.
+    /// Variants in a different mode than they claim.
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
     pub drift: &'a [Drift],
-    /// What was compared.
+    /// The comparisons.
     pub comparisons: &'a [Comparison],
-    /// The baseline with its twin.
+    /// The baseline compared with its twin.
     pub noise_floors: &'a [NoiseFloor],
 }
 
@@ -151,9 +151,9 @@ fn too_few_blocks(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// Percentiles that may rest on too few requests: each with the share of requests beyond it, as one
-/// in so many, and that of the percentile below it. Medians and rates are what is compared, so that
-/// too few for them break trust.
+/// Percentiles that may rest on too few requests: each with the share of requests beyond it (one in
+/// this many), and that of the next lower percentile. Comparisons use medians and rates, so too few
+/// requests for a median break trust.
 const PERCENTILES: [(&str, u64, Option<u64>); 3] = [
     ("p50", 2, None),
     ("p90", 10, Some(2)),
@@ -206,17 +206,17 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// The places of `cells` of which `place` says something; `None` without any.
+/// The places of the `cells` for which `place` returns text; `None` if there are none.
 pub(super) fn places<C>(cells: &[C], place: impl Fn(&C) -> Option<String>) -> Option<String> {
     listed(cells.iter().filter_map(place), MAX_PLACES, ", ")
 }
 
-/// Whether this is a reason for which a cell is invalid.
+/// Whether `reason` makes the cell invalid.
 pub(super) fn is_against(reason: Reason, cell: &dyn AnyCell) -> bool {
     cell.invalid_because().contains(&reason)
 }
 
-/// The first `limit` items, and how many more there are; `None` without any.
+/// The first `limit` items, and how many more there are; `None` without items.
 pub(super) fn listed(
     items: impl Iterator<Item = String>,
     limit: usize,

@@ -1,5 +1,5 @@
-//! Where and with what a run was measured: facts of the node, images, versions, and a fingerprint
-//! that tells whether two runs can be compared at all.
+//! Where and with what a run was measured: facts about the node, images, versions, and a
+//! fingerprint that shows whether two runs can be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +19,25 @@ use crate::trial::MemorySource;
 /// Name and version of the environment's schema.
 pub const ENVIRONMENT_SCHEMA: &str = "wasmbench.dev/environment/v1";
 
-/// Hex digits of a fingerprint: among a thousand nodes two agree by chance once in 500 million
-/// times, and it can still be read aloud.
+/// Hex digits of a fingerprint: among a thousand nodes the chance that two agree is one in 500
+/// million, and a fingerprint can still be read aloud.
 const FINGERPRINT_DIGITS: usize = 12;
-/// What a fact about the image of one variant begins with.
+/// The prefix of facts about the image of a variant, followed by its name.
 const IMAGE_OF: &str = "image of ";
-/// Facts with this beginning are the engine of the variant whose name follows.
+/// The prefix of facts about the engine of a variant, followed by its name.
 const ENGINE_OF: &str = "engine of ";
-/// Longest value of a fact that a report shows, in characters.
+/// Longest value of a fact in a report, in characters.
 const MAX_FACT_CHARS: usize = 512;
-/// Largest spec that a report repeats, in bytes of JSON: it appears twice, and a report must fit a
-/// `ConfigMap`.
+/// Largest spec that a report includes, in bytes of JSON: the spec appears twice, and a report must
+/// fit into a `ConfigMap`.
 const MAX_SPEC_BYTES: usize = 32 * 1024;
 
-/// What one record says of node and subject.
+/// What one record says about node and subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     node: Option<String>,
     probe: BTreeMap<String, String>,
-    /// Facts of the probe that were others before the load.
+    /// Facts of the probe that had other values before the load.
     before: BTreeMap<String, String>,
     api: BTreeMap<String, String>,
     image: Option<String>,
@@ -81,16 +81,16 @@ impl Facts {
 pub struct Environment {
     /// [`ENVIRONMENT_SCHEMA`].
     pub schema: String,
-    /// Name of the node; absent when no trial got that far.
+    /// Name of the node; absent if no trial got that far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// First 12 hex digits of a SHA-256 over the lines `probe.KEY=VALUE` and `node.KEY=VALUE` of
     /// the facts below, sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// What the probe saw on the node.
+    /// What the probe found out about the node.
     pub facts: BTreeMap<String, String>,
-    /// What the Kubernetes API says of the node.
+    /// What the Kubernetes API says about the node.
     pub node_facts: BTreeMap<String, String>,
     /// Facts that changed during the run.
     pub drift: Vec<Drift>,
@@ -102,17 +102,17 @@ pub struct Environment {
     pub probe_versions: BTreeSet<String>,
     /// Versions of fortio.
     pub fortio_versions: BTreeSet<String>,
-    /// CPUs on which subjects might run; different trials may have got different ones.
+    /// CPUs on which subjects could run; they may differ between trials.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub subject_cpus: BTreeSet<String>,
-    /// CPUs on which the load generator might run.
+    /// CPUs on which the load generator could run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub generator_cpus: BTreeSet<String>,
-    /// Whether subject and load generator had no CPU in common, in every trial that tells; absent
-    /// when none does.
+    /// Whether subject and load generator had no CPU in common, in every trial for which this is
+    /// known; absent if it is known for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus_disjoint: Option<bool>,
-    /// Which counters of the kernel the memory numbers come from.
+    /// The kernel counters from which the memory numbers come.
     pub memory_sources: BTreeSet<MemorySource>,
     /// Seed of the order of trials.
     pub seed: i64,
@@ -122,15 +122,16 @@ pub struct Environment {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
-    /// The fact, `probe.KEY`, `node.KEY` or what else differed.
+    /// The fact: `probe.KEY`, `node.KEY` or the name of something else that differed.
     pub fact: String,
     /// Its values, in alphabetical order.
     pub values: BTreeSet<String>,
 }
 
 impl Drift {
-    /// Whether trials of `variant` before and after the change do not compare: an image and an
-    /// engine are facts of one variant, all else that of the node or the instrument.
+    /// Whether trials of `variant` before and after the change cannot be compared: image and engine
+    /// concern one variant, everything else concerns the node or the instrument, and thus all
+    /// variants.
     pub fn concerns(&self, variant: &str) -> bool {
         let of_one = [IMAGE_OF, ENGINE_OF];
         let of_one = of_one.iter().find_map(|kind| self.fact.strip_prefix(kind));
@@ -144,18 +145,19 @@ impl Drift {
 pub struct VariantImages {
     /// Name of the variant.
     pub variant: String,
-    /// Images as they were asked for.
+    /// Images as requested.
     pub images: BTreeSet<String>,
-    /// Images as they were resolved, with digests.
+    /// Images as resolved, with digests.
     pub image_ids: BTreeSet<String>,
     /// `RuntimeClasses`; empty for the node's default runtime.
     pub runtime_classes: BTreeSet<String>,
-    /// What the running processes said of their engine.
+    /// What the running processes reported about their engine.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub engines: BTreeSet<String>,
 }
 
-/// What a process says of its engine as one line, without what is measured anew each time.
+/// What a process reports about its engine, in one line and without values that are measured anew
+/// each time.
 fn engine_text(says: &EngineFacts) -> Option<String> {
     let facts = says
         .iter()
@@ -219,7 +221,8 @@ pub fn environment(
     }
 }
 
-/// The fingerprint of a node with these facts (the probe's, and the API's); `None` without facts.
+/// The fingerprint of a node with these facts, from the probe and from the API; `None` without
+/// facts.
 pub fn fingerprint(
     probe: &BTreeMap<String, String>,
     node: &BTreeMap<String, String>,
@@ -248,7 +251,7 @@ fn images(variant: &str, seen: &[(&str, &Facts)]) -> VariantImages {
     images
 }
 
-/// A fact that a record does not have is no change: the probe may not have been able to read it.
+/// A fact that is missing from a record is not a change: the probe may have been unable to read it.
 fn drift(seen: &[(&str, &Facts)], variants: &[VariantImages]) -> Vec<Drift> {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut put = |fact: String, value: &str| {
@@ -300,7 +303,7 @@ fn shortened(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The spec, if a report has room for it.
+/// Returns the spec if it is small enough for a report.
 pub fn small_enough(spec: &BenchmarkRunSpec) -> Option<BenchmarkRunSpec> {
     let bytes = serde_json::to_vec(spec).map_or(usize::MAX, |json| json.len());
     (bytes <= MAX_SPEC_BYTES).then(|| spec.clone())

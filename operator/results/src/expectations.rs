@@ -1,7 +1,7 @@
-//! The gate: what a run's author expects of its ratios, decided from the ends of their intervals
-//! and never from the estimate, which is as likely above the truth as below. The intervals are
-//! those that hold for all of the run's expectations together: a gate of thirty bounds would else
-//! fail by chance in most runs.
+//! The gate: what a run's author expects of its ratios. Decided from the ends of their intervals
+//! and never from the estimate, which is as likely to be above the truth as below. The intervals
+//! hold for all of the run's expectations together: otherwise a gate of thirty bounds would fail by
+//! chance in most runs.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -14,7 +14,7 @@ use crate::measure::Measured as _;
 use crate::primary;
 use crate::statistics::ratio::simultaneous;
 
-/// What became of an expectation.
+/// The outcome of an expectation.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
@@ -38,37 +38,37 @@ impl Fulfilment {
     }
 }
 
-/// An expectation and what became of it.
+/// An expectation and its outcome.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Name of the expectation.
     pub name: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Fulfilment,
     /// What was expected, and what was found.
     pub message: String,
 }
 
-/// What became of all of a run's expectations, in the order of the spec.
+/// The outcomes of all expectations of a run, in the order of the spec.
 pub fn decisions(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> Vec<Decision> {
     let among = spec.expectations.len();
     spec.expectations
         .iter()
         .map(|expectation| {
-            // Of this point it is even when nothing is compared there.
+            // The expectation concerns this point even if nothing is compared there.
             let point = primary::most_telling(spec, expectation.metric);
             decision((point, among), expectation, comparisons)
         })
         .collect()
 }
 
-/// The worst of the outcomes; `None` when nothing was expected.
+/// The worst outcome; `None` if nothing was expected.
 pub fn overall(decisions: &[Decision]) -> Option<Fulfilment> {
     decisions.iter().map(|decision| decision.outcome).min()
 }
 
-/// A ratio and its interval, which one block does not have.
+/// A ratio and its interval, which is absent with one block.
 #[derive(Clone, Copy)]
 struct Found {
     ratio: f64,
@@ -86,8 +86,8 @@ impl From<&Comparison> for Found {
     }
 }
 
-/// `point` is what the expectation is about, where that is one of several; `among` is how many
-/// expectations the run has.
+/// `point` is the point that the expectation concerns if the measure is compared at several;
+/// `among` is the number of expectations of the run.
 fn decision(
     (point, among): (Option<Point>, usize),
     expectation: &RatioExpectation,
@@ -121,7 +121,7 @@ fn decision(
 }
 
 impl Found {
-    /// With the interval that holds together with those of all `expectations`.
+    /// Widens the interval so that it holds together with those of all `expectations`.
     fn among(self, expectations: usize) -> Self {
         let wider = |(low, high): (f64, f64)| {
             let half = simultaneous(libm::log(high / low) / 2.0, self.blocks, expectations);
@@ -152,8 +152,7 @@ fn outcome(expectation: &RatioExpectation, found: Found) -> Fulfilment {
     }
 }
 
-/// The least and the most that is expected. A bound that is no number decides nothing; validate
-/// refuses it.
+/// The lower and upper bound. A bound that is not a number decides nothing; validate rejects it.
 fn limits(expectation: &RatioExpectation) -> (Option<f64>, Option<f64>) {
     let limit = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap_or(f64::NAN));
     (limit(&expectation.at_least), limit(&expectation.at_most))

@@ -11,9 +11,10 @@ use crate::any_cell::AnyCell;
 use crate::observation::Observation;
 use crate::summary::{FailureGroup, Named, Summary};
 
-/// Groups of failures that a summary keeps; records keep all.
+/// The most groups of failures that a summary keeps; records keep all.
 const MAX_FAILURES: usize = 20;
-/// Longest message of a failure, in characters: that of the status field for skipped variants.
+/// Longest message of a failure, in characters; the same limit as in the status field for skipped
+/// variants.
 const MAX_FAILURE_CHARS: usize = 512;
 /// Failed and skipped trials by variant and reason, the most frequent first, and how many trials
 /// are not in the list.
@@ -57,8 +58,8 @@ pub fn failures(
 }
 
 /// Variants that failed in some trials of a workload and were measured in others: `shim is flaky: 3
-/// of 10 trials failed (CrashLoop)`. That is a finding, and looks like a failure of the harness
-/// unless it is said.
+/// of 10 trials failed (CrashLoop)`. This is a finding, and would look like a failure of the
+/// harness if it were not reported.
 pub fn flaky_variants(summary: &Summary) -> Vec<String> {
     let told = |variant: &Named| {
         let (failed, tried) = flaky_trials(summary, &variant.name);
@@ -71,7 +72,7 @@ pub fn flaky_variants(summary: &Summary) -> Vec<String> {
     summary.compared.variants.iter().filter_map(told).collect()
 }
 
-/// How many trials failed and how many were tried, under the workloads of which only some failed.
+/// How many trials failed and how many were tried, over the workloads in which only some failed.
 fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
     let mut of_all = (0, 0);
     for workload in &summary.compared.workloads {
@@ -93,7 +94,7 @@ fn flaky_trials(summary: &Summary, variant: &str) -> (u32, u32) {
     of_all
 }
 
-/// Variants of which nothing was measured although it was tried, with the reason for most of their
+/// Variants with failed or skipped trials and no measurement, with the reason for most of these
 /// trials.
 pub fn skipped_variants(summary: &Summary) -> Vec<SkippedVariant> {
     let unmeasured = summary.compared.variants.iter().filter(|variant| {

@@ -1,9 +1,9 @@
-//! What fortio 1.68 prints, as far as it is needed: its JSON in, plain numbers out. A missing or
-//! contradictory part is an error that names it, never a panic and never a zero.
+//! Parses the needed parts of what fortio 1.68 prints: its JSON in, plain numbers out. A missing or
+//! contradictory part is an error that names the part, never a panic and never a zero.
 //!
 //! Traps of the format: names are PascalCase; `ActualDuration` is in nanoseconds while histograms
-//! are in seconds; `RetCodes` has text keys and -1 for requests without an answer; `Data` is null
-//! when a histogram is empty; `DurationHistogram` holds the failed requests too.
+//! are in seconds; `RetCodes` has text keys and -1 for requests without a response; `Data` is null
+//! if a histogram is empty; `DurationHistogram` holds the failed requests too.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use wasmbench_core::wire::document::TimedWindow;
 
 use crate::histogram::{Bucket, Histogram};
 
-/// fortio's result of one window, checked.
+/// The checked result of fortio for one window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     /// Length of the window on fortio's clock, in seconds.
@@ -21,25 +21,26 @@ pub struct Load {
     pub succeeded: u64,
     /// All other requests.
     pub failed: u64,
-    /// These by status; [`NO_ANSWER`] stands for none. Empty where fortio does not tell.
+    /// Failed requests by status; [`NO_ANSWER`] stands for no response. Empty if fortio does not
+    /// report it.
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Latency of the successful requests, in microseconds.
     pub latency: Histogram,
-    /// Rate times mean latency of all requests as a share of the connections: how many of them were
-    /// waiting for an answer, by Little's law. Absent where fortio does not tell its connections.
+    /// Rate times mean latency of all requests as a share of the connections: by Little's law, the
+    /// share that was waiting for a response. Absent if fortio does not report its connections.
     pub connections_busy: Option<f64>,
 }
 
-/// The status under which fortio counts requests without an answer.
+/// The status under which fortio counts requests without a response.
 pub const NO_ANSWER: i32 = -1;
 
-/// The JSON is not a usable result of fortio.
+/// The JSON is not a usable fortio result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A part has another shape than fortio gives it.
+    /// A part does not have the shape that fortio gives it.
     #[error("fortio's output has an unknown shape: {0}")]
     Shape(#[source] serde_json::Error),
-    /// A part is not there.
+    /// A part is missing.
     #[error("fortio's output has no {0}")]
     Missing(&'static str),
     /// Parts contradict each other.
@@ -74,8 +75,8 @@ struct BucketData {
     count: i64,
 }
 
-/// What the runs of fortio of a window come to, and the rate of each, in successful requests per
-/// second.
+/// The combined result of the fortio runs of a window, and the rate of each run, in successful
+/// requests per second.
 pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Vec<f64>), Error> {
     let all = window.runs().map(|json| parse(json, expected_status));
     let all = all.collect::<Result<Vec<Load>, Error>>()?;
@@ -83,7 +84,7 @@ pub fn of_window(window: &TimedWindow, expected_status: u16) -> Result<(Load, Ve
     Ok((joined(&all), rates.collect()))
 }
 
-/// Several runs of fortio, one after the other, as one.
+/// Combines several consecutive runs of fortio.
 fn joined(all: &[Load]) -> Load {
     let seconds: f64 = all.iter().map(|load| load.seconds).sum();
     let busy = all
@@ -140,8 +141,8 @@ pub fn parse(json: &serde_json::Value, expected_status: u16) -> Result<Load, Err
         &all,
         expected_status,
     )?;
-    // Without failures every request counts, even where fortio takes the expected status (404,
-    // say) for an error.
+    // Without failures every request counts, even if fortio treats the expected status (404, say)
+    // as an error.
     let latency = match errors {
         Some(errors) if failed > 0 => all.without(&errors).map_err(Error::Contradiction)?,
         _ => all.clone(),
@@ -180,8 +181,8 @@ fn histogram(data: &HistogramData, name: &str) -> Result<Histogram, Error> {
     }
 }
 
-/// Requests that were not answered with the expected status. Status codes decide, because fortio
-/// takes any 200, 201, 202 and 204 for a success.
+/// The number of requests that were not answered with the expected status. Status codes decide,
+/// because fortio treats any 200, 201, 202 or 204 as a success.
 fn failed(
     codes: Option<&BTreeMap<String, u32>>,
     errors: Option<&Histogram>,

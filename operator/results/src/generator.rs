@@ -1,12 +1,12 @@
-//! How near the load generator came to its own end, whatever the load: a window in, shares of CPU
+//! How close the load generator came to its own limit, for any load: a window in, shares of CPU
 //! time out.
 
 use wasmbench_core::noise;
 use wasmbench_core::wire::document::TimedWindow;
 use wasmbench_core::wire::instrument::CpuLists;
 
-/// CPU time of the generator as a share of what the CPUs that it may use had to give: in the window
-/// or at the peak before it, wherever that was more. `cpus` are those of the node.
+/// CPU time of the generator as a share of the CPU time available to it: in the window or at the
+/// peak before it, whichever is larger. `cpus` is the number of CPUs of the node.
 pub fn cpu_share(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> Option<f64> {
     let may_use = may_use(window, lists, cpus);
     let share = |used: Option<u64>, nanoseconds: u64| {
@@ -22,8 +22,8 @@ pub fn cpu_share(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> O
     of_window.into_iter().chain(of_peak).reduce(f64::max)
 }
 
-/// How many of the CPUs of the node it may use: a limit may leave it fewer, and so do the CPUs that
-/// the subject has for itself.
+/// How many of the node's CPUs the generator may use: a limit and CPUs reserved for the subject
+/// leave it fewer.
 fn may_use(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> f64 {
     let allowed = lists.and_then(|lists| noise::cpus(lists.generator.as_deref()?));
     let few = [allowed.map(f64::from), window.generator_cpu_limit];
@@ -31,8 +31,8 @@ fn may_use(window: &TimedWindow, lists: Option<&CpuLists>, cpus: u32) -> f64 {
     few.fold(f64::from(cpus), f64::min)
 }
 
-/// CPU time of the generator as a share of what it and the subject used together; absent where each
-/// has CPUs of its own.
+/// CPU time of the generator as a share of what generator and subject used together; absent if each
+/// has its own CPUs.
 pub fn work_share(window: &TimedWindow, lists: Option<&CpuLists>) -> Option<f64> {
     if lists.and_then(|lists| lists.cpus_disjoint) == Some(true) {
         return None;

@@ -12,7 +12,7 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// How many of its requests took at most `at`.
+    /// How many requests of the bucket took at most `at`.
     fn up_to(&self, at: f64) -> f64 {
         if at >= self.end {
             return self.count as f64;
@@ -20,7 +20,8 @@ impl Bucket {
         self.before(at)
     }
 
-    /// How many of its requests took less than `at`: all of a bucket without width are at its edge.
+    /// How many requests of the bucket took less than `at`: in a bucket of zero width all are at
+    /// its edge.
     fn before(&self, at: f64) -> f64 {
         if at <= self.start {
             return 0.0;
@@ -37,7 +38,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// A histogram of these buckets, or what is wrong with them.
+    /// Creates a histogram from these buckets, or returns what is wrong with them.
     pub fn new(buckets: Vec<Bucket>) -> Result<Self, String> {
         let sound = |b: &Bucket| 0.0 <= b.start && b.start <= b.end && b.end.is_finite();
         if !buckets.iter().all(sound) {
@@ -50,8 +51,8 @@ impl Histogram {
     }
 
     /// The requests of several histograms over the same edges. The outermost buckets of each may be
-    /// narrower, because fortio cuts them at the smallest and the largest value: what overlaps is
-    /// one bucket.
+    /// narrower, because fortio cuts them at the smallest and the largest value. Overlapping
+    /// buckets are therefore merged.
     pub fn joined(all: &[Self]) -> Self {
         let mut every: Vec<Bucket> = all.iter().flat_map(|one| one.buckets.clone()).collect();
         every.sort_by(|a, b| a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)));
@@ -68,7 +69,7 @@ impl Histogram {
         Self { buckets }
     }
 
-    /// All requests.
+    /// The number of all requests.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.count).sum()
     }
@@ -91,18 +92,18 @@ impl Histogram {
         last
     }
 
-    /// How wide the bucket is from which that percentile is taken, in microseconds.
+    /// The width of the bucket from which the percentile at `share` is taken, in microseconds.
     pub fn width_at(&self, share: f64) -> Option<f64> {
         let value = self.percentile(share)?;
         let holds = |b: &&Bucket| b.count > 0 && b.start <= value && value <= b.end;
-        // On an edge both neighbours hold it, and neither is wrong about it.
+        // A value on an edge belongs to both neighbours, and either is correct.
         let widths = self.buckets.iter().filter(holds).map(|b| b.end - b.start);
         widths.reduce(f64::min)
     }
 
     /// This histogram without the requests of `other`, which must be a part of it. The outermost
     /// buckets of a part are narrower, because fortio cuts them at the smallest and the largest
-    /// value: a bucket is therefore found by its middle.
+    /// value. Buckets are therefore matched by their midpoint.
     pub fn without(&self, other: &Self) -> Result<Self, String> {
         let mut rest = self.clone();
         for part in other.buckets.iter().filter(|part| part.count > 0) {
@@ -122,20 +123,19 @@ impl Histogram {
     }
 }
 
-/// Requests of several histograms, whose buckets need not be the same.
+/// The requests of several histograms, whose buckets may differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Merged<'a>(pub &'a [&'a Histogram]);
 
 impl Merged<'_> {
-    /// All requests.
+    /// The number of all requests.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|histogram| histogram.count()).sum()
     }
 
-    /// The latency below which `share` (0 to 1) of all requests stayed, in microseconds. Each
-    /// histogram's requests are taken as spread evenly over their bucket, as
-    /// [`Histogram::percentile`] does, so that buckets of other histograms divide them. `None`
-    /// without requests.
+    /// The latency below which `share` (0 to 1) of all requests stayed, in microseconds. As in
+    /// [`Histogram::percentile`], requests are assumed to be spread evenly over their bucket, so
+    /// that the edges of other histograms can divide them. `None` without requests.
     pub fn percentile(&self, share: f64) -> Option<f64> {
         let occupied = || {
             let buckets = self.0.iter().flat_map(|histogram| &histogram.buckets);
@@ -149,14 +149,14 @@ impl Merged<'_> {
         edges.dedup();
         let rank = share.clamp(0.0, 1.0) * self.count() as f64;
         let at = edges.partition_point(|edge| below(Bucket::up_to, *edge) < rank);
-        // Sums of shares may miss the rank of the largest latency by a rounding.
+        // Because of rounding, the sums may miss the rank of the largest latency.
         let high = *edges.get(at).or(edges.last())?;
         let Some(low) = at.checked_sub(1).map(|before| edges[before]) else {
             return Some(high);
         };
         let (before, reached) = (below(Bucket::up_to, low), below(Bucket::before, high));
         let inside = (rank - before) / (reached - before);
-        // All others are at the edge itself.
+        // All other requests are at the edge itself.
         let is_between = reached > before && (0.0..1.0).contains(&inside);
         Some(if is_between {
             low + inside * (high - low)
@@ -283,7 +283,7 @@ mod tests {
         ) {
             let again = vec![&histogram; times];
             match (Merged(&again).percentile(share), histogram.percentile(share)) {
-                // Between two buckets any latency has the same share below it.
+                // Any latency between two buckets has the same share below it.
                 (Some(merged), Some(own)) => {
                     let rank = |at| histogram.buckets.iter().map(|b| b.up_to(at)).sum::<f64>();
                     let apart = (rank(merged) - rank(own)).abs();

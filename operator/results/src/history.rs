@@ -1,10 +1,10 @@
-//! What outlives the runs of a schedule: of each run and primary measure the ratio to the baseline
-//! and the number itself, with where and with what they were measured; and since when they are
-//! others.
+//! What outlives the runs of a schedule: for each run and primary measure, the ratio to the
+//! baseline and the number itself, with where and with what they were measured, and the lasting
+//! changes.
 //!
-//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (a run's summary in),
-//! `detect` ([`lasting_change`], changes), [`Scatter`] (how far runs differ where nothing changed),
-//! [`stored`] (as bytes, of which there may be so many that the oldest runs are folded).
+//! Reading order: [`mod@line`] (what is kept of a run), [`History::add`] (adds a run's summary),
+//! `detect` (finds each [`lasting_change`]), [`Scatter`] (how far runs differ if nothing changed),
+//! [`stored`] (the history as bytes; if there are too many, the oldest runs are folded).
 
 mod detect;
 mod document;
@@ -32,12 +32,11 @@ use crate::ratios::minimum_effect;
 use crate::statistics::Interval;
 use crate::summary::Summary;
 
-/// Hex digits of what was asked for: enough to tell two specs of a schedule apart.
+/// Hex digits of the digest of what was requested: enough to distinguish the specs of a schedule.
 const DIGEST_DIGITS: usize = 12;
 
 impl History {
-    /// Adds a run that ended then, and looks what has changed with it. Answers with the changes
-    /// that it shows.
+    /// Adds a run that ended at `ended`, and returns the lasting changes that it reveals.
     pub fn add(
         &mut self,
         summary: &Summary,
@@ -56,7 +55,7 @@ impl History {
         detect::detect(self)
     }
 
-    /// The numbers of the primary comparisons, and those of the baseline beside them.
+    /// The numbers of the primary comparisons, and those of the baseline.
     fn numbers(&mut self, summary: &Summary, spec: &BenchmarkRunSpec) -> Vec<Number> {
         let mut numbers: BTreeMap<usize, Number> = BTreeMap::new();
         for compared in summary
@@ -87,7 +86,7 @@ impl History {
     }
 }
 
-/// The measure itself: the middle of its blocks, with its interval.
+/// The measure itself: the trimmed mean of its blocks, with its interval.
 fn value_of(summary: &Summary, series: &Series) -> Option<Ends> {
     let cell = summary.all_cells().find(|cell| series.is_of(*cell))?;
     let (_, blocks) = cell
@@ -104,7 +103,8 @@ fn is_trusted(summary: &Summary, spec: &BenchmarkRunSpec, series: &Series) -> bo
     cell.is_some_and(|cell| cell.untrusted_because(minimum_effect(spec)).is_empty())
 }
 
-/// What has to be equal for numbers of runs to be compared: [`Setting::stratum`] of this one.
+/// What must be equal for the numbers of two runs to be compared: the [`Setting::stratum`] of this
+/// run.
 pub fn stratum_of(summary: &Summary, spec: &BenchmarkRunSpec) -> String {
     setting_of(summary, spec).stratum()
 }
@@ -112,7 +112,7 @@ pub fn stratum_of(summary: &Summary, spec: &BenchmarkRunSpec) -> String {
 fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
     let environment = &summary.environment;
     let images = environment.variants.iter().map(|found| {
-        // The name of an image may stand for another one tomorrow; its id does not.
+        // The name of an image may refer to another image tomorrow; its id does not.
         let ids = if found.image_ids.is_empty() {
             &found.images
         } else {
@@ -130,14 +130,14 @@ fn setting_of(summary: &Summary, spec: &BenchmarkRunSpec) -> Setting {
     }
 }
 
-/// What makes two runs of a schedule two experiments, whatever their variants are.
+/// The digest of what makes runs of a schedule different experiments, regardless of their variants.
 fn digest_of(spec: &BenchmarkRunSpec) -> String {
     let asked = serde_json::json!([spec.workloads, spec.sweeps]);
     let digest = hex(&Sha256::digest(asked.to_string().as_bytes()));
     digest.chars().take(DIGEST_DIGITS).collect()
 }
 
-/// The place of `one` in the list, to which it is added where it is new.
+/// The place of `one` in the list; adds it if it is new.
 fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
     list.iter()
         .position(|known| *known == one)

@@ -1,5 +1,5 @@
-//! Points that are invalid: measured, shown with the reason, and no part of peaks, knees,
-//! comparisons and verdicts.
+//! Invalid points: measured and shown with the reason, but excluded from peaks, knees, comparisons
+//! and verdicts.
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
@@ -30,7 +30,7 @@ pub fn mark(cells: &mut [CellSummary], against: VariantValidity<'_>) {
     }
 }
 
-/// What is compared is made of medians and rates; a p90 or p99 of too few requests is only noted.
+/// Comparisons use medians and rates; a p90 or p99 of too few requests is only noted.
 fn has_too_few_samples(cell: &CellSummary) -> bool {
     cell.counts.valid > 0 && !cell.carries(2)
 }

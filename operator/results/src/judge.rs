@@ -1,12 +1,12 @@
-//! Comparisons to verdicts: what an interval allows to say, given how many comparisons there are,
-//! which differences matter to the user and which the node can tell apart.
+//! Comparisons to verdicts: what an interval allows us to say, given how many comparisons there are
+//! and which differences matter to the user.
 
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Better, Measure, Measured as _, Metric, Says};
 use crate::statistics::{Interval, LEVEL};
 
-/// What a comparison with the baseline comes to.
+/// The verdict on a comparison with the baseline.
 #[derive(
     Serialize,
     Deserialize,
@@ -29,15 +29,14 @@ pub enum Verdict {
     Smaller,
     /// More CPU or memory than the baseline.
     Larger,
-    /// The whole interval lies within the minimum effect: whatever difference there is does not
-    /// matter.
+    /// The whole interval lies within the minimum effect: any difference is too small to matter.
     Equivalent,
     /// The data allow no statement.
     Inconclusive,
 }
 
 impl Verdict {
-    /// Whether it says that there is a difference.
+    /// Whether the verdict is that there is a difference.
     pub fn is_difference(self) -> bool {
         match self {
             Self::Faster | Self::Slower | Self::Smaller | Self::Larger => true,
@@ -45,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it says anything: that there is a difference, or that there is none that matters.
+    /// Whether the verdict decides: there is a difference, or none that matters.
     pub fn is_decided(self) -> bool {
         match self {
             Self::Faster | Self::Slower | Self::Smaller | Self::Larger | Self::Equivalent => true,
@@ -53,7 +52,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it says that the variant is worse than what it is compared with.
+    /// Whether the variant is worse than what it is compared with.
     pub fn is_worse(self, metric: Metric) -> bool {
         match self {
             Self::Slower => true,
@@ -68,7 +67,7 @@ impl Verdict {
         self.words_by(metric, None)
     }
 
-    /// The same with `by` how much it differs, where it does: `at least 44 % more CPU`.
+    /// The same, with the size of a difference in `by`: `at least 44 % more CPU`.
     pub fn words_by(self, metric: Metric, by: Option<&str>) -> String {
         let Measure { better, words, .. } = metric.measure();
         match self {
@@ -87,17 +86,17 @@ impl Verdict {
 pub struct Thresholds {
     /// The smallest difference that matters to the user.
     pub minimum_effect: f64,
-    /// Whether an estimate below the minimum effect decides nothing: a gate must not close for what
-    /// does not matter.
+    /// Whether an estimate below the minimum effect decides nothing: a gate must not fail because
+    /// of a difference that does not matter.
     pub is_gate: bool,
 }
 
 /// The verdict on `metric`. Equivalence is tested first: it needs the whole interval within the
-/// minimum effect. A difference needs a p-value that stands among the run's other comparisons
-/// (`adjusted_p`). It may be smaller than the minimum effect, and its near end says by how much it
-/// is larger than nothing: to ask in addition that the estimate reaches the minimum effect would
-/// miss half of the differences that are exactly as large, and report the others as larger than
-/// they are.
+/// minimum effect. A difference needs a p-value that is significant among the run's other
+/// comparisons (`adjusted_p`). It may be smaller than the minimum effect, and its near end says by
+/// how much it differs from 0 at least. Requiring in addition that the estimate reach the minimum
+/// effect would miss half of the differences of exactly that size, and report the others as larger
+/// than they are.
 pub fn judge(
     metric: Metric,
     interval: &Interval,
@@ -178,7 +177,7 @@ mod tests {
     fn a_verdict_names_what_there_is_more_or_less_of() {
         for (verdict, metric, words) in [
             (Verdict::Larger, Metric::CpuPerRequest, "more CPU"),
-            // As earlier versions said it.
+            // The verdict of earlier versions.
             (Verdict::Slower, Metric::CpuPerRequest, "more CPU"),
             (Verdict::Smaller, Metric::Memory, "less memory"),
             (Verdict::Larger, Metric::MemoryPerInstance, "more memory"),

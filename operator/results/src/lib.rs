@@ -1,13 +1,13 @@
-//! What records come to: records in, a summary out. Pure: plain data in, plain data out.
+//! The results of a run: records in, a summary out. Pure: plain data in, plain data out.
 //!
 //! Reading order: [`measure`] (what is measured), [`fortio`] and [`histogram`] (what one window
-//! measured), [`trial`] (the numbers of one record), [`observation`] (what a summary needs of it),
-//! [`collect`] (records to a [`summary::Summary`], by way of [`recorded`] and [`cells`],
+//! measured), [`trial`] (the numbers of one record), [`observation`] (what a summary needs from
+//! it), [`collect`] (records to a [`summary::Summary`], by way of [`recorded`] and [`cells`],
 //! [`coldstart`] and [`density`], [`open_loop`], [`any_cell`] and [`all_cells`] (what all cells
 //! have in common), [`answers`], [`variant_validity`], [`curve`], [`compare`] with its
 //! [`statistics`], [`judge`], [`precision`], [`expectations`], [`environment`], [`period`],
-//! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (all of it in one line), and [`cost`] (what a
-//! node's price makes of it).
+//! [`power`], [`doubts`] and [`mod@trust`]), [`verdict`] (the result in one line), and [`cost`]
+//! (what the run costs at a node's price).
 //!
 //! Everything is computed from the run and its records alone, in a fixed order and without a
 //! clock, so that the operator and `kubectl wasmbench report` produce identical bytes.

@@ -1,5 +1,5 @@
 //! What is measured: the sweeps that load a subject, and the measures that are compared, each with
-//! all that there is to know of it. What is shown and what is judged reads it here.
+//! all its properties. Code that shows or judges measures reads them from here.
 
 use serde::{Deserialize, Serialize};
 pub use wasmbench_api::run::Metric;
@@ -13,32 +13,33 @@ use wasmbench_core::wire::record::Point;
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum Sweep {
-    /// A fixed number of requests under very little load.
+    /// A number of requests, for a minimum time, under very little load.
     WarmLatency,
-    /// As many requests as the subject answers in a fixed time.
+    /// As many requests as the subject can answer in a fixed time.
     Throughput,
-    /// Requests at a fixed rate for a fixed time, whatever the answers do.
+    /// Requests at a fixed rate for a fixed time, without waiting for responses.
     OpenLoop,
 }
 
-/// What there is to know of a measure.
+/// The properties of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// The measure as a noun for people.
     pub noun: &'static str,
-    /// The same at the head of a column.
+    /// The measure as the heading of a column.
     pub title: &'static str,
     /// Its unit in records and summaries.
     pub unit: Unit,
-    /// Which of two is the better one.
+    /// Which of two numbers is better.
     pub better: Better,
-    /// What it says of a variant.
+    /// What the measure says about a variant.
     pub says: Says,
-    /// How people say that it differs.
+    /// How a difference is worded for people.
     pub words: Words,
-    /// What of it is judged.
+    /// Whether its ratio or its difference is judged.
     pub judged: Judged,
-    /// Of so many requests one lies beyond it. A trial carries it when enough lie there.
+    /// For a percentile: one request in this many lies beyond it. A trial needs enough requests
+    /// there.
     pub one_in: Option<u64>,
 }
 
@@ -55,28 +56,28 @@ pub enum Unit {
     Share,
 }
 
-/// What of a measure is judged.
+/// Whether the ratio or the difference of a measure is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// The ratio.
     Ratio,
-    /// The difference: the ratio depends on what is the cluster's in both.
+    /// The difference: the ratio depends on the part of both numbers that belongs to the cluster.
     Difference,
-    /// The ratio, and what differs by less than the smallest difference is equivalent all the same:
-    /// a page or two more are a tenth of a small pod's memory.
+    /// The ratio, but numbers that differ by less than the smallest difference are also equivalent:
+    /// a page or two more can be a tenth of a small pod's memory.
     RatioOrDifference,
 }
 
-/// What a measure says of a variant: the words of its verdicts.
+/// What a measure says about a variant; this determines the words of its verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
-    /// How fast it is.
+    /// How fast the variant is.
     HowFast,
-    /// How much it uses.
+    /// How much the variant uses.
     HowMuch,
 }
 
-/// How a difference in a measure is said: `more CPU`, `starts later`.
+/// How a difference in a measure is worded: `more CPU`, `starts later`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     verb: &'static str,
@@ -85,7 +86,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Of a time of which less is better, and nothing else is to be said.
+    /// For times where less is better and that need no words of their own.
     const SPEED: Self = Self {
         verb: "",
         less: "faster",
@@ -117,8 +118,8 @@ impl Words {
         more: "later",
     };
 
-    /// That there is more of it, or less, and `by` how much where that is known: `at least 44 %
-    /// slower`, `starts at least 150 ms later`.
+    /// Says that there is more or less, and by how much if `by` is given: `at least 44 % slower`,
+    /// `starts at least 150 ms later`.
     pub fn said(self, is_more: bool, by: Option<&str>) -> String {
         let word = if is_more { self.more } else { self.less };
         let parts = [self.verb, by.unwrap_or_default(), word];
@@ -127,7 +128,7 @@ impl Words {
     }
 }
 
-/// Which of two numbers is the better one.
+/// Which of two numbers is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The larger one.
@@ -142,7 +143,7 @@ impl Unit {
         let sign = if value < 0.0 { '-' } else { '+' };
         let size = value.abs();
         match self {
-            // Of shares, percent would be taken for a part of them.
+            // A percentage of a share would be read as a relative difference.
             Self::Share => format!("{sign}{} points", units::exact_percent(size)),
             Self::PerSecond | Self::Microseconds | Self::Bytes => {
                 format!("{sign}{}", self.shown(size))
@@ -161,7 +162,7 @@ impl Unit {
     }
 }
 
-/// A measure of which less is better, and which a single request may carry.
+/// A measure where less is better and that needs no minimum number of requests.
 const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure {
     Measure {
         noun,
@@ -189,7 +190,7 @@ const fn measure(noun: &'static str, title: &'static str, unit: Unit) -> Measure
 
 /// The table of measures.
 pub trait Measured: Sized + Copy {
-    /// What there is to know of it.
+    /// The properties of the measure.
     fn measure(self) -> Measure;
 
     /// The measure as a noun for people.
@@ -197,8 +198,8 @@ pub trait Measured: Sized + Copy {
         self.measure().noun
     }
 
-    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. The number
-    /// of connections goes without saying: throughput is compared at one.
+    /// The measure at a point, as a noun: `p99 from the schedule at 90 % of the peak`. Leaves out
+    /// the number of connections, because throughput is compared at only one.
     fn at(self, point: Point) -> String {
         let noun = self.noun();
         match point {

@@ -1,36 +1,36 @@
-//! What CPU time and memory of a node cost, from the price of the whole node. Pure.
+//! The cost of a node's CPU time and memory, from the price of the whole node. Pure.
 
 use serde::Serialize;
 
-/// Hours of a month, as clouds bill it: a twelfth of a year.
+/// Hours per month, as clouds bill them: a twelfth of a year.
 pub const HOURS_PER_MONTH: f64 = 730.0;
 const SECONDS_PER_HOUR: f64 = 3600.0;
 
-/// A node and what it costs, in whatever currency. All of it is above 0.
+/// A node and its price, in any currency. All numbers are above 0.
 #[derive(Serialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct NodePrice {
-    /// Price of an hour.
+    /// Price per hour.
     pub per_hour: f64,
     /// CPUs that pods may use.
     pub vcpus: f64,
     /// Memory that pods may use, in bytes.
     pub memory_bytes: f64,
-    /// Share (0 to 1) of its CPU time that does work: the rest is paid for, and idles.
+    /// Share (0 to 1) of the CPU time that does work; the rest is paid for but idle.
     pub cpu_utilisation: f64,
 }
 
 impl NodePrice {
-    /// What a million requests cost that take so many microseconds of CPU time each, if the whole
-    /// price is paid for CPU time.
+    /// The cost of a million requests that take this much CPU time each, if the whole price is paid
+    /// for CPU time.
     pub fn of_million_requests(&self, cpu_microseconds_per_request: f64) -> f64 {
-        // A million microseconds are a second.
+        // A million requests take as many seconds as one takes microseconds.
         let seconds = cpu_microseconds_per_request;
         let sold_per_hour = self.vcpus * self.cpu_utilisation * SECONDS_PER_HOUR;
         self.per_hour * seconds / sold_per_hour
     }
 
-    /// What an instance of so many bytes costs in a month, if the whole price is paid for memory.
+    /// The cost of an instance of this many bytes per month, if the whole price is paid for memory.
     pub fn of_instance_month(&self, bytes: f64) -> f64 {
         self.per_hour * HOURS_PER_MONTH * bytes / self.memory_bytes
     }
@@ -58,7 +58,7 @@ mod tests {
         )
     }
 
-    /// Computed by hand: 43.9 s of the 14,400 s of CPU time that 0.10 buys.
+    /// Computed by hand: 43.9 s out of the 14,400 s of CPU time that 0.10 buys.
     #[test]
     fn a_million_requests_cost_their_share_of_the_cpu_time_that_an_hour_buys() {
         let node = NodePrice {

@@ -1,4 +1,4 @@
-//! What a summary needs of one record: a record in, an observation out.
+//! What a summary needs from one record: a record in, an observation out.
 
 use jiff::Timestamp;
 use wasmbench_core::wire::record::{Outcome, Point, Record};
@@ -11,41 +11,41 @@ use crate::density::trial as density;
 use crate::density::trial::DensityTrial;
 use crate::trial::{self, Metrics};
 
-/// Why a trial that an older version measured with `pairing: Duet` is left out.
+/// Why a trial that an older version measured with `pairing: Duet` is excluded.
 const DUET: &str = "the baseline was loaded at the same moment (pairing: Duet), and wasmbench no longer \
     compares such trials: apply the run again under another name, without spec.pairing";
 
 /// What was measured in one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// Of a load.
+    /// Numbers of a load.
     Load(Box<Metrics>),
-    /// Of cold starts.
+    /// Numbers of cold starts.
     ColdStart(Box<ColdTrial>),
-    /// Of density.
+    /// Numbers of density.
     Density(Box<DensityTrial>),
 }
 
-/// What a summary needs of one record.
+/// What a summary needs from one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// Position in the run's order, counted from 0.
     pub position: u32,
-    /// When its measurement began, by the node's clock.
+    /// When the measurement began, by the node's clock.
     pub began_at: Option<Timestamp>,
     /// When the record was stored.
     pub recorded_at: Timestamp,
     /// How the trial ended.
     pub ended: Outcome,
-    /// What was measured; `None` where nothing was.
+    /// What was measured; `None` if nothing was.
     pub numbers: Option<Numbers>,
     /// Requests per second that the load generator would reach if answers cost nothing.
     pub generator_ceiling: Option<f64>,
-    /// How what the subject says of its engine contradicts its variant.
+    /// How the subject's report about its engine contradicts its variant.
     pub engine_contradiction: Option<String>,
-    /// The answers that were seen.
+    /// The responses that were seen.
     pub bodies: Bodies,
-    /// Index of the facts of node and subject among those of the collector.
+    /// Index of the facts about node and subject in the collector's list.
     pub facts: usize,
 }
 
@@ -80,7 +80,7 @@ impl Observation {
     }
 }
 
-/// Of a record of any sweep. `facts` is the index of its facts.
+/// Observes a record of any sweep. `facts` is the index of its facts.
 pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Observation {
     let read = match record.trial.cell.point {
         Point::ColdStart { .. } => of_cold_start(record),
@@ -109,12 +109,12 @@ pub(super) fn observe(record: &Record, expected_status: u16, facts: usize) -> Ob
 /// What was read of a record.
 struct Read {
     numbers: Option<Numbers>,
-    /// How the trial ended although its record says that it was measured.
+    /// How the trial really ended if its record says that it was measured.
     unusable: Option<Outcome>,
 }
 
 impl Read {
-    /// Numbers that can be used, where they are not `lacking` something.
+    /// Numbers that can be used unless they are `lacking` something.
     fn of(numbers: Option<Numbers>, lacking: Option<&str>) -> Self {
         let why = |lacking| format!("the record says Measured but holds no {lacking}");
         Self {
@@ -130,8 +130,8 @@ fn of_load(record: &Record, expected_status: u16) -> Read {
         return Read::of(None, LACKING);
     };
     if document.is_duet {
-        // Its numbers are those of a service on half a node, and no trial of another kind compares
-        // with it.
+        // Its numbers are those of a service on half a node, and cannot be compared with other
+        // trials.
         return Read {
             numbers: None,
             unusable: Some(failed("Duet", DUET)),
@@ -169,7 +169,7 @@ fn failed(reason: &str, message: &str) -> Outcome {
     }
 }
 
-/// When the measurement of a record began, on the node's clock: its first window, sample or step.
+/// When the measurement of a record began, by the node's clock: its first window, sample or step.
 fn began_at(record: &Record) -> Option<Timestamp> {
     let starts = record.evidence.as_ref()?.starts().into_iter();
     let earliest = starts.filter(|nanoseconds| *nanoseconds > 0).min()?;

@@ -1,4 +1,5 @@
-//! When a run was measured: from its records alone, so that the same report can be computed again.
+//! When a run was measured: determined from its records alone, so that the same report can be
+//! computed again.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,18 +15,18 @@ pub struct Period {
     pub started_at: Timestamp,
     /// When the last record was stored, by the operator's clock.
     pub ended_at: Timestamp,
-    /// Seconds from the one to the other. Waiting and suspension are in them.
+    /// Seconds from start to end, including waiting and suspension.
     pub seconds: u64,
 }
 
 impl Period {
-    /// That of all that was observed; `None` without a record.
+    /// The period of all observations; `None` without a record.
     pub fn of<'a>(observations: impl Iterator<Item = &'a Observation> + Clone) -> Option<Self> {
         let began = observations
             .clone()
             .map(|seen| seen.began_at.unwrap_or(seen.recorded_at));
         let started_at = began.min()?;
-        // Two clocks: the end must not come before the start.
+        // The times come from two clocks: the end must not come before the start.
         let ended_at = observations.map(|seen| seen.recorded_at).max()?;
         let ended_at = ended_at.max(started_at);
         let seconds = ended_at.duration_since(started_at).as_secs();

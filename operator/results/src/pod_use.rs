@@ -1,20 +1,20 @@
-//! What a pod and the runtime's shim beside it used over one timed window, beyond the numbers by
-//! which variants are compared.
+//! What a pod and its runtime shim used over one timed window, apart from the numbers by which
+//! variants are compared.
 
 use wasmbench_core::wire::document::{Meter, TimedWindow};
 
-/// The shim over one timed window.
+/// What the shim used over one timed window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShimUse {
     /// CPU time per second of the window, in microseconds.
     pub cpu_microseconds_per_second: f64,
-    /// Resident memory at its end, in bytes.
+    /// Resident memory at the end of the window, in bytes.
     pub resident_bytes: u64,
-    /// The part of it that is no file page, in bytes.
+    /// The part of it without file pages, in bytes.
     pub anonymous_bytes: u64,
 }
 
-/// What the shim used in a timed window; `None` where it was not read.
+/// What the shim used in a timed window; `None` if it was not read.
 pub fn shim_use(window: &TimedWindow) -> Option<ShimUse> {
     let outside = window.subject.as_ref()?.outside?;
     let seconds = window.duration_nanoseconds as f64 / 1e9;
@@ -25,28 +25,28 @@ pub fn shim_use(window: &TimedWindow) -> Option<ShimUse> {
     })
 }
 
-/// The pod over one timed window.
+/// What the pod used over one timed window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SandboxUse {
     /// Largest memory since the pod began, in bytes.
     pub peak_bytes: Option<f64>,
     /// Memory of the pause container, in bytes.
     pub pause_bytes: Option<f64>,
-    /// Share (0 to 1) of the CPU time that was spent in the kernel.
+    /// Share (0 to 1) of the CPU time spent in the kernel.
     pub system_share: Option<f64>,
-    /// Times per request that a thread waited for something.
+    /// Voluntary context switches per request: a thread waited for something.
     pub voluntary_switches: Option<f64>,
-    /// Times per request that a thread lost its CPU to another.
+    /// Involuntary context switches per request: a thread lost its CPU to another.
     pub involuntary_switches: Option<f64>,
     /// Share (0 to 1) of the window in which a thread waited for a CPU.
     pub cpu_pressure_share: Option<f64>,
 }
 
-/// What the pod used in a timed window with so many requests; `None` where nothing was read.
+/// What the pod used in a timed window with this many requests; `None` if nothing was read.
 pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
     let meter = window.subject.as_ref()?;
     let processes = meter.processes;
-    // Threads that ended took their counts along: what is left would look like few switches.
+    // The counts of threads that ended are lost, and the remaining ones would be too low.
     let switches = processes
         .and_then(|processes| processes.switches)
         .filter(|switches| switches.threads_ended == 0);
@@ -65,7 +65,8 @@ pub fn sandbox_use(window: &TimedWindow, requests: u64) -> Option<SandboxUse> {
     })
 }
 
-/// Of user and system together, because under cgroup v1 they need not add up to the total.
+/// The share of the sum of user and system time, because under cgroup v1 they need not add up to
+/// the total.
 fn system_share(meter: &Meter) -> Option<f64> {
     let system = meter.cpu_system_nanoseconds?;
     let both = meter.cpu_user_nanoseconds?.saturating_add(system);

@@ -1,4 +1,5 @@
-//! What a run can find: before it where trials scatter as is stated, after it by its own scatter.
+//! What a run can find: before the run from an assumed scatter of trials, after it from its own
+//! scatter.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +14,31 @@ use crate::ratios::minimum_effect;
 use crate::statistics::ratio::{blocks_for_equals, smallest_found};
 use crate::summary::Summary;
 
-/// How equal trials scatter on a usual node. Those of a quiet machine scatter half as much, and
-/// those of a small virtual one twice as much.
+/// The scatter of equal trials on a typical node. On a quiet machine it is half as much, and on a
+/// small virtual one twice as much.
 pub const USUAL_SCATTER: f64 = 0.04;
 
 /// What a run is expected to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Primary comparisons, among which its verdicts are corrected.
+    /// The number of primary comparisons, for which verdicts are corrected.
     pub comparisons: usize,
-    /// Blocks that it has in any case.
+    /// The blocks that the run has in any case.
     pub blocks: u32,
     /// The smallest difference that 80 of 100 such runs find, as a factor above 1; absent with one
     /// block.
     pub smallest: Option<f64>,
-    /// The blocks with which 80 of 100 such runs call equals equivalent; absent above
+    /// The blocks with which 80 of 100 such runs find equals equivalent; absent above
     /// [`MOST_BLOCKS`].
     pub equals: Option<u32>,
 }
 
-/// The scatter of a ratio where each trial scatters by `scatter`: that of two.
+/// The scatter of a ratio of two trials that scatter by `scatter` each.
 pub fn of_ratios(scatter: f64) -> f64 {
     scatter * f64::sqrt(2.0)
 }
 
-/// What a run of this spec finds where equal trials scatter by `scatter`; `None` where it compares
+/// What a run of this spec finds if equal trials scatter by `scatter`; `None` if it compares
 /// nothing.
 pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
     let comparisons = primary::planned(spec);
@@ -52,7 +53,7 @@ pub fn expected(spec: &BenchmarkRunSpec, scatter: f64) -> Option<Expected> {
 }
 
 impl Expected {
-    /// In a sentence, with what to do where equals would stay undecided.
+    /// The expectation in a sentence, with a remedy if equals would stay undecided.
     pub fn words(&self, spec: &BenchmarkRunSpec, scatter: f64) -> String {
         let Some(smallest) = self.smallest else {
             return "one block tells no difference from chance: raise spec.blocks".to_owned();
@@ -86,7 +87,8 @@ impl Expected {
 }
 
 /// The smallest differences that a run with the scatter of this one finds under a workload, by
-/// measure: as a factor above 1, the largest of its variants. `primary` tells of which comparisons.
+/// measure, as a factor above 1; the largest over the variants. `primary` selects primary or
+/// secondary comparisons.
 pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metric, f64> {
     let mut worst = BTreeMap::new();
     for one in &summary.comparisons {
@@ -101,8 +103,8 @@ pub fn found(summary: &Summary, workload: &str, primary: bool) -> BTreeMap<Metri
     worst
 }
 
-/// The same in words, `throughput 4.5 %, time to listening 18 ms`; empty where nothing was
-/// compared. Of what is judged by its difference, that difference.
+/// The same in words, `throughput 4.5 %, cold start to listening 18 ms`; empty if nothing was
+/// compared. For measures that are judged by their difference, the difference is shown.
 pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
     let words = |(metric, factor): (Metric, f64)| {
         let of_metric = |one: &&Comparison| {
@@ -120,8 +122,8 @@ pub fn found_words(summary: &Summary, workload: &str, primary: bool) -> String {
     found.map(words).collect::<Vec<String>>().join(", ")
 }
 
-/// What a run with the scatter of this one finds, by workload, in a sentence; `None` where nothing
-/// was compared.
+/// What a run with the scatter of this one finds, by workload, in a sentence; `None` if nothing was
+/// compared.
 pub fn said(summary: &Summary) -> Option<String> {
     let workloads = summary.compared.workloads.iter();
     let words = workloads.filter_map(|one| {

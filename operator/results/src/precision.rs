@@ -1,11 +1,11 @@
 //! Is the run precise enough, or is another block needed? Decided from the widths of the intervals
-//! and from nothing else: looking at verdicts again and again, and stopping at the first welcome
-//! one, finds differences between equals.
+//! alone: looking at verdicts again and again, and stopping at the first welcome one, finds
+//! differences between equals.
 //!
-//! Widths tempt, too: an interval is narrow first where the blocks happen to lie close together,
-//! and one that is taken at its first narrow moment misses the truth in up to 8.5 of 100 cases
-//! instead of
-//! 5. Hence [`STEADY`]. `report/tests/all/precision_simulation.rs` has the proof.
+//! Widths mislead, too: an interval first becomes narrow when the blocks happen to lie close
+//! together, and an interval taken at that moment misses the truth in up to 8.5 of 100 cases
+//! instead of in 5 of them. Hence [`STEADY`]; `report/tests/all/precision_simulation.rs` shows
+//! this.
 
 mod width;
 
@@ -23,33 +23,35 @@ use wasmbench_core::wire::record::{Outcome, TrialId};
 use crate::comparison::Comparison;
 use crate::observation::Observation;
 
-/// So many blocks in a row all intervals have to be narrow enough. With one, intervals hold the
-/// truth in 91.5 of 100 runs in the worst case (a single ratio, 7 % noise); with four in 93.4.
+/// The number of blocks in a row for which all intervals must be narrow enough. With one block,
+/// intervals contain the truth in 91.5 of 100 runs in the worst case (a single ratio, 7 % noise);
+/// with four, in 93.4.
 pub const STEADY: u32 = 4;
-/// The width of an interval of fewer blocks is luck.
+/// The first number of blocks whose widths count; with fewer blocks the width of an interval is
+/// luck.
 const FIRST_LOOK: u32 = FEWEST_PRECISE_BLOCKS + 1 - STEADY;
-/// Digits of widths.
+/// Significant digits of widths.
 const DIGITS: usize = 3;
 
 /// How precise a run is.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
-    /// How far an interval may reach from its ratio, as in the spec. That of a difference may reach
-    /// half of the smallest one that matters.
+    /// How far an interval may reach from its ratio, as in the spec. The interval of a difference
+    /// may reach half of the smallest difference that matters.
     pub target: String,
     /// Blocks that the run has so far.
     pub blocks: u32,
-    /// Whether and why it ends.
+    /// Whether the run ends, and why.
     pub outcome: Ending,
     /// The widest interval of all ratios that can still be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widest: Option<Width>,
-    /// All of it in words.
+    /// The precision in words.
     pub message: String,
 }
 
-/// Whether and why a run with precision ends.
+/// Whether a run with `spec.precision` ends, and why.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 pub enum Ending {
     /// Another block is needed.
@@ -58,18 +60,18 @@ pub enum Ending {
     PreciseEnough,
     /// All blocks that the spec allows were measured.
     BudgetSpent,
-    /// No ratio to the baseline can be measured any more.
+    /// No ratio to the baseline can still be measured.
     NothingToCompare,
 }
 
-/// The widths of the primary ratios. Secondary ones are not waited for: the memory of small pods
-/// scatters by up to about 15 % between blocks, and would spend the whole budget.
+/// The widths of the primary ratios. A run does not wait for secondary ones: the memory of small
+/// pods scatters by up to about 15 % between blocks, and would use up the whole budget.
 pub fn widths(compared: &[Comparison]) -> Vec<Width> {
     let primary = compared.iter().filter(|one| one.primary);
     primary.map(Width::of).collect()
 }
 
-/// Blocks of a run: those with which it begins, and those of which something is recorded.
+/// The number of blocks of a run: at least those with which it begins, and all that have a record.
 pub fn blocks(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observation>) -> u32 {
     let begun = observations.keys().map(|trial| trial.block).max();
     begun
@@ -77,8 +79,8 @@ pub fn blocks(spec: &BenchmarkRunSpec, observations: &BTreeMap<TrialId, Observat
         .clamp(spec.fewest_blocks(), spec.most_blocks())
 }
 
-/// How precise the run is after the blocks of `spec`; `None` when it need not be. `widths` tells
-/// the widths of the ratios for a spec with fewer blocks.
+/// How precise the run is after the blocks of `spec`; `None` without `spec.precision`. `widths`
+/// returns the widths of the ratios for a spec with as many blocks or fewer.
 pub fn reached(
     spec: &BenchmarkRunSpec,
     baseline: &str,
@@ -109,9 +111,9 @@ pub fn reached(
 }
 
 /// Decides after `blocks` blocks of at most `most`. `looks` holds the widths with all blocks so
-/// far, then those of one block less, and so on.
+/// far, then those with one block fewer, and so on.
 pub fn decide(target: &str, blocks: u32, most: u32, looks: &[Vec<Width>]) -> Precision {
-    // validate refuses what is no share.
+    // validate rejects anything that is not a share.
     let share = share_of(target).unwrap_or_default();
     let widest = |look: &Vec<Width>| {
         let widths = look.iter().cloned();
@@ -175,7 +177,7 @@ fn message(
     }
 }
 
-/// Whether `variant` was not tried any more in the last block: its ratios stay as they are.
+/// Whether `variant` was skipped in the last block, so that its ratios no longer change.
 fn given_up(
     observations: &BTreeMap<TrialId, Observation>,
     variant: &str,

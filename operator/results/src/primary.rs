@@ -1,6 +1,6 @@
-//! What a run decides: one measure of each sweep and workload, unless its author chose others.
-//! Verdicts are corrected for how many of them there are, and a run that decided everything that it
-//! measures would find little: a true 10 % at 3 % noise shows in 96 of 100 runs alone, and in 16
+//! What a run decides: one measure per sweep and workload, unless its author chose others. Verdicts
+//! are corrected for their number, so a run that decided everything that it measures would find
+//! little: a true difference of 10 % at 3 % noise is found in 96 of 100 runs by itself, and in 16
 //! among 60 comparisons.
 
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use wasmbench_api::run::{Metric, TWIN};
 use wasmbench_core::points::{measured_at, points_of};
 use wasmbench_core::wire::record::Point;
 
-/// A measure of a variant at a point, under a workload.
+/// A measure of a variant under a workload at a point.
 pub type Place<'a> = (&'a str, &'a str, Point, Metric);
 
-/// The primary ones of the places at which a run compares.
+/// The primary ones among the places at which a run compares.
 pub fn of<'a>(
     spec: &BenchmarkRunSpec,
     places: impl Iterator<Item = Place<'a>>,
@@ -39,7 +39,7 @@ pub fn of<'a>(
     all.iter().copied().filter(is_primary).collect()
 }
 
-/// How many primary comparisons a run of this spec has when all goes well.
+/// The number of primary comparisons of a run of this spec if all goes well.
 pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     let baseline = spec.baseline_name();
     let competes = |name: &str| name != baseline && name != TWIN;
@@ -55,8 +55,8 @@ pub fn planned(spec: &BenchmarkRunSpec) -> usize {
     variants * spec.workloads.len() * of_pair
 }
 
-/// How much a point tells among those of its sweep that stand: the highest rate, the fewest pods at
-/// once. `None` where a measure is compared at one point of the sweep.
+/// The rank of a point among those of its sweep: the highest rate or the fewest pods at once tell
+/// the most. `None` for sweeps in which measures are compared at one point only.
 const fn tells(point: Point) -> Option<i64> {
     match point {
         Point::OpenLoop { percent_of_peak } => Some(percent_of_peak as i64),
@@ -65,8 +65,8 @@ const fn tells(point: Point) -> Option<i64> {
     }
 }
 
-/// The point of `metric` that tells most of those that the spec asks for; `None` of what is
-/// compared at one point.
+/// The most telling point of `metric` among those that the spec requests; `None` for measures that
+/// are compared at one point only.
 pub fn most_telling(spec: &BenchmarkRunSpec, metric: Metric) -> Option<Point> {
     let points = points_of(spec).into_iter();
     let told = points.filter(|point| measured_at(*point).contains(&metric));

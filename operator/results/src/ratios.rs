@@ -1,5 +1,5 @@
 //! What is compared in a run, before any verdict: ratios of variants to the baseline within blocks,
-//! at which points, and what speaks against each.
+//! at which points, and what speaks against each ratio.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::primary::Place;
 use crate::statistics::ratio::paired_differences;
 use crate::statistics::{Interval, mean, paired_ratios};
 
-/// With fewer blocks nothing short of a landslide can be told from chance: the interval of 4 blocks
-/// is a quarter wider than that of 5, that of 3 twice as wide.
+/// With fewer blocks only huge differences can be distinguished from chance: the interval of 4
+/// blocks is a quarter wider than that of 5, and that of 3 twice as wide.
 pub const FEWEST_BLOCKS: u32 = 5;
 
-/// The smallest difference that matters, as a logarithm: 5 % reaches from 1/1.05 to 1.05, so that
-/// the inverse of a ratio gets the same verdict.
+/// The smallest difference that matters, as a logarithm: 5 % stands for 1/1.05 to 1.05, so that the
+/// inverse of a ratio gets the same verdict.
 pub fn minimum_effect(spec: &BenchmarkRunSpec) -> f64 {
-    // validate refuses what is no share; a difference of any size matters then.
+    // validate rejects anything that is not a share; a difference of any size would matter then.
     libm::log1p(share_of(&spec.minimum_effect).unwrap_or_default())
 }
 
@@ -32,9 +32,9 @@ pub fn smallest_start(spec: &BenchmarkRunSpec) -> f64 {
     f64::from(smallest.start_milliseconds) * 1e3
 }
 
-/// The smallest difference of a measure that matters, in its unit, where it is judged by that. Of
-/// the share that succeeds it is a tenth of what may fail: whoever bears one request in a hundred
-/// looks at one in a thousand.
+/// The smallest difference of a measure that matters, in its unit, for measures that are judged by
+/// it. For the share of successful requests it is a tenth of the share that may fail: users who
+/// tolerate one failed request in a hundred care about one in a thousand.
 fn smallest_difference(
     spec: &BenchmarkRunSpec,
     workload: &Workload,
@@ -53,9 +53,9 @@ fn smallest_difference(
     }
 }
 
-/// The smallest change of a number that matters, as a logarithm, where it was `before`: of what is
-/// judged by its difference that difference, and of what may be small in either way the larger of
-/// both.
+/// The smallest change of a number that matters, as a logarithm; `before` is the number before the
+/// change. For measures judged by their difference it is the smallest difference, for those judged
+/// by either the larger of both.
 pub fn smallest_change(
     spec: &BenchmarkRunSpec,
     workload: &str,
@@ -75,21 +75,22 @@ pub fn smallest_change(
     }
 }
 
-/// A ratio that has no verdict yet.
+/// A ratio that does not have a verdict yet.
 pub struct Ratio<'a> {
     /// Name of the variant.
     pub variant: &'a str,
     /// Name of the workload.
     pub workload: &'a str,
-    /// Where.
+    /// The point of the sweep.
     pub point: Point,
-    /// What.
+    /// The measure.
     pub metric: Metric,
     /// The ratio of each block.
     pub per_block: Vec<f64>,
-    /// What they come to.
+    /// The interval of the ratios.
     pub interval: Interval,
-    /// The difference, of what is judged by it, with the smallest one that matters.
+    /// The difference, for measures that are judged by it, with the smallest difference that
+    /// matters.
     pub difference: Option<(Interval, f64)>,
     /// The smallest change of the baseline's number that matters, as a logarithm.
     pub matters: f64,
@@ -98,7 +99,7 @@ pub struct Ratio<'a> {
 }
 
 impl Ratio<'_> {
-    /// What it is a ratio of, and where.
+    /// What the ratio compares, and where.
     pub fn place(&self) -> Place<'_> {
         (self.variant, self.workload, self.point, self.metric)
     }
@@ -124,7 +125,7 @@ impl Series<'_> {
     }
 }
 
-/// All ratios of a run: by workload, then variant, then measure.
+/// All ratios of a run, by workload, then variant, then measure.
 pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) -> Vec<Ratio<'a>> {
     let of_cell = |cell: &'a dyn AnyCell| {
         let series = cell.series().into_iter();
@@ -171,9 +172,8 @@ pub fn ratios<'a>(spec: &'a BenchmarkRunSpec, baseline: &str, cells: &'a Cells) 
     found
 }
 
-/// The baseline's number of each block: with the twin's it is the geometric mean of both, which
-/// scatters less. A twin is a second trial of the same thing, and what it tells about the node it
-/// tells best in the ratios.
+/// The baseline's number of each block. With a twin it is the geometric mean of both, which
+/// scatters less: a twin is a second trial of the same thing, and is used best in the ratios.
 pub fn pooled(base: &BTreeMap<u32, f64>, twin: Option<&BTreeMap<u32, f64>>) -> BTreeMap<u32, f64> {
     let of_block = |(block, own): (&u32, &f64)| {
         let twin = twin.and_then(|twin| twin.get(block));
@@ -215,11 +215,11 @@ fn ratio<'a>(
     })
 }
 
-/// Whether a measure is compared at a point. `knee` is that of the baseline.
+/// Whether a measure is compared at a point. `knee` is the baseline's.
 fn is_compared(spec: &BenchmarkRunSpec, metric: Metric, point: Point, knee: Option<Point>) -> bool {
     match metric {
         Metric::ThroughputRps => Some(point) == knee,
-        // No throughput point of the baseline is valid: its warm point must not stand in for it.
+        // If no throughput point of the baseline is valid, its warm point must not replace it.
         Metric::CpuPerRequest | Metric::Memory | Metric::Succeeded
             if spec.sweeps.throughput.is_some() =>
         {

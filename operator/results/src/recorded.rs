@@ -1,4 +1,4 @@
-//! The cells of a run with what was recorded of each: the same for all sweeps.
+//! The cells of a run with what was recorded for each, in the same way for all sweeps.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ pub struct Recorded<'a> {
     pub variant: &'a Variant,
     /// What was recorded, by block.
     pub trials: Vec<(u32, &'a Observation)>,
-    /// Blocks that the spec asks for.
+    /// Blocks that the spec requests.
     planned: u32,
 }
 
-/// Every cell of the run: by workload, then variant, then point, in the order of the spec.
+/// Every cell of the run, by workload, then variant, then point, in the order of the spec.
 pub fn recorded<'a>(
     spec: &'a BenchmarkRunSpec,
     observations: &'a BTreeMap<TrialId, Observation>,
@@ -48,15 +48,15 @@ pub fn recorded<'a>(
 }
 
 impl<'a> Recorded<'a> {
-    /// The measured trials by block, as far as they have the `numbers` that are asked for.
+    /// The measured trials by block, if they have the requested `numbers`.
     pub fn measured<T>(&self, numbers: fn(&Observation) -> Option<&T>) -> BTreeMap<u32, &'a T> {
         let measured = self.trials.iter().filter(|(_, seen)| seen.is_measured());
         let found = measured.filter_map(|(block, seen)| Some((*block, numbers(seen)?)));
         found.collect()
     }
 
-    /// How the trials ended, and those whose numbers are shown: the valid ones of the `measured`,
-    /// or all of these where none is.
+    /// How the trials ended, and the trials whose numbers are shown: the valid ones among
+    /// `measured`, or all of them if none is valid.
     pub fn shown<'t, T>(
         &self,
         measured: &BTreeMap<u32, &'t T>,
@@ -71,7 +71,7 @@ impl<'a> Recorded<'a> {
         (counts, shown)
     }
 
-    /// How the trials ended. Those that were measured in a block that is not valid are invalid.
+    /// How the trials ended. Measured trials in blocks that are not valid count as invalid.
     pub fn counts(&self, is_valid: impl Fn(u32) -> bool) -> TrialCounts {
         let mut counts = TrialCounts {
             planned: self.planned,

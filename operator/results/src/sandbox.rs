@@ -1,7 +1,7 @@
-//! What a variant's pods used beyond the numbers by which variants are compared: the parts of their
-//! memory and of their CPU time, and how often they were made to wait. One row per variant over the
-//! valid trials of all its points that are not invalid, since it says what kind of thing runs there
-//! rather than how well.
+//! What a variant's pods used apart from the numbers by which variants are compared: the parts of
+//! their memory and CPU time, and how often they had to wait. One row per variant, over the valid
+//! trials of all its ranked points, since it describes what kind of thing runs there rather than
+//! how well.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -12,26 +12,26 @@ use crate::pod_use::SandboxUse;
 use crate::shim_use::of_variant;
 use crate::statistics::Range;
 
-/// The pods of a variant, over the valid trials of all its points that are not invalid: the median
-/// trial with the smallest and the largest. What was not seen is absent.
+/// The pods of a variant, over the valid trials of all its ranked points: the median trial with the
+/// smallest and the largest. Numbers that were not read are absent.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxSummary {
     /// Name of the variant.
     pub variant: String,
-    /// Largest memory since the pod began, its start included, in bytes.
+    /// Largest memory since the pod began, including its start, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<Range>,
-    /// Memory of the pause container, in bytes. It is part of the pod's memory.
+    /// Memory of the pause container, which is part of the pod's memory, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_bytes: Option<Range>,
-    /// Share (0 to 1) of the CPU time that was spent in the kernel.
+    /// Share (0 to 1) of the CPU time spent in the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_share: Option<Range>,
-    /// Times per request that a thread waited for something.
+    /// Voluntary context switches per request: a thread waited for something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voluntary_switches_per_request: Option<Range>,
-    /// Times per request that a thread lost its CPU to another.
+    /// Involuntary context switches per request: a thread lost its CPU to another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub involuntary_switches_per_request: Option<Range>,
     /// Share (0 to 1) of the windows in which a thread waited for a CPU.
@@ -39,7 +39,7 @@ pub struct SandboxSummary {
     pub cpu_pressure_share: Option<Range>,
 }
 
-/// One row per variant of whose pods something was read, in the order of the spec.
+/// One row per variant with numbers about its pods, in the order of the spec.
 pub fn sandboxes(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<SandboxSummary> {
     let variants = spec.variants.iter().map(|variant| variant.name.as_str());
     variants

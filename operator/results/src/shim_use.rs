@@ -1,6 +1,6 @@
 //! What the container runtime used for a variant's pods outside their cgroups: memory and CPU time
-//! that neither the pod's own numbers nor `kubectl top` show. It depends on the runtime, hardly on
-//! the request, so there is one row per variant.
+//! that neither the pod's own numbers nor `kubectl top` show. This depends on the runtime and
+//! hardly on the request, so there is one row per variant.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_api::BenchmarkRunSpec;
@@ -11,8 +11,8 @@ use crate::pod_use::ShimUse;
 use crate::statistics::Range;
 use crate::trial::{Trial, valid};
 
-/// The shims of a variant, over the valid trials of all its points that are not invalid: the median
-/// trial with the smallest and the largest.
+/// The shims of a variant, over the valid trials of all its ranked points: the median trial with
+/// the smallest and the largest.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ShimSummary {
@@ -46,7 +46,7 @@ pub fn shims(spec: &BenchmarkRunSpec, cells: &[CellSummary]) -> Vec<ShimSummary>
         .collect()
 }
 
-/// What was read in the valid trials of all points of a variant that are not invalid.
+/// What was read in the valid trials of all ranked points of a variant.
 pub fn of_variant<T>(cells: &[CellSummary], variant: &str, of: fn(&Trial) -> Option<T>) -> Vec<T> {
     let cells = cells
         .iter()

@@ -1,15 +1,15 @@
-//! Whether a load was steady within its windows, and where its scatter comes from. A window is
-//! several runs of fortio, one after the other: their rates tell whether a subject still gets
+//! Whether a load was steady within its windows, and where its scatter comes from. A window
+//! consists of several consecutive runs of fortio: their rates show whether a subject still becomes
 //! faster, and how much of the scatter is between pods.
 
 use crate::statistics::{Interval, mean};
 use crate::trial::{Trial, valid};
 
-/// Fewest trials whose trend is looked at.
+/// The fewest trials for a trend or a scatter.
 const FEWEST: usize = 3;
 
 /// How much faster the second half of the windows is than the first, as a logarithm, over the valid
-/// trials; `None` where fewer than three tell.
+/// trials; `None` if fewer than three have this ratio.
 pub fn trend(trials: &[Trial]) -> Option<Interval> {
     let ratios: Vec<f64> = valid(trials)
         .filter_map(|trial| halves(&trial.metrics.rates))
@@ -17,15 +17,15 @@ pub fn trend(trials: &[Trial]) -> Option<Interval> {
     (ratios.len() >= FEWEST).then(|| Interval::of(&ratios))?
 }
 
-/// Whether the trend is certainly larger than half of the smallest effect: the mean of a window is
-/// then off by a quarter of it at least, and another variant's need not be.
+/// Whether the trend is certainly larger than half of the minimum effect: the mean of a window is
+/// then off by at least a quarter of it, and another variant's need not be.
 pub fn moves(trend: &Interval, minimum_effect: f64) -> bool {
     let nearest = |half_width: f64| trend.estimate.abs() - half_width;
     let nearest = trend.half_width.map(nearest);
     nearest.is_some_and(|nearest| nearest > minimum_effect / 2.0)
 }
 
-/// The second half as a multiple of the first; `None` of a window in one part.
+/// The second half as a multiple of the first; `None` for a window in one part.
 fn halves(rates: &[f64]) -> Option<f64> {
     let (first, second) = rates.split_at(rates.len() / 2);
     let is_told = !first.is_empty() && rates.iter().all(|rate| *rate > 0.0);
@@ -35,15 +35,15 @@ fn halves(rates: &[f64]) -> Option<f64> {
 /// Standard deviations of rates, as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
-    /// From pod to pod, which longer windows do not reduce.
+    /// Scatter from pod to pod, which longer windows do not reduce.
     pub between_pods: f64,
-    /// Of a whole window, from one to the next of the same pod, which more pods reduce and longer
-    /// windows do as well.
+    /// Scatter from one whole window to the next of the same pod, which both more pods and longer
+    /// windows reduce.
     pub within_pods: f64,
 }
 
-/// Where the scatter of trials comes from: of the means of windows, and of the parts within each;
-/// `None` where windows have one part.
+/// Where the scatter of trials comes from: that of the means of windows, and that of the parts
+/// within each; `None` if fewer than three windows have several parts.
 pub fn scatter(trials: &[Trial]) -> Option<Scatter> {
     let logs = |trial: &Trial| -> Option<Vec<f64>> {
         let rates = &trial.metrics.rates;
@@ -64,7 +64,7 @@ pub fn scatter(trials: &[Trial]) -> Option<Scatter> {
     })
 }
 
-/// Without bias, of two values or more.
+/// The unbiased variance of two values or more.
 fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares = values.iter().map(|value| (value - middle).powi(2));

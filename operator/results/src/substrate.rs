@@ -4,15 +4,14 @@ use wasmbench_core::units::cut;
 
 use crate::environment::Environment;
 
-/// Where the nodes of a cluster come from, as the API tells it of kind's: containers on one
-/// machine.
+/// The provider that the API names for nodes of kind, which are containers on one machine.
 const KIND: &str = "kind";
-/// The fact of a machine of one's own.
+/// The value of the fact for a physical machine.
 const NOT_VIRTUAL: &str = "none";
 /// Longest name of a hypervisor, in characters.
 const MAX_NAME_CHARS: usize = 40;
 
-/// What it is and what follows from that, as a sentence; none of a machine of which nothing limits
+/// What the machine is and what follows from that, as a sentence; `None` if nothing about it limits
 /// the numbers.
 pub fn sentence(environment: &Environment) -> Option<String> {
     let provider = environment.node_facts.get("provider");

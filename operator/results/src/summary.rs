@@ -1,5 +1,5 @@
-//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them;
-//! numbers carry five significant digits, times four; a number that could not be measured is
+//! `summary.json`: everything a run found, as numbers. Units are in the names or beside them.
+//! Measured fractions have at most five significant digits. A number that could not be measured is
 //! absent.
 
 use serde::{Deserialize, Serialize};
@@ -35,66 +35,66 @@ pub struct Summary {
     pub run: RunName,
     /// Seed of the order of trials.
     pub seed: i64,
-    /// The variant that the others are compared with.
+    /// The variant with which the others are compared.
     pub baseline: String,
     /// The result in one line, at most 220 characters.
     pub verdict: String,
-    /// Whether nothing speaks against the numbers; absent when there are none.
+    /// Whether the numbers can be trusted; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
     /// What speaks against the numbers, and what limits them.
     pub doubts: Vec<Doubt>,
     /// How the trials ended.
     pub trials: TrialCounts,
-    /// When it was measured; absent without a record.
+    /// When the run was measured; absent without a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
-    /// How precise the ratios became; absent without `spec.precision`.
+    /// How precise the ratios are; absent without `spec.precision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
     /// Ratios to the baseline in all sweeps, by workload, variant and measure.
     pub comparisons: Vec<Comparison>,
-    /// What became of the run's expectations, in the order of the spec.
+    /// The outcomes of the run's expectations, in the order of the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Decision>,
     /// The baseline compared with its twin, by workload and measure; empty without a twin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_floors: Vec<NoiseFloor>,
-    /// One entry per variant, workload and sweep point, in the order of the spec.
+    /// Loads: one entry per variant, workload and sweep point, in the order of the spec.
     pub cells: Vec<CellSummary>,
     /// What the container runtime used for the pods outside their cgroups, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shims: Vec<ShimSummary>,
-    /// What is known of the pods beyond the numbers that are compared, by variant.
+    /// What is known about the pods apart from the numbers that are compared, by variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandboxes: Vec<SandboxSummary>,
-    /// Cold starts: one entry per variant, workload and number of pods at once.
+    /// Cold starts: one entry per variant, workload and number of pods created at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cold_starts: Vec<ColdStartCell>,
-    /// Cold starts of a subject that does nothing but listen, by number of pods at once.
+    /// Cold starts of a subject that does nothing but listen, by number of pods created at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub harness_floors: Vec<HarnessFloor>,
     /// Density: one entry per variant and workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub density: Vec<DensityCell>,
-    /// What variants cannot do by their definition: not planned, so that there is no cell for it.
+    /// What variants cannot do by definition: it is not planned, so it has no cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applicable: Vec<NotApplicable>,
     /// Distinct reasons for failed and skipped trials, the most frequent first.
     pub failures: Vec<FailureGroup>,
-    /// Failed and skipped trials whose reason is not in `failures`, because the list is cut.
+    /// Failed and skipped trials whose reason is not in `failures`, because the list is truncated.
     pub failures_not_listed: u32,
-    /// Where and with what it was measured.
+    /// Where and with what the run was measured.
     pub environment: Environment,
-    /// What was asked for. Absent when it is too large for a report; the run itself has it.
+    /// What was requested. Absent if it is too large for a report; the run itself has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<BenchmarkRunSpec>,
-    /// What reports say of the variants and workloads, even without the spec.
+    /// What reports say about the variants and workloads, even without the spec.
     pub compared: Compared,
 }
 
 impl Summary {
-    /// The cells of all sweeps, each with what only its kind has.
+    /// The cells of all sweeps, each with its kind.
     pub fn cells_of_kinds(&self) -> impl Iterator<Item = CellOf<'_>> {
         all_cells::all(&self.cells, &self.cold_starts, &self.density)
     }
@@ -104,8 +104,8 @@ impl Summary {
         self.cells_of_kinds().map(CellOf::any)
     }
 
-    /// A measure of a cell as a multiple of the baseline's; none for the baseline, and where it is
-    /// not compared.
+    /// A measure of a cell as a multiple of the baseline's; `None` for the baseline, and if the
+    /// measure is not compared there.
     pub fn comparison(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|found| {
             found.metric == metric
@@ -115,7 +115,7 @@ impl Summary {
         })
     }
 
-    /// The noise floor of a measure at the point of a cell; none without a twin.
+    /// The noise floor of a measure at the point of a cell; `None` without a twin.
     pub fn noise_floor(&self, cell: &dyn AnyCell, metric: Metric) -> Option<&NoiseFloor> {
         self.noise_floors.iter().find(|found| {
             found.metric == metric
@@ -133,7 +133,7 @@ pub struct RunName {
     pub namespace: String,
     /// Name.
     pub name: String,
-    /// Uid, which no other run ever has.
+    /// Uid, which is unique to this run.
     pub uid: String,
 }
 
@@ -151,7 +151,7 @@ pub struct FailureGroup {
     pub first: String,
     /// Trials that were tried and failed.
     pub failed: u32,
-    /// Trials that were not tried any more.
+    /// Trials that were skipped.
     pub skipped: u32,
 }
 
@@ -159,12 +159,12 @@ pub struct FailureGroup {
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
-    /// One entry per variant: name and what it is.
+    /// One entry per variant: its name and what it is.
     pub variants: Vec<Named>,
-    /// What the twin is, where there is one.
+    /// What the twin is, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
-    /// One entry per workload: name, and request with the right answer.
+    /// One entry per workload: its name, and the request with the right answer.
     pub workloads: Vec<Named>,
     /// One sentence per sweep.
     pub sweeps: Vec<String>,
@@ -175,7 +175,7 @@ pub struct Compared {
     pub minimum_effect: Option<f64>,
 }
 
-/// A name and what is behind it, in words.
+/// A name and what it stands for, in words.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Named {

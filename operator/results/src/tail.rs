@@ -1,14 +1,13 @@
-//! The far tail of a point. A p99.9 needs more requests than most trials have, and all of them
-//! together carry it: their histograms are merged. It describes; comparisons go by trials, which
-//! are independent.
+//! The far tail of a point. A p99.9 needs more requests than most trials have, so the histograms of
+//! all trials are merged. It only describes: comparisons use trials, which are independent.
 
 use wasmbench_core::rounding::round_time;
 
 use crate::histogram::{Histogram, Merged};
 use crate::trial::{Trial, carries, valid};
 
-/// The 99.9th percentile over the requests of all valid trials, in microseconds; none where too few
-/// lie beyond it.
+/// The 99.9th percentile over the requests of all valid trials, in microseconds; `None` if too few
+/// requests lie beyond it.
 pub fn p999(trials: &[Trial]) -> Option<f64> {
     let histograms: Vec<&Histogram> = valid(trials).map(|trial| &trial.metrics.latency).collect();
     let all = Merged(&histograms);

@@ -15,8 +15,8 @@ use crate::open_loop::trial::OpenLoopTrial;
 use crate::pod_use::{SandboxUse, ShimUse, sandbox_use, shim_use};
 use crate::{clock, fortio, generator};
 
-/// A percentile needs this many requests beyond it: p99 is carried from 1000 requests on, p90 from
-/// 100, p50 from 20. With fewer, single requests decide it.
+/// A percentile needs this many requests beyond it: p99 needs at least 1000 requests, p90 100,
+/// p50 20. With fewer, it is determined by single requests.
 pub const REQUESTS_BEYOND_PERCENTILE: u64 = 10;
 
 /// Whether `requests` are enough for the percentile that leaves one request in `one_in` beyond it.
@@ -24,25 +24,25 @@ pub const fn carries(requests: u64, one_in: u64) -> bool {
     requests >= REQUESTS_BEYOND_PERCENTILE * one_in
 }
 
-/// What became of a trial.
+/// The state of a trial.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum TrialState {
-    /// Measured, and part of the numbers.
+    /// Measured, and included in the numbers.
     Valid,
-    /// Measured, but requests failed, answers were wrong or the generator was the limit: shown, and not
-    /// part of the numbers.
+    /// Measured, but requests failed, answers or the engine mode were wrong, or time was measured
+    /// too coarsely: shown, but excluded from the numbers.
     Invalid,
-    /// Tried without a usable measurement.
+    /// Tried, but without a usable measurement.
     Failed,
     /// Not tried.
     Skipped,
 }
 
-/// Those of the trials that are part of the numbers.
+/// The trials that are included in the numbers.
 pub fn valid(trials: &[Trial]) -> impl Iterator<Item = &Trial> {
     let is_valid = |trial: &&Trial| trial.state == TrialState::Valid;
     trials.iter().filter(is_valid)
@@ -55,9 +55,9 @@ pub struct Trial {
     pub block: u32,
     /// Position in the run's shuffled order, counted from 0.
     pub position: u32,
-    /// What became of it.
+    /// The state of the trial.
     pub state: TrialState,
-    /// Why it failed, was skipped or is invalid, as one word.
+    /// Why the trial failed, was skipped or is invalid, as one word.
     pub reason: Option<String>,
     /// What was measured.
     pub metrics: Metrics,
@@ -68,15 +68,14 @@ pub struct Trial {
 pub struct Metrics {
     /// Requests with the expected status.
     pub requests: u64,
-    /// All other requests, those of an open loop's peak included.
+    /// All other requests, including those of an open loop's peak.
     pub errors: u64,
-    /// The failed requests of the window by status; empty where nobody tells, and where they were
-    /// read from a summary, which has them by point.
+    /// The failed requests of the window by status; empty if fortio does not report it, and if read
+    /// from a summary, which has them by point.
     pub failed_by_status: BTreeMap<i32, u64>,
     /// Successful requests per second.
     pub rps: Option<f64>,
-    /// The same in each part of the window, one after the other; empty where they were read from a
-    /// summary.
+    /// The same in each part of the window, in order; empty if read from a summary.
     pub rates: Vec<f64>,
     /// Median latency of the successful requests, in microseconds.
     pub p50: Option<f64>,
@@ -84,21 +83,21 @@ pub struct Metrics {
     pub p90: Option<f64>,
     /// 99th percentile of their latency, in microseconds.
     pub p99: Option<f64>,
-    /// Latencies of the successful requests; empty where they were read from a summary, and in an
-    /// open loop, whose service times are exact.
+    /// Latencies of the successful requests; empty if read from a summary, and in an open loop,
+    /// whose service times are exact.
     pub latency: Histogram,
-    /// Whether latencies were told apart so badly that the median is a guess.
+    /// Whether latencies were resolved so coarsely that the median is a guess.
     pub clock_too_coarse: bool,
     /// CPU time of the subject's pod per request of the window, in microseconds.
     pub cpu: Option<f64>,
     /// Memory of the subject's pod, in bytes; see [`MemorySource`].
     pub memory: Option<u64>,
-    /// Which memory it is.
+    /// The kind of memory.
     pub memory_source: Option<MemorySource>,
-    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
+    /// CPU time of the load generator as a share (0 to 1) of its available CPUs.
     pub generator_cpu_share: Option<f64>,
-    /// CPU time of the load generator as a share (0 to 1) of what it and the subject used together;
-    /// absent where each has CPUs of its own.
+    /// CPU time of the load generator as a share (0 to 1) of what generator and subject used
+    /// together; absent if each has its own CPUs.
     pub generator_work_share: Option<f64>,
     /// CPU time of everything but the subject's pod, its shim and the load generator, as a share (0
     /// to 1) of all CPUs of the node.
@@ -107,21 +106,22 @@ pub struct Metrics {
     pub steal_share: Option<f64>,
     /// Share (0 to 1) of the window in which a task outside the subject's pod waited for memory.
     pub memory_wait_share: Option<f64>,
-    /// CPUs of the node, of which these are shares.
+    /// The number of CPUs of the node, to which these shares refer.
     pub cpus: Option<u32>,
-    /// Whether the window was too short to know these shares, though the node was read.
+    /// Whether the window was too short to determine these shares, although the node's counters
+    /// were read.
     pub is_too_short_for_noise: bool,
-    /// The window that the node's noise spoilt, when the trial was measured once more.
+    /// The window that was discarded because of noise, if the trial was measured once more.
     pub discarded: Option<Discarded>,
     /// Rate times mean latency as a share of the connections.
     pub connections_busy: Option<f64>,
-    /// Scheduler periods in which a CPU limit stopped the subject.
+    /// Scheduler periods in which a CPU limit throttled the subject.
     pub throttled_periods: Option<u64>,
-    /// What worked for the pod outside its cgroup.
+    /// What the pod's shim used outside its cgroup.
     pub shim: Option<ShimUse>,
-    /// What else is known of the pod.
+    /// What else is known about the pod.
     pub sandbox: Option<SandboxUse>,
-    /// Latencies from the schedule, where the load had one. `p50` to `p99` are service times then.
+    /// Latencies from the schedule, if the load had one. `p50` to `p99` are then service times.
     pub open_loop: Option<OpenLoopTrial>,
 }
 
@@ -139,7 +139,7 @@ impl Metrics {
             }
             Metric::OpenLoopP50 => self.open_loop.map(|times| times.p50_microseconds),
             Metric::OpenLoopP99 => self.open_loop.map(|times| times.p99_microseconds),
-            // No number of a load.
+            // Loads do not have these numbers.
             Metric::ColdStartListening | Metric::ColdStartAnswer | Metric::MemoryPerInstance => {
                 None
             }
@@ -157,8 +157,8 @@ impl Metrics {
     }
 }
 
-/// What is said of a window that was thrown away because the node was noisy; nothing of it when
-/// read from a summary.
+/// What is known about a window that was discarded because the node was noisy; all fields are empty
+/// if read from a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Discarded {
     /// Requests per second.
@@ -181,24 +181,24 @@ impl Discarded {
     }
 }
 
-/// Which counter of the kernel a memory number comes from, the best that it offers. The peak is not
-/// among them: it includes the start of the container, which for a small service is far above
-/// anything the service ever uses.
+/// The kernel counter from which a memory number comes; the best one available. The peak is not
+/// among them: it includes the start of the container, which for a small service takes far more
+/// than the service ever uses.
 #[derive(
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 pub enum MemorySource {
-    /// What the pod held at the end of the window: its pages in use without inactive file pages.
+    /// What the pod held at the end of the window: its pages in use except inactive file pages.
     Held,
-    /// The working set at the end of the window: all memory without inactive file pages.
+    /// The working set at the end of the window: all memory except inactive file pages.
     WorkingSet,
-    /// All memory at the end of the window, page cache included.
+    /// All memory at the end of the window, including page cache.
     Usage,
 }
 
-/// The numbers of a document's timed window; `Ok(None)` when it has none.
+/// The numbers of a document's timed window; `Ok(None)` if it has none.
 pub fn metrics(
     document: &LoadDocument,
     expected_status: u16,
@@ -222,7 +222,7 @@ pub fn metrics(
         .open_loop
         .map(|window| window.peak)
         .unwrap_or_default();
-    // What spoilt the peak spoilt the rate that follows from it.
+    // Noise during the peak also distorts the rate that follows from it.
     let noise = cpus.map(|cpus| Noise::of(window, cpus).worst(Noise::of_peak(&peak, cpus)));
     let noise = noise.unwrap_or_default();
     let lists = document.cpus.as_ref();

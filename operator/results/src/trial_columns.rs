@@ -1,5 +1,5 @@
-//! Trials as parallel columns, one list per number: this keeps the largest legal run below the size
-//! of a `ConfigMap`, where 5000 objects would not fit.
+//! Trials as parallel columns, one list per number: this lets the largest valid run fit into a
+//! `ConfigMap`, where 5000 objects would not fit.
 
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ struct Columns {
     /// One entry per trial of an open-loop point.
     #[serde(default, skip_serializing_if = "open_loop::without_trials")]
     open_loop: Vec<Option<OpenLoopTrial>>,
-    /// Blocks whose trial was measured once more, because the node was noisy. The records have what
-    /// was thrown away.
+    /// Blocks whose trial was measured once more because the node was noisy. The records have the
+    /// discarded windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repeated: Vec<u32>,
 }
@@ -93,7 +93,8 @@ pub fn serialize<S: Serializer>(trials: &[Trial], serializer: S) -> Result<S::Ok
     columns.serialize(serializer)
 }
 
-/// Reads columns; a column that is too short leaves its number absent.
+/// Reads columns. If a column is too short its number is absent; trials without an entry in
+/// `positions`, `requests` or `errors`, or with an unknown state, are left out.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, D::Error> {
     let c = Columns::deserialize(deserializer)?;
     let rows = c.blocks.iter().zip(c.states.chars()).enumerate();
@@ -119,9 +120,9 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 open_loop: c.open_loop.get(row).copied().flatten(),
                 connections_busy: None,
                 rates: vec![],
-                // The reason of the trial says it.
+                // The trial's reason says this.
                 clock_too_coarse: false,
-                // Summarised elsewhere: by cell, by variant, and in the environment.
+                // These are summarised elsewhere: by cell, by variant, and in the environment.
                 throttled_periods: None,
                 shim: None,
                 sandbox: None,
@@ -130,7 +131,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tri
                 memory_wait_share: None,
                 latency: Histogram::default(),
                 cpus: None,
-                // The doubts of the summary say it.
+                // The summary's doubts say this.
                 is_too_short_for_noise: false,
                 memory_source: None,
             },

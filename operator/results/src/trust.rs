@@ -1,5 +1,5 @@
-//! How far to trust the numbers: the reasons for doubt, and what follows from them. The rules that
-//! raise them are in [`crate::doubts`].
+//! How far to trust the numbers: what follows from the reasons for doubt. The rules that raise
+//! doubts are in [`crate::doubts`].
 
 use wasmbench_core::units::cut;
 
@@ -9,16 +9,16 @@ use crate::doubt::{Doubt, Reach, Reason};
 use crate::primary;
 use crate::summary::Summary;
 
-/// Longest message of a condition that the API server takes is 32,768 bytes; the rest is a margin
-/// for characters of more than one byte.
+/// Longest message of a condition, in characters. The API server accepts 32,768 bytes; the margin
+/// is for multi-byte characters.
 const MAX_CONDITION_CHARS: usize = 8000;
 
-/// Whether something speaks against all that was measured.
+/// Whether a doubt speaks against everything that was measured.
 pub fn is_doubted(summary: &Summary) -> bool {
     of_run(summary).next().is_some()
 }
 
-/// What speaks against all that was measured.
+/// The reasons that speak against everything that was measured.
 pub fn of_run(summary: &Summary) -> impl Iterator<Item = Reason> {
     let doubts = summary.doubts.iter().filter(|doubt| doubt.breaks_trust);
     let reasons = doubts.map(|doubt| doubt.reason);
@@ -30,9 +30,9 @@ pub fn of_run(summary: &Summary) -> impl Iterator<Item = Reason> {
 pub enum Trust {
     /// There are no numbers to judge.
     NoNumbers,
-    /// Nothing speaks against them; the message holds the notes.
+    /// Nothing speaks against the numbers; the message holds the notes.
     Yes(String),
-    /// The reasons, one word for all of them, and every one in words.
+    /// The numbers cannot be believed, for these reasons.
     No {
         /// The only reason, or `SeveralDoubts`.
         reason: &'static str,
@@ -41,8 +41,8 @@ pub enum Trust {
     },
 }
 
-/// What the condition `Trustworthy` says of a summary: how many comparisons were decided, one line
-/// per reason, then the notes.
+/// What the condition `Trustworthy` says about a summary: how many comparisons were decided, one
+/// line per reason, then the notes.
 pub fn trust(summary: &Summary) -> Trust {
     let lines = |breaks_trust: bool, kind: &'static str| {
         let doubts = summary
@@ -108,23 +108,23 @@ pub fn headline(summary: &Summary) -> String {
     format!("{problems}; {}", counted(all - blocking, "note"))
 }
 
-/// What became of the comparisons that the run was to decide. Each counts once.
+/// The outcomes of the primary comparisons. Each counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All of them.
     pub planned: usize,
-    /// Decided, and nothing speaks against it.
+    /// Decided, and nothing speaks against the comparison.
     pub decided: usize,
-    /// The data do not say.
+    /// The data do not decide.
     pub undecided: usize,
-    /// Not to be trusted, whatever was found.
+    /// Not to be trusted, regardless of the verdict.
     pub untrusted: usize,
     /// Not compared.
     pub left_out: usize,
 }
 
 impl Tally {
-    /// What became of the others, where there are any: `1 undecided, 4 left out`.
+    /// The comparisons that were not decided, if there are any: `1 undecided, 4 left out`.
     pub fn others(&self) -> Option<String> {
         let parts = [
             (self.undecided, "undecided"),
@@ -139,7 +139,7 @@ impl Tally {
     }
 }
 
-/// What became of the primary comparisons.
+/// Counts the outcomes of the primary comparisons.
 pub fn tally(summary: &Summary) -> Tally {
     let is_doubted = is_doubted(summary);
     let mut tally = Tally::default();
@@ -157,7 +157,7 @@ pub fn tally(summary: &Summary) -> Tally {
     tally
 }
 
-/// The same in a sentence; `None` where nothing was to be decided.
+/// The same in a sentence; `None` if there are no primary comparisons.
 pub fn tally_words(summary: &Summary) -> Option<String> {
     let tally = tally(summary);
     let (planned, decided) = (tally.planned, tally.decided);
@@ -166,9 +166,9 @@ pub fn tally_words(summary: &Summary) -> Option<String> {
     (planned > 0).then(|| format!("Of {planned} primary comparisons {decided} decided{others}."))
 }
 
-/// Doubts about what the run decides break the trust in it, and the others are notes: what is left
-/// out of comparisons does not speak against those that stand. A run that compares nothing is
-/// doubted as a whole.
+/// Keeps doubts that concern the whole run or its primary comparisons, and turns the others into
+/// notes: points that are left out of comparisons do not speak against the comparisons that remain.
+/// Without primary comparisons all doubts stay as they are.
 pub fn weigh(doubts: &mut [Doubt], compared: &[Comparison]) {
     let primary: Vec<&Comparison> = compared.iter().filter(|one| one.primary).collect();
     if primary.is_empty() {
@@ -184,7 +184,7 @@ pub fn weigh(doubts: &mut [Doubt], compared: &[Comparison]) {
     }
 }
 
-/// Whether nothing speaks against the numbers; `None` when there are none.
+/// Whether nothing speaks against the numbers; `None` if there are none.
 pub fn trustworthy(trials: TrialCounts, doubts: &[Doubt]) -> Option<bool> {
     let any = trials.valid + trials.invalid > 0;
     any.then(|| !doubts.iter().any(|doubt| doubt.breaks_trust))

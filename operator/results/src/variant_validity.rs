@@ -1,5 +1,4 @@
-//! What speaks against a variant whatever was measured of it, and so against its cold starts and
-//! its density too.
+//! What speaks against a variant as a whole, and thus against its cells of all sweeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +9,10 @@ use crate::doubt::Reason;
 use crate::environment::Drift;
 use crate::observation::Observation;
 
-/// Variants that ran in another mode than they claim, and how their first such trial showed it.
+/// Variants that ran in a different mode than they claim, and how their first such trial showed it.
 pub type WrongEngines<'a> = BTreeMap<&'a str, &'a str>;
 
-/// One trial in a wrong mode is enough: the others had the same pod.
+/// The variants in a wrong mode. One trial is enough: the others ran the same pod.
 pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngines<'_> {
     let wrong = observations.iter().filter_map(|(trial, seen)| {
         let contradiction = seen.engine_contradiction.as_deref()?;
@@ -26,19 +25,19 @@ pub fn wrong_engines(observations: &BTreeMap<TrialId, Observation>) -> WrongEngi
     found
 }
 
-/// What the whole run knows against its variants.
+/// What the run as a whole shows against its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantValidity<'a> {
-    /// Variants that gave wrong answers, with their workload.
+    /// Variants that gave wrong answers, with the workload.
     pub answers: &'a BTreeSet<(String, String)>,
-    /// Variants in another mode than they claim.
+    /// Variants in a different mode than they claim.
     pub engines: &'a WrongEngines<'a>,
     /// Facts that differ.
     pub drift: &'a [Drift],
 }
 
 impl VariantValidity<'_> {
-    /// Why no trial of `variant` under `workload` counts, where there is a reason.
+    /// Why no trial of `variant` under `workload` counts, if there is a reason.
     pub fn of_every_trial(self, variant: &str, workload: &str) -> Option<Reason> {
         let wrong = [Reason::ResponseMismatch, Reason::EngineModeMismatch];
         let mut reasons = self.reasons(variant, workload);
@@ -51,7 +50,7 @@ impl VariantValidity<'_> {
             .contains(&(variant.to_owned(), workload.to_owned()))
     }
 
-    /// Why what was measured of `variant` under `workload` is no part of comparisons.
+    /// Why measurements of `variant` under `workload` are excluded from comparisons.
     pub fn reasons(self, variant: &str, workload: &str) -> impl Iterator<Item = Reason> {
         let found = [
             (
@@ -71,8 +70,8 @@ impl VariantValidity<'_> {
         found.map(|(reason, _)| reason)
     }
 
-    /// All that speaks against `cell`: those of its `own` reasons that hold, and what the run knows
-    /// against its variant, as far as anything was measured.
+    /// Everything that speaks against `cell`: those of its `own` reasons that hold and, if the cell
+    /// was measured, what the run shows against its variant.
     pub fn all_against(
         self,
         cell: &dyn AnyCell,

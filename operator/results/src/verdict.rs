@@ -1,4 +1,4 @@
-//! The result in one line, with a number: what `kubectl get` shows.
+//! The result of a run in one line, with a number: what `kubectl get` shows.
 
 mod statement;
 
@@ -17,10 +17,10 @@ use crate::trust::is_doubted;
 /// Longest verdict, in characters.
 pub const MAX_VERDICT_CHARS: usize = 220;
 
-/// What the line of a run begins with of which nothing is trustworthy.
+/// The prefix of the line of a run that is untrusted as a whole.
 const UNTRUSTED: &str = "untrusted: ";
 
-/// The line: the most telling ratios first, then what fits, then how much more there is.
+/// The line: the most telling ratios first, then what else fits, then how much more there is.
 pub fn verdict(summary: &Summary) -> String {
     let reported = reported(summary);
     let as_a_whole = is_untrusted_as_a_whole(summary, &reported);
@@ -35,21 +35,20 @@ pub fn verdict(summary: &Summary) -> String {
     let skipped = skipped.map(|one| format!("{} not measured ({})", one.variant, one.reason));
     let beside = flaky_variants(summary).into_iter().chain(left_out(summary));
     let skipped: Vec<String> = skipped.chain(beside).collect();
-    // What looks like any other result must not be taken for one.
+    // An untrusted result must not look like any other.
     let mark = if as_a_whole { UNTRUSTED } else { "" };
     mark.to_owned() + &fit(&statements, &skipped, MAX_VERDICT_CHARS - mark.len())
 }
 
-/// Whether the doubts are about the whole run or all that the line reports. Else each comparison
-/// that is not to be trusted says so.
+/// Whether the doubts concern the whole run or everything that the line reports. Otherwise each
+/// untrusted comparison is marked by itself.
 fn is_untrusted_as_a_whole(summary: &Summary, reported: &[&Comparison]) -> bool {
     let mut reported = reported.iter();
     summary.trustworthy == Some(false)
         && (is_doubted(summary) || reported.all(|one| !one.untrusted.is_empty()))
 }
 
-/// Variants that were measured and stand in no primary comparison, because something speaks against
-/// what was.
+/// Variants that take part in no primary comparison, because their measurements are invalid.
 fn left_out(summary: &Summary) -> Vec<String> {
     let compared = |name: &str| {
         let mut primary = summary.comparisons.iter().filter(|one| one.primary);
@@ -66,14 +65,14 @@ fn left_out(summary: &Summary) -> Vec<String> {
             .into();
         Some(format!("{} left out ({reason})", variant.name))
     };
-    // Without any comparison the line says why there is none.
+    // Without comparisons the line already says why there are none.
     if summary.comparisons.is_empty() {
         return vec![];
     }
     others.filter_map(why).collect()
 }
 
-/// What the line may report, the most telling first: every measure.
+/// All measures, the most telling first.
 const HEADLINES: [Metric; Metric::COUNT] = [
     Metric::ThroughputRps,
     Metric::CpuPerRequest,
@@ -87,13 +86,13 @@ const HEADLINES: [Metric; Metric::COUNT] = [
     Metric::MemoryPerInstance,
 ];
 
-/// Whether it says something that can be believed.
+/// Whether the comparison is decided and trusted.
 fn is_settled(one: &Comparison) -> bool {
     one.verdict.is_decided() && one.untrusted.is_empty()
 }
 
-/// The metric that the line is about: a speed if any was decided, the one of which the largest part
-/// was, and of those the most telling one. `None` without any comparison.
+/// The metric of the line: a speed if any was decided, then the one with the largest share of
+/// decided comparisons, then the most telling one. `None` without any comparison.
 fn headline(compared: &[&Comparison]) -> Option<Metric> {
     let decided = |metric: Metric| {
         let of_metric = compared.iter().filter(|c| c.metric == metric);
@@ -109,8 +108,8 @@ fn headline(compared: &[&Comparison]) -> Option<Metric> {
     most.map(|(metric, _)| metric)
 }
 
-/// The primary comparisons of the headline metric: what was decided comes first, and then the order
-/// of the spec.
+/// The primary comparisons of the headline metric: decided ones first, then in the order of the
+/// spec.
 fn reported(summary: &Summary) -> Vec<&Comparison> {
     let primary: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.primary).collect();
     let Some(metric) = headline(&primary) else {
@@ -123,8 +122,8 @@ fn reported(summary: &Summary) -> Vec<&Comparison> {
     found
 }
 
-/// One statement for each. The first one names metric, baseline and spread; the others follow as
-/// bare numbers.
+/// One statement per comparison. The first names metric, baseline and interval; the others are bare
+/// numbers.
 fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> Vec<String> {
     let statement = |(index, one): (usize, &&Comparison)| {
         let said = if index == 0 {
@@ -138,7 +137,7 @@ fn statements(summary: &Summary, reported: &[&Comparison], as_a_whole: bool) -> 
     reported.iter().enumerate().map(statement).collect()
 }
 
-/// Without a comparison: what each variant does by itself.
+/// The statements without a comparison: what each variant does by itself.
 fn absolutes(summary: &Summary) -> Vec<String> {
     let mut statements = vec![];
     for workload in &summary.compared.workloads {
@@ -173,7 +172,7 @@ fn absolutes(summary: &Summary) -> Vec<String> {
     statements
 }
 
-/// How long a pod takes to start, by the log line where there is one, else by its first answer.
+/// How long a pod takes to start, by its log line if there is one, otherwise by its first answer.
 fn cold_start(summary: &Summary, variant: &str, workload: &str) -> Option<String> {
     let cell = ranked(&summary.cold_starts, variant, workload).next()?;
     let listening = cell.create_to_listening.as_ref();
@@ -223,7 +222,8 @@ fn nothing(summary: &Summary) -> String {
     cut(&line, MAX_VERDICT_CHARS)
 }
 
-/// As many statements as fit, then the variants that were not measured, then how many are left.
+/// The first statement, then variants that were not measured, flaky or left out, then further
+/// statements, as many as fit; then how many remain.
 fn fit(statements: &[String], skipped: &[String], room: usize) -> String {
     let all: Vec<&String> = statements
         .iter()

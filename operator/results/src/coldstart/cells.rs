@@ -22,8 +22,8 @@ use crate::variant_validity::VariantValidity;
 /// Trials of a cell, by block.
 type Blocks<'a> = BTreeMap<u32, &'a ColdTrial>;
 
-/// The cell of a point of cold starts; `None` for a point of another sweep. Variants that gave
-/// wrong answers have no valid trials.
+/// The cell of a cold-start point; `None` for a point of another sweep. Variants that gave wrong
+/// answers have no valid trials.
 pub fn cell(
     spec: &BenchmarkRunSpec,
     recorded: &Recorded<'_>,
@@ -42,7 +42,7 @@ pub fn cell(
     let lost = lost.filter(|trial| trial.lost_its_class(sweep.samples));
     let told: u32 = shown.values().map(|trial| told(trial)).sum();
     let samples: u32 = shown.values().map(|trial| trial.samples).sum();
-    // What is pulled anew is compiled anew.
+    // An image that is pulled anew is compiled anew.
     let is_pulled = sweep.class == ColdStartClass::NodeCold;
     let may_be_compiled = !is_pulled && engine::may_keep_compiled_images(recorded.variant);
     Some(ColdStartCell {
@@ -57,7 +57,7 @@ pub fn cell(
     })
 }
 
-/// Samples of which it is known whether a compiled form of the image was kept.
+/// The number of samples for which it is known whether a compiled form of the image was kept.
 fn told(trial: &ColdTrial) -> u32 {
     trial.compiled_before.values().sum()
 }
@@ -139,7 +139,7 @@ fn p90(sorted: &[f64]) -> Option<f64> {
 }
 
 fn step_time(step: ColdStep, blocks: &Blocks<'_>) -> Option<StepTime> {
-    // The zero of the timeline says nothing.
+    // The timeline starts here: the time is always 0.
     if step == ColdStep::CreateSent {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The harness' floor: cold starts of a subject that does nothing but listen.
+//! The harness floor: cold starts of a subject that does nothing but listen.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::coldstart::ColdTrial;
 use crate::observation::Observation;
 use crate::statistics::{Spread, median};
 
-/// What a cold start takes when the service does nothing. Times are microseconds; like those of a
-/// variant they are medians over blocks of the block's median pod, with their interval.
+/// How long a cold start takes when the service does nothing. Times are in microseconds. Like those
+/// of a variant they are medians, with intervals, over the median pods of the blocks.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessFloor {
     /// Pods that were created at once.
     pub concurrency: u32,
-    /// Blocks in which it was measured.
+    /// Blocks in which the floor was measured.
     pub blocks: u32,
     /// Pods behind the numbers, without the discarded ones.
     pub pods: u32,
-    /// From the request that creates the pod to the log line that says that it listens.
+    /// From the request that creates the pod to the log line saying that it listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening_microseconds: Option<Spread>,
     /// From the request that creates the pod to its first answer.
@@ -30,7 +30,7 @@ pub struct HarnessFloor {
     pub answer_microseconds: Option<Spread>,
 }
 
-/// The floor of each number of pods at once for which it was measured.
+/// The measured floors, one per number of pods created at once.
 pub fn floors(observations: &BTreeMap<TrialId, Observation>) -> Vec<HarnessFloor> {
     let mut by_point: BTreeMap<u32, BTreeMap<u32, Vec<&ColdTrial>>> = BTreeMap::new();
     for (trial, seen) in observations {

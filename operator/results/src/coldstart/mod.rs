@@ -1,9 +1,9 @@
-//! Cold starts: records in, numbers out. Apart from the results of loads, because the unit is
-//! another one: a pod's start, not a request.
+//! Cold starts: records in, numbers out. Separate from the results of loads, because the unit is
+//! different: a pod's start, not a request.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`noise`] (was the node the run's alone), [`validity`] (which of them count, and why not),
-//! [`floor`] (what the harness takes), [`words`] (the sweep).
+//! [`noise`] (did the run have the node to itself), [`validity`] (which cells count, and why others
+//! do not), [`floor`] (what the harness itself takes), [`words`] (the sweep).
 
 mod cells;
 mod floor;
@@ -32,8 +32,9 @@ pub use trial::{ColdTrial, of_document};
 pub use validity::{doubts, mark};
 pub use words::sweep;
 
-/// One variant under one workload with one number of pods at once. Times are microseconds; the
-/// numbers are those of the valid trials, or of the invalid ones where there is no other.
+/// One variant under one workload with one number of pods created at once. Times are in
+/// microseconds. The numbers are those of the valid trials, or of the invalid ones if there are no
+/// others.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdStartCell {
@@ -43,57 +44,56 @@ pub struct ColdStartCell {
     pub workload: String,
     /// Pods that were created at once.
     pub concurrency: u32,
-    /// How its trials ended.
+    /// How the trials ended.
     pub counts: TrialCounts,
-    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
-    /// against it.
+    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts. Empty for
+    /// a valid cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// Measured trials that have fewer samples than were asked for, because others were of the
-    /// wrong class.
+    /// Measured trials with fewer samples than requested, because others were of the wrong class.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_class_trials: u32,
-    /// Samples of all measured trials in which a pod found something else on the node than the
-    /// class says. They count in no number.
+    /// Samples of all measured trials in which a pod found the node in another state than the class
+    /// requires. They are excluded from all numbers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_class_samples: u32,
-    /// Samples behind the numbers without evidence of what their pods found on the node.
+    /// Samples behind the numbers that lack evidence of what their pods found on the node.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified_samples: u32,
-    /// Samples behind the numbers, by whether the runtime kept a compiled form of their image
-    /// before; those of which nobody could tell are left out.
+    /// Samples behind the numbers, by whether the runtime had kept a compiled form of their image.
+    /// Samples for which this is unknown are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub compiled_before: BTreeMap<CompileCache, u32>,
-    /// Samples behind the numbers of a variant whose runtime may keep a compiled form of its image,
-    /// of which nobody could tell whether it did.
+    /// Samples behind the numbers for which it is unknown whether the runtime had kept a compiled
+    /// form of the image; only for variants whose runtime may keep one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compile_cache_unknown: u32,
-    /// Samples behind the numbers in which the node was not the run's alone.
+    /// Samples behind the numbers in which the run did not have the node to itself.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_samples: u32,
-    /// Of so many it is known.
+    /// Samples in which the noise of the node is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub judged_samples: u32,
-    /// How much earlier the first correct answer may have been there: the median over the pods for
-    /// which it is known.
+    /// How much earlier the first correct answer may have been possible: the median over the pods
+    /// for which this is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_uncertainty_microseconds: Option<f64>,
-    /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
+    /// The largest drift of the wall clock from the monotonic clock in a sample that counts.
     #[serde(default)]
     pub clock_shift_microseconds: f64,
     /// Pods behind the numbers, without the discarded ones.
     pub pods: u32,
-    /// Pods that answered correctly at the first attempt: their answer waited for the address to be
-    /// published, and the service may have been ready before.
+    /// Pods that answered correctly at the first attempt: the request had to wait for their address
+    /// to be published, so the service may have been ready before.
     pub first_attempt_answers: u32,
-    /// From the request that creates the pod to the log line that says that the service listens.
+    /// From the request that creates the pod to the log line saying that the service listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_to_listening: Option<ColdTime>,
     /// From the request that creates the pod to the first correct answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_to_answer: Option<ColdTime>,
     /// From the first request that creates a pod to the last first answer of a sample; only with
-    /// more than one pod at once. Over blocks, the median sample of each.
+    /// more than one pod at once. A spread over blocks, each represented by its median sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub makespan_microseconds: Option<Spread>,
     /// When each step was reached.
@@ -103,9 +103,9 @@ pub struct ColdStartCell {
 }
 
 impl ColdStartCell {
-    /// Whether more than half of its pods were answered at the first attempt. Nobody knows how much
-    /// earlier they would have answered, so that the time to the answer is the cluster's, and no
-    /// number of the variant.
+    /// Whether more than half of the pods answered at the first attempt. How much earlier they
+    /// could have answered is unknown, so the time to the answer is a property of the cluster and
+    /// not of the variant.
     pub const fn answers_wait_for_the_cluster(&self) -> bool {
         self.first_attempt_answers.saturating_mul(2) > self.pods
     }
@@ -134,8 +134,8 @@ impl AnyCell for ColdStartCell {
         &self.invalid_because
     }
 
-    /// Here it is samples that are counted, and with a few of them a single one is no sign of a
-    /// neighbour: starts differ by themselves.
+    /// Counts samples instead of trials. Among few samples a single noisy one is no sign of a
+    /// neighbour, because starts differ anyway.
     fn is_noisy(&self) -> bool {
         self.noisy_samples > 1 && are_too_many(self.noisy_samples, self.judged_samples)
     }
@@ -156,7 +156,7 @@ impl AnyCell for ColdStartCell {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdTime {
-    /// Over the medians of the blocks: their median with its interval.
+    /// The median of the blocks' medians, with its interval.
     pub p50_microseconds: Spread,
     /// 90th percentile of all pods together.
     pub p90_microseconds: f64,
@@ -164,15 +164,15 @@ pub struct ColdTime {
     pub p90_carried: bool,
 }
 
-/// A step of the start: the median over the blocks of the medians of their pods.
+/// A step of the start: the median over blocks of each block's median pod.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct StepTime {
-    /// Which one.
+    /// Which step.
     pub step: ColdStep,
-    /// Since the request that creates the pod.
+    /// Time since the request that creates the pod.
     pub p50_microseconds: f64,
-    /// Pods for which there is evidence of it.
+    /// Pods with evidence of this step.
     pub pods: u32,
     /// Where the evidence comes from.
     pub clock: Clock,
@@ -182,18 +182,18 @@ pub struct StepTime {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct ColdBlock {
-    /// Which one, counted from 1.
+    /// Number of the block, counted from 1.
     pub block: u32,
-    /// Median of its pods.
+    /// Median time to listening of the pods, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<f64>,
-    /// Median of its pods.
+    /// Median time to the first correct answer of the pods, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<f64>,
-    /// Median of the pods of the discarded sample.
+    /// Median time to listening in the discarded sample, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_listening: Option<f64>,
-    /// Median of the pods of the discarded sample.
+    /// Median time to the first correct answer in the discarded sample, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_answer: Option<f64>,
 }

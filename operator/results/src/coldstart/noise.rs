@@ -1,30 +1,31 @@
-//! Whether the node was the run's alone while pods started. A start uses the node's CPUs itself,
-//! kubelet and containerd included, so that a sample is compared with what starts of its point
-//! usually take: a system that is always busy is no noise, a neighbour that comes and goes is.
+//! Whether the run had the node to itself while pods started. A start itself uses the node's CPUs,
+//! kubelet and containerd included. A sample is therefore compared with what starts of its point
+//! usually take: a system that is always busy is not noise, but a neighbour that comes and goes is.
 
 use wasmbench_core::noise::{self, Noise};
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, NodeSpan};
 
 use crate::statistics::median;
 
-/// CPU time, of all CPUs together, below which a tick of the kernel's counters (10 ms) would be
+/// Available CPU time, over all CPUs, below which a tick of the kernel's counters (10 ms) would be
 /// more than half of the smallest limit.
 const COARSE_NANOSECONDS: f64 = 400_000_000.0;
 
-/// The node while the pods of one sample came up, in nanoseconds.
+/// The CPU use of the node while the pods of one sample came up, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeUse {
-    /// What its CPUs had to give.
+    /// CPU time that the node had available.
     available: f64,
-    /// What was used, by whomever.
+    /// CPU time that was used, by any process.
     busy: f64,
-    /// What the hypervisor withheld.
+    /// CPU time that the hypervisor withheld.
     stolen: f64,
     cpus: u32,
 }
 
 impl NodeUse {
-    /// Of a sample on a node with as many CPUs; none where the counters are too coarse to tell.
+    /// The use during a sample on a node with `cpus` CPUs; `None` if the counters are too coarse
+    /// for it.
     pub fn of(span: &NodeSpan, cpus: u32) -> Option<Self> {
         let available = span.duration_nanoseconds as f64 * f64::from(cpus);
         (available >= COARSE_NANOSECONDS).then_some(Self {
@@ -46,7 +47,7 @@ impl NodeUse {
     }
 }
 
-/// The samples of a trial that count, as far as the node was read in them.
+/// The use of the node in the samples of a trial that count, where it was read.
 pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
     let cpus = document.environment.facts.get("cpus");
     let Some(cpus) = cpus.and_then(|list| noise::cpus(list)) else {
@@ -57,7 +58,7 @@ pub fn uses(document: &ColdStartDocument) -> Vec<NodeUse> {
     counted.filter_map(of).collect()
 }
 
-/// How many samples of a point were noisy, of how many of which it is known.
+/// How many samples of a point were noisy, and how many were judged.
 pub fn noisy(samples: &[NodeUse]) -> (u32, u32) {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let usually_busy = median(samples.iter().map(|sample| sample.busy)).unwrap_or_default();

@@ -9,48 +9,48 @@ use wasmbench_core::wire::cold_start::{
 use crate::coldstart::noise::{self, NodeUse};
 use crate::statistics::median;
 
-/// What a summary needs of one record of cold starts. Times are microseconds.
+/// What a summary needs from one record of cold starts. Times are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColdTrial {
     /// Pods of the samples that count.
     pub pods: u32,
-    /// How many samples these are.
+    /// The number of samples that count.
     pub samples: u32,
-    /// Samples that found something else on the node than the class says.
+    /// Samples that found the node in another state than the class requires.
     pub wrong_class_samples: u32,
-    /// Samples that count, and for which there is no evidence of what every pod found.
+    /// Samples that count but lack evidence of what every pod found on the node.
     pub unverified_samples: u32,
-    /// Samples that count, by whether the runtime kept a compiled form of their image before.
+    /// Samples that count, by whether the runtime had kept a compiled form of their image.
     pub compiled_before: BTreeMap<CompileCache, u32>,
-    /// How much earlier each first correct answer may have been there, as far as it is known.
+    /// How much earlier each first correct answer may have been possible, where this is known.
     pub answer_uncertainties: Vec<f64>,
-    /// How far the wall clock ran away from the monotonic one in a sample that counts, at most.
+    /// The largest drift of the wall clock from the monotonic clock in a sample that counts.
     pub clock_shift: f64,
-    /// The node while the pods of each sample that counts came up, as far as it was read.
+    /// The use of the node while the pods of each sample that counts came up, where it was read.
     pub node: Vec<NodeUse>,
-    /// Those whose first attempt was answered correctly.
+    /// Pods that answered correctly at the first attempt.
     pub first_attempt_answers: u32,
-    /// From creation to each step, every pod that has evidence of it.
+    /// Times from creation to each step, one for every pod with evidence of it.
     pub steps: BTreeMap<ColdStep, Vec<f64>>,
     /// Where the evidence comes from.
     pub clocks: BTreeMap<ColdStep, Clock>,
-    /// From the first creation to the last first answer of each sample.
+    /// Time from the first creation to the last first answer of each sample.
     pub makespans: Vec<f64>,
-    /// The discarded pods, from creation to each step.
+    /// Times from creation to each step of the discarded pods.
     pub discarded: BTreeMap<ColdStep, Vec<f64>>,
-    /// Pods that did nothing but listen, from creation to each step.
+    /// Times from creation to each step of the pods that did nothing but listen.
     pub floor: BTreeMap<ColdStep, Vec<f64>>,
-    /// How many these are.
+    /// The number of pods that did nothing but listen.
     pub floor_pods: u32,
 }
 
 impl ColdTrial {
-    /// Whether there are samples, be they of the wrong class.
+    /// Whether there are samples, including those of the wrong class.
     pub const fn is_measured(&self) -> bool {
         self.pods > 0 || self.wrong_class_samples > 0
     }
 
-    /// Whether it has fewer samples than were asked for because others were of the wrong class.
+    /// Whether the trial has fewer samples than requested because others were of the wrong class.
     pub const fn lost_its_class(&self, asked: u32) -> bool {
         self.samples < asked && self.wrong_class_samples > 0
     }
@@ -60,12 +60,12 @@ impl ColdTrial {
         median(self.steps.get(&step)?.iter().copied())
     }
 
-    /// The same of the pods that did nothing but listen.
+    /// The same for the pods that did nothing but listen.
     pub fn floor_median(&self, step: ColdStep) -> Option<f64> {
         median(self.floor.get(&step)?.iter().copied())
     }
 
-    /// The same of the discarded pods.
+    /// The same for the discarded pods.
     pub fn discarded_median(&self, step: ColdStep) -> Option<f64> {
         median(self.discarded.get(&step)?.iter().copied())
     }
@@ -76,7 +76,7 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
     let mut trial = of_samples(&document.samples);
     trial.node = noise::uses(document);
     for sample in &document.samples {
-        // A sample of the wrong class is evidence of nothing but that.
+        // A sample of the wrong class shows nothing else.
         let shown = sample.pods.iter().filter(|_| !sample.wrong_class);
         for pod in shown {
             let steps = if sample.discarded {
@@ -112,7 +112,7 @@ pub fn of_document(document: &ColdStartDocument) -> ColdTrial {
     trial
 }
 
-/// What is known of the samples without the times of their pods.
+/// What is known about the samples, apart from the times of their pods.
 fn of_samples(samples: &[ColdSample]) -> ColdTrial {
     let count = |is: fn(&ColdSample) -> bool| {
         let found = samples.iter().filter(|sample| is(sample)).count();

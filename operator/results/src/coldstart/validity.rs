@@ -8,15 +8,15 @@ use crate::doubt::{Doubt, Reason};
 use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
 use crate::variant_validity::VariantValidity;
 
-/// What stands before places.
+/// The prefix of places.
 const OF: &str = "cold starts of ";
-/// What a moment may be wrong by without a question: the probe asks every 0.6 ms.
+/// An uncertainty of a moment that is always accepted: the probe polls every 0.6 ms.
 const FINE_MICROSECONDS: f64 = 1000.0;
-/// A clock may be wrong by half of the smallest difference that matters, to which `precision` has
-/// starts known as well.
+/// Times may be wrong by half of the smallest difference that matters, which is also the interval
+/// width that `precision` aims for.
 const SHARE_OF_DIFFERENCE: f64 = 0.5;
 
-/// Adds to each point the reasons why it is no part of comparisons. `smallest` is the smallest
+/// Adds to each point the reasons why it is excluded from comparisons. `smallest` is the smallest
 /// difference of starts that matters, in microseconds.
 pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, smallest: f64) {
     for cell in cells {
@@ -28,7 +28,7 @@ pub fn mark(cells: &mut [ColdStartCell], against: VariantValidity<'_>, smallest:
     }
 }
 
-/// Whether the moments of a point may be wrong by more than its comparison bears.
+/// Whether the times of a point may be wrong by more than its comparison tolerates.
 fn is_too_coarse(cell: &ColdStartCell, smallest: f64) -> bool {
     let bearable = (smallest * SHARE_OF_DIFFERENCE).max(FINE_MICROSECONDS);
     let unsure = cell.answer_uncertainty_microseconds.unwrap_or_default();
@@ -139,7 +139,7 @@ fn coarse(cells: &[ColdStartCell]) -> Option<Doubt> {
     ))
 }
 
-/// The points of which `what` says something, with it.
+/// The points for which `what` returns text, each with that text.
 fn places(
     cells: &[ColdStartCell],
     what: impl Fn(&ColdStartCell) -> Option<String>,

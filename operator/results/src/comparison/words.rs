@@ -6,11 +6,11 @@ use super::{Comparison, Difference, Estimate};
 use crate::any_cell::place;
 use crate::measure::{Judged, Measured as _, Metric, Unit};
 
-/// A rate below this ratio is said as how many times fewer it is.
+/// A rate below this ratio is worded as how many times fewer it is.
 const FEW: f64 = 0.5;
 
 impl Comparison {
-    /// What is compared, and where a measure is compared at several points, at which: `p99 from the
+    /// What is compared, with the point if the measure is compared at several: `p99 from the
     /// schedule at 90 % of the peak`.
     pub fn what(&self) -> String {
         self.metric.at(self.point)
@@ -23,14 +23,14 @@ impl Comparison {
             variant, workload, ..
         } = self;
         let noun = self.metric.noun();
-        // The noun tells the sweep.
+        // The noun names the sweep.
         if self.metric == Metric::WarmP50 {
             return format!("{noun} of {variant} on {workload}");
         }
         format!("{noun} of {}", place(variant, workload, self.point))
     }
 
-    /// What stands behind a verdict that is not to be trusted.
+    /// The suffix of a verdict that is not to be trusted.
     pub fn mark(&self) -> &'static str {
         if self.untrusted.is_empty() {
             ""
@@ -39,7 +39,7 @@ impl Comparison {
         }
     }
 
-    /// The difference, where this is what is judged.
+    /// The difference, if it is what is judged.
     pub fn judged_difference(&self) -> Option<Difference> {
         match self.metric.measure().judged {
             Judged::Difference => self.difference,
@@ -47,8 +47,7 @@ impl Comparison {
         }
     }
 
-    /// The ratio in words, with interval and verdict; before it the difference, where this is what
-    /// is judged.
+    /// The ratio in words, with interval and verdict, preceded by the difference if that is judged.
     pub fn words(&self) -> String {
         let verdict = self.verdict.words(self.metric) + self.mark();
         let ratio = self.estimate.words(&verdict);
@@ -59,7 +58,7 @@ impl Comparison {
         }
     }
 
-    /// What is judged with its interval, `1.91x (1.90-1.93)` or `+154 ms (152 ms to 157 ms)`.
+    /// The judged number with its interval, `1.91x (1.90-1.93)` or `+154 ms (152 ms to 157 ms)`.
     pub fn judged_words(&self) -> String {
         if let Some(difference) = self.judged_difference() {
             return difference.words(self.metric.measure().unit);
@@ -83,7 +82,7 @@ impl Comparison {
         Some(self.factor_words(self.at_least?))
     }
 
-    /// A factor above 1 to the side on which the ratio lies: `2.10x`, `44 %`.
+    /// A factor above 1 in words, in the direction of the ratio: `2.10x`, `44 %`.
     fn factor_words(&self, factor: f64) -> String {
         if factor >= 2.0 {
             units::ratio(factor)
@@ -94,7 +93,7 @@ impl Comparison {
         }
     }
 
-    /// What was found, as shortly as possible: `44 % more CPU`, `starts 154 ms later`, `memory:
+    /// What was found, as briefly as possible: `44 % more CPU`, `starts 154 ms later`, `memory:
     /// equivalent`.
     pub fn short_words(&self) -> String {
         if !self.verdict.is_difference() {
@@ -109,8 +108,8 @@ impl Comparison {
         self.verdict.words_by(self.metric, Some(&found))
     }
 
-    /// Of a rate below half of the baseline's how many times fewer that is, `18.5x fewer
-    /// requests/s`: few people see what 0.054x is. `None` of everything else.
+    /// How many times fewer a rate below half of the baseline's is, `18.5x fewer requests/s`,
+    /// because few people grasp what 0.054x means. `None` for everything else.
     pub fn fewer_words(&self) -> Option<String> {
         let Estimate { ratio, .. } = self.estimate;
         let measure = self.metric.measure();
@@ -122,7 +121,7 @@ impl Comparison {
         })
     }
 
-    /// What stands behind [`Self::fewer_words`]: `(17.9-19.2), at least 17.1x`.
+    /// The suffix of [`Self::fewer_words`]: `(17.9-19.2), at least 17.1x`.
     pub fn fewer_interval_words(&self) -> String {
         let ends = self.estimate.ends().filter(|(low, _)| *low > 0.0);
         let interval = ends.map_or_else(

@@ -1,4 +1,4 @@
-//! Climbs to cells: medians over blocks, and ratios of slopes within them.
+//! Climbs to cells: medians over blocks.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_core::rounding::round_number;

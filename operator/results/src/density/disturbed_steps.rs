@@ -1,5 +1,5 @@
-//! Steps that do not count as they are: failed requests, and where something else than the variant
-//! was measured too, a noisy node or a CPU limit.
+//! Disturbed steps: requests failed, or something other than the variant was measured too, such as
+//! a noisy node or a CPU limit.
 
 use wasmbench_core::noise::Noise;
 use wasmbench_core::units;
@@ -10,7 +10,7 @@ use crate::density::{DensityCell, SpoiltStep};
 use crate::doubt::Reason;
 use crate::doubts::saturation;
 
-/// Such steps of the measured climbs of a cell, by instances.
+/// The disturbed steps of the measured climbs of a cell, by instances.
 pub fn spoilt(blocks: &Blocks<'_>) -> Vec<SpoiltStep> {
     let of_step = |(instances, steps): (u32, Vec<&Reached>)| {
         let noises = steps.iter().map(|step| step.noise);
@@ -58,8 +58,8 @@ fn errors(steps: &[&Reached]) -> String {
     both.join(", ")
 }
 
-/// The steps of a cell that `reason` spoilt: `at 5 instances in 2 block(s), 31 % used by others`;
-/// empty without any.
+/// The steps of a cell that are disturbed by `reason`: `at 5 instances in 2 block(s), 31 % used by
+/// others`; empty if there are none.
 pub fn words(cell: &DensityCell, reason: Reason) -> String {
     let steps = cell.spoilt.iter().filter(|step| step.reason == reason);
     let step = |step: &SpoiltStep| {

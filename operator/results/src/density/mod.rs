@@ -1,9 +1,9 @@
 //! Density: records in, numbers out. The unit is one climb of the ladder, and its number is a
-//! slope: what one more instance costs.
+//! slope: the memory of one more instance.
 //!
 //! Reading order: [`trial`] (the numbers of one record), [`mod@cells`] (all blocks of a cell),
-//! [`validity`] with [`disturbed_steps`] (which of them count, and why not), [`words`] (the sweep,
-//! and where climbs ended).
+//! [`validity`] with [`disturbed_steps`] (which cells count, and why others do not), [`words`] (the
+//! sweep, and where climbs ended).
 
 mod blocks;
 mod cells;
@@ -39,29 +39,29 @@ pub struct DensityCell {
     pub variant: String,
     /// Name of the workload.
     pub workload: String,
-    /// How its trials ended.
+    /// How the trials ended.
     pub counts: TrialCounts,
-    /// Why it is invalid: shown, and no part of comparisons and verdicts. Empty when nothing speaks
-    /// against it.
+    /// Why the cell is invalid: it is shown, but excluded from comparisons and verdicts. Empty for
+    /// a valid cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<Reason>,
-    /// Climbs with a step on a noisy node.
+    /// Climbs with a step at which the node was noisy.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub noisy_trials: u32,
-    /// Whether nobody knows how noisy the node was at some step, because the load was too short or
-    /// CPU time was not read.
+    /// Whether the noise of the node is unknown at some step, because the load was too short or CPU
+    /// time was not read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub noise_not_judged: bool,
-    /// Steps at which requests failed, or something else than the variant was measured too, over
+    /// Steps at which requests failed or something other than the variant was measured too, over
     /// all measured climbs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoilt: Vec<SpoiltStep>,
-    /// Memory of one more instance, in bytes: over the blocks, the slope of each. Absent where
-    /// memory was not read at two steps or more.
+    /// Memory of one more instance, in bytes: the slopes of the blocks. Absent unless memory was
+    /// read at two steps or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<Spread>,
-    /// By how much the node's available memory shrank per instance, in bytes: the same from the
-    /// node's own account.
+    /// By how much the node's available memory shrank per instance, in bytes: the same quantity as
+    /// reported by the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_bytes_per_instance: Option<Spread>,
     /// The steps, by instances.
@@ -105,28 +105,28 @@ impl AnyCell for DensityCell {
     }
 }
 
-/// A number of instances, over all blocks that reached it: medians with their intervals.
+/// A number of instances, over all blocks that reached this step: medians with their intervals.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityStepSummary {
     /// Instances that ran.
     pub instances: u32,
-    /// Blocks that reached it.
+    /// Blocks that reached this step.
     pub trials: u32,
     /// From the first creation of the step to the last first correct answer, in microseconds.
     pub all_answered_microseconds: Spread,
     /// Median latency of the first instance while the others idle, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_p50_microseconds: Option<Spread>,
-    /// Memory of all pods and of what their shims have for themselves, in bytes.
+    /// Memory of all pods and the memory that their shims do not share, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandboxes_bytes: Option<Spread>,
-    /// Of that, the pods.
+    /// The part of it that belongs to the pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods_bytes: Option<Spread>,
 }
 
-/// A step at which requests failed, or something else than the variant was measured too.
+/// A step at which requests failed or something other than the variant was measured too.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct SpoiltStep {
@@ -134,10 +134,10 @@ pub struct SpoiltStep {
     pub instances: u32,
     /// `ErrorsInLoad`, `LoadGeneratorSaturated`, `NodeNoisy` or `Throttled`.
     pub reason: Reason,
-    /// Blocks in which it was so.
+    /// Blocks in which this happened.
     pub trials: u32,
-    /// How badly: `31 % used by others` in the worst of them, `4 periods` or `12 failed requests`
-    /// in all.
+    /// How bad it was: `31 % used by others` in the worst block, or `4 periods` or `12 failed
+    /// requests` in total.
     pub message: String,
 }
 
@@ -149,13 +149,13 @@ pub struct DensityEnd {
     pub reached: u32,
     /// Instances that the next step would have had.
     pub at: u32,
-    /// Instances that the last step of the sweep has.
+    /// Instances in the last step of the sweep.
     pub planned: u32,
-    /// Why.
+    /// Why the climbs ended.
     pub reason: DensityStopReason,
-    /// What was seen in the first of them.
+    /// What was seen in the first of these climbs.
     pub message: String,
-    /// How many blocks.
+    /// The number of blocks.
     pub trials: u32,
 }
 
@@ -163,11 +163,11 @@ pub struct DensityEnd {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DensityBlock {
-    /// Which one, counted from 1.
+    /// Number of the block, counted from 1.
     pub block: u32,
     /// The most instances that were measured.
     pub instances: u32,
-    /// Slope of its memory over instances, in bytes.
+    /// Slope of memory over instances, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_instance: Option<f64>,
 }

@@ -5,7 +5,7 @@ use wasmbench_core::wire::density::{DensityDocument, DensityStep, DensityStopped
 
 use crate::{fortio, generator};
 
-/// What a summary needs of one record of density.
+/// What a summary needs from one record of density.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DensityTrial {
     /// The steps that were reached.
@@ -28,22 +28,23 @@ pub struct Reached {
     pub sandboxes: Option<f64>,
     /// Memory of the pods, in bytes.
     pub pods: Option<f64>,
-    /// What the node called available, in bytes.
+    /// Memory that the node reported as available, in bytes.
     pub node_available: Option<f64>,
     /// How noisy the node was while the first instance was loaded.
     pub noise: Noise,
     /// Requests to the first instance that were not answered as expected.
     pub errors: u64,
-    /// Whether nobody knows how many, because fortio's output cannot be read or counts none.
+    /// Whether the number of errors is unknown, because fortio's output cannot be read or counts no
+    /// requests.
     pub is_unreadable: bool,
-    /// CPU time of the load generator as a share (0 to 1) of the CPUs that it may use.
+    /// CPU time of the load generator as a share (0 to 1) of its available CPUs.
     pub generator_cpu_share: Option<f64>,
-    /// Scheduler periods in which a CPU limit stopped the first instance.
+    /// Scheduler periods in which a CPU limit throttled the first instance.
     pub throttled_periods: u64,
 }
 
 impl DensityTrial {
-    /// Bytes of one more instance.
+    /// The memory of one more instance, in bytes.
     pub fn slope(&self) -> Option<f64> {
         slope(
             self.steps
@@ -73,13 +74,13 @@ impl DensityTrial {
 }
 
 impl Reached {
-    /// Whether requests failed. What cannot be read speaks for nobody.
+    /// Whether requests failed. An unreadable result counts as a failure.
     pub const fn has_errors(&self) -> bool {
         self.errors > 0 || self.is_unreadable
     }
 }
 
-/// The slope of the line with the least squares through points; `None` with fewer than two places.
+/// The least-squares slope through the points; `None` with fewer than two distinct x values.
 fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let points: Vec<(f64, f64)> = points.collect();
     let count = points.len() as f64;

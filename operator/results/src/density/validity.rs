@@ -7,10 +7,10 @@ use crate::doubt::{Doubt, Reason};
 use crate::doubts::{self, NOISY_REMEDY, doubt, is_against, note};
 use crate::variant_validity::VariantValidity;
 
-/// What stands before places.
+/// The prefix of places.
 const OF: &str = "density of ";
 
-/// Adds to each cell the reasons why it is no part of comparisons.
+/// Adds to each cell the reasons why it is excluded from comparisons.
 pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     for cell in cells {
         let has_spoilt = |reason| cell.spoilt.iter().any(|step| step.reason == reason);
@@ -22,7 +22,7 @@ pub fn mark(cells: &mut [DensityCell], against: VariantValidity<'_>) {
     }
 }
 
-/// What speaks against the numbers. A climb that stopped early does not: the steps that it
+/// What speaks against the numbers. A climb that stopped early does not, because the steps that it
 /// reached count.
 pub fn doubts(cells: &[DensityCell]) -> Vec<Doubt> {
     let found = [
@@ -90,7 +90,7 @@ fn not_judged(cells: &[DensityCell]) -> Option<Doubt> {
     ))
 }
 
-/// The cells that `reason` spoilt steps of, with these steps.
+/// The cells with steps that are disturbed by `reason`, with these steps.
 fn places(
     cells: &[DensityCell],
     reason: Reason,

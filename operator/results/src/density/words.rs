@@ -6,7 +6,7 @@ use wasmbench_core::wire::density::DensityStopReason;
 
 use crate::density::{DensityCell, DensityEnd};
 
-/// Longest message of an end, in characters.
+/// Longest message about why a climb ended, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
 /// The sweep in one sentence.
@@ -22,7 +22,7 @@ pub fn sweep(sweep: &Density) -> String {
     )
 }
 
-/// Climbs that ended early, one sentence per step and reason.
+/// The climbs that ended early, one sentence per step and reason.
 pub fn ended(cell: &DensityCell) -> Vec<String> {
     let sentence = |end: &DensityEnd| {
         let why = match end.reason {

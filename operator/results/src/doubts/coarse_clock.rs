@@ -1,4 +1,4 @@
-//! Loads whose latencies were told apart too badly.
+//! Loads whose latencies were resolved too coarsely.
 
 use crate::any_cell::AnyCell as _;
 use crate::doubts::{Doubt, Evidence, Reason, is_against, places};

@@ -1,4 +1,4 @@
-//! Points of any sweep that rest on some of their trials.
+//! Points of any sweep for which some trials are missing.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::any_cell::{AnyCell, of_sweep};
 use crate::counts::TrialCounts;
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, doubt, listed, note};
 
-/// Points of which some trials failed: the ones that are missing may be the slow ones.
+/// Points for which some trials failed: the missing ones may be the slow ones.
 pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
     let place = |cell: &dyn AnyCell| {
         let counts = cell.counts();
@@ -21,8 +21,8 @@ pub fn trials_failed(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Variants of which no trial of a workload was measured: of its loads, its cold starts or its
-/// density. They do not speak against the others' numbers.
+/// Variants for which no trial of a workload's loads, cold starts or density was measured. They do
+/// not speak against the numbers of the others.
 pub fn nothing_measured(evidence: &Evidence<'_>) -> Option<Doubt> {
     let mut all: BTreeMap<(&str, &str, &str), TrialCounts> = BTreeMap::new();
     for cell in evidence.cells.all() {

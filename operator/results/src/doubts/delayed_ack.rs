@@ -1,6 +1,6 @@
-//! Answers that wait for an acknowledgement: a sender with Nagle's algorithm holds the rest of its
-//! answer back until the receiver, which delays its acknowledgement, has sent one. It looks like a
-//! slow service and is none.
+//! Responses that wait for an acknowledgement: a sender with Nagle's algorithm holds back the rest
+//! of its response until the receiver has sent its delayed acknowledgement. The service looks slow
+//! but is not.
 
 use wasmbench_core::units;
 
@@ -8,14 +8,14 @@ use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 
-/// Linux delays an acknowledgement by 40 ms; with the request itself it is a little more. In
-/// microseconds.
+/// Latencies that suggest a delayed acknowledgement, in microseconds. Linux delays one by 40 ms,
+/// and the request itself adds a little.
 const DELAY: std::ops::RangeInclusive<f64> = 39_000.0..=46_000.0;
-/// A service that computes for a larger share of that time is slow by itself.
+/// A service whose CPU time is a larger share of the latency is slow by itself.
 const BUSY_SHARE: f64 = 0.25;
 
-/// Latencies of single connections that look like it. With more connections a request also waits
-/// for others.
+/// Latencies over a single connection that suggest delayed acknowledgements. With more connections
+/// a request also waits for others.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let (name, latency) = delayed(cell).filter(|_| cell.connections == 1)?;
@@ -32,7 +32,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// The lowest percentile that is such a latency, in microseconds.
+/// The lowest percentile with such a latency, in microseconds.
 fn delayed(cell: &CellSummary) -> Option<(&'static str, f64)> {
     let percentiles = [
         ("p50", cell.p50_microseconds),

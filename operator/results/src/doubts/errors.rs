@@ -1,4 +1,4 @@
-//! Requests that failed: more than the workload allows, or fewer.
+//! Failed requests, above or within the limit of the workload.
 
 use crate::any_cell::AnyCell as _;
 use crate::cell::CellSummary;

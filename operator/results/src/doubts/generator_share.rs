@@ -1,4 +1,4 @@
-//! Throughput that is as much the load generator's as the subject's.
+//! Throughput that depends on the load generator as much as on the subject.
 
 use wasmbench_core::units;
 
@@ -9,11 +9,12 @@ use crate::measure::Sweep;
 use crate::statistics::Spread;
 use crate::trial::valid;
 
-/// From this share on most of what a request costs is not the subject's: a subject that does half
-/// again as much work has a fifth less throughput at most.
+/// From this share on, most of the cost of a request is not the subject's: a subject that does 50 %
+/// more work loses a fifth of its throughput at most.
 const MOST: f64 = 0.5;
 
-/// A note: the rate is true, and belongs to the pair.
+/// Points at which the generator's share is large. A note: the rate is correct, but it is that of
+/// subject and generator together.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let loads = evidence.cells.loads.iter();
     let loads = loads.filter(|cell| cell.ranked && cell.sweep == Sweep::Throughput);

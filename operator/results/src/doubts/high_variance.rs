@@ -1,5 +1,5 @@
-//! Comparisons that more blocks would decide, and medians of a single variant that they would
-//! narrow.
+//! Comparisons that more blocks would decide, and medians of a single variant whose intervals they
+//! would narrow.
 
 use wasmbench_api::run::MOST_BLOCKS;
 use wasmbench_core::units;
@@ -16,7 +16,7 @@ use crate::steady::{self, Scatter};
 
 /// Primary comparisons whose interval is so wide that equals would mostly stay undecided. A note:
 /// an inconclusive verdict already says that the data do not decide, and numbers that claim nothing
-/// cannot be believed too much.
+/// cannot mislead.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let target = minimum_effect(evidence.spec);
     let compared = evidence.comparisons.iter().filter(|one| one.primary);
@@ -36,7 +36,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Where the scatter of a variant comes from, and so what would reduce it.
+/// Where the scatter of a variant comes from, and thus what would reduce it.
 fn source(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
     let mut loads = evidence.cells.loads.iter();
     let cell = loads.find(|cell| {
@@ -63,7 +63,7 @@ fn source(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// Points of a run of a single variant, which compares nothing, whose median is not known well
+/// In a run of a single variant, which compares nothing: points whose median is not known precisely
 /// enough.
 fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
     if evidence.spec.variants.len() > 1 {
@@ -84,7 +84,7 @@ fn medians(evidence: &Evidence<'_>, target: f64) -> Vec<String> {
     evidence.cells.loads.iter().filter_map(place).collect()
 }
 
-/// The blocks that it takes, in words.
+/// The number of blocks needed, in words.
 fn words(needed: Option<u32>) -> String {
     needed.map_or_else(
         || format!("more than {MOST_BLOCKS} blocks"),
@@ -92,9 +92,9 @@ fn words(needed: Option<u32>) -> String {
     )
 }
 
-/// The comparison with the blocks that it needs; `None` when it is decided, or when more blocks
-/// would decide no more: a difference near the smallest that matters is neither found nor excluded
-/// by any number of them.
+/// The comparison with the blocks that it needs. `None` if it is decided, or if more blocks would
+/// not decide it: no number of blocks finds or excludes a difference near the smallest that
+/// matters.
 fn place(comparison: &Comparison, effect: f64) -> Option<String> {
     let blocks = comparison.estimate.blocks;
     let (half_width, effect) = if let Some(found) = comparison.judged_difference() {

@@ -1,4 +1,4 @@
-//! Connections = rate x latency: in a closed loop every connection waits for an answer.
+//! Connections = rate x latency: in a closed loop every connection waits for a response.
 
 use wasmbench_core::units;
 
@@ -6,12 +6,12 @@ use crate::any_cell::AnyCell as _;
 use crate::doubts::{Doubt, Evidence, Reason, note, places};
 use crate::measure::Sweep;
 
-/// What rate times mean latency may differ from the connections. Over 1 to 256 connections, on a
-/// crowded machine, fortio's own account is between 0.99 and 1.00; what is missing beyond that did
-/// not wait for the subject.
+/// How far rate times mean latency may differ from the number of connections, as a share. With 1 to
+/// 256 connections on a crowded machine, fortio reports 0.99 to 1.00; anything missing beyond that
+/// did not wait for the subject.
 pub const TOLERANCE: f64 = 0.05;
 
-/// Throughput points whose connections were not all waiting for answers, or more than all.
+/// Throughput points at which fewer connections were waiting for responses than there are, or more.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let busy = cell.connections_busy?;

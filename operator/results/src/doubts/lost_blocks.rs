@@ -1,5 +1,5 @@
-//! Comparisons that rest on fewer blocks than the run has: a number is absent in windows that are
-//! too short to read it, and trials are left out or fail.
+//! Comparisons that rest on fewer blocks than the run has, because windows were too short to read a
+//! number, or trials were left out or failed.
 
 use crate::doubts::{Doubt, Evidence, MAX_PLACES, Reason, listed};
 use crate::ratios::FEWEST_BLOCKS;

@@ -1,4 +1,4 @@
-//! A node that was not the run's alone.
+//! A node that the run did not have to itself.
 
 use wasmbench_core::noise::{Noise, OTHERS_CPU_LIMIT, OTHERS_CPUS_LIMIT};
 
@@ -7,7 +7,7 @@ use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, NOISY_REMEDY, Reason, note, places};
 use crate::trial::{Trial, TrialState};
 
-/// Points of which too many trials were noisy.
+/// Points with too many noisy trials.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let noises = cell.noisy_trials().map(|trial| trial.metrics.noise());
@@ -27,7 +27,7 @@ pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Trials that cost a repeat, and those that stayed noisy at points that bear it.
+/// Trials that were repeated, and trials that stayed noisy at points that tolerate them.
 pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
     let cells = || evidence.cells.loads.iter();
     let repeated: u32 = cells().map(|cell| cell.counts.repeated).sum();
@@ -45,8 +45,8 @@ pub fn repeats(evidence: &Evidence<'_>) -> Option<Doubt> {
     })
 }
 
-/// Points of which nobody knows whether the node was noisy: their windows are too short, or CPU
-/// time was not read.
+/// Points at which the noise of the node is unknown, because windows were too short or CPU time was
+/// not read.
 pub fn not_judged(evidence: &Evidence<'_>) -> Option<Doubt> {
     let not_judged = |is_short: bool, what: &str, remedy| {
         let is_meant = |trial: &Trial| {

@@ -1,5 +1,5 @@
-//! Loads that still got faster, or slower, within the timed windows: compilers, caches or the node
-//! had not settled.
+//! Loads that still became faster or slower within the timed windows, because compilers, caches or
+//! the node had not settled.
 
 use wasmbench_core::units;
 

@@ -1,4 +1,4 @@
-//! Points at which the load generator and not the subject decides how fast it goes.
+//! Points at which the load generator limits the rate and not the subject.
 
 use wasmbench_core::units;
 
@@ -7,16 +7,16 @@ use crate::cell::CellSummary;
 use crate::doubts::{Doubt, Evidence, Reason, places};
 
 /// Share of its CPUs, or of its calibrated ceiling, above which the load generator itself is the
-/// bottleneck: there a closed-loop client queues its own requests and measures itself.
+/// bottleneck: a closed-loop client then queues its own requests and measures itself.
 pub const LIMIT: f64 = 0.8;
 
-/// Whether the generator was near its end: by its CPU time in any valid trial, or by the median
+/// Whether the generator was near its limit, by its CPU time in any valid trial or by the median
 /// rate.
 pub fn is_saturated(cell: &CellSummary) -> bool {
     cpu_share(cell).is_some() || rate_and_ceiling(cell).is_some()
 }
 
-/// Points that are.
+/// The points at which the generator was saturated.
 pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         is_saturated(cell).then(|| format!("{} ({})", cell.place(), words(cell)))
@@ -29,12 +29,12 @@ pub(super) fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Of the CPUs that the generator may use, when it is above the limit.
+/// The generator's share of its available CPUs, if above the limit.
 fn cpu_share(cell: &CellSummary) -> Option<f64> {
     cell.generator_cpu_share_max.filter(|share| *share > LIMIT)
 }
 
-/// The median rate and the ceiling, when the one is too near to the other.
+/// The median rate and the ceiling, if the rate is too close to the ceiling.
 fn rate_and_ceiling(cell: &CellSummary) -> Option<(f64, f64)> {
     let rate = cell.rps?.median;
     let ceiling = cell.generator_ceiling_rps?;

@@ -3,9 +3,9 @@
 use crate::any_cell::AnyCell;
 use crate::doubts::{Doubt, Evidence, Reason, note};
 
-/// A run that times starts under a CPU limit. Nobody counts the periods in which the limit stops a
-/// pod that starts: its cgroup comes and goes with the sample. So it is said that there is a limit,
-/// and nothing more.
+/// A run that times starts under a CPU limit. The periods in which the limit throttles a starting
+/// pod are not counted, because its cgroup comes and goes with the sample. So the doubt only says
+/// that there is a limit.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let resources = evidence.spec.resources.as_ref();
     let limit = resources?.limits.as_ref()?.cpu.as_ref()?;

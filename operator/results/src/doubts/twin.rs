@@ -1,4 +1,4 @@
-//! A baseline that differs from itself: what its twin shows of the node.
+//! A baseline that differs from its twin: what this shows about the node.
 
 use crate::any_cell::place;
 use crate::comparison::NoiseFloor;

@@ -1,5 +1,5 @@
-//! Variants whose pods fall into two groups: a typical pod is of either, and what lies between is
-//! none.
+//! Variants whose pods fall into two groups: a typical pod belongs to one of them, and none lies in
+//! between.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::points::measured_at;
@@ -10,14 +10,14 @@ use crate::measure::{Measured as _, Metric};
 use crate::ratios::minimum_effect;
 use crate::statistics::modes::two_modes;
 
-/// What the run decides, of variants and of the baseline. A note: an interval over both groups is
-/// wide enough, and for whoever runs the service it is a finding.
+/// The measures that the run decides, for variants and the baseline. A note: an interval over both
+/// groups is wide enough, and for whoever runs the service the groups are a finding.
 pub fn doubt(evidence: &Evidence<'_>) -> Option<Doubt> {
     let effect = minimum_effect(evidence.spec);
     let baseline = evidence.spec.baseline_name();
     let is_decided = |cell: &dyn AnyCell, metric: Metric| {
-        // A run of a single variant compares nothing, and is told of by what it would compare
-        // first.
+        // A run of a single variant compares nothing: the measure that it would compare first
+        // counts.
         if evidence.comparisons.is_empty() {
             return measured_at(cell.point()).first() == Some(&metric);
         }

@@ -1,4 +1,4 @@
-//! What a bound, an interval and a noise floor come to.
+//! Tests of how bounds and intervals decide an expectation.
 
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use crate::history::lasting_change::LastingChange;
 use crate::history::line::{Ends, Setting};
 use crate::statistics::change::{Observed, latest, size_of};
 
-/// Looks at every series that the last run has a number of. Adds what it shows to the changes, and
-/// answers with it.
+/// Examines every series for which the last run has a ratio. Adds the changes found to the history,
+/// and returns them.
 pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     let Some(last) = history.runs.last() else {
         return vec![];
@@ -25,7 +25,7 @@ pub(super) fn detect(history: &mut History) -> Vec<LastingChange> {
     shown
 }
 
-/// A change has its size from all runs since, of which there is one more.
+/// Recomputes the size of the last change of a series, because there is one more run since then.
 fn measure_again(history: &mut History, series: usize) {
     let mut of_series = history
         .changes
@@ -49,7 +49,7 @@ fn measure_again(history: &mut History, series: usize) {
     }
 }
 
-/// The change of a series that the last run shows.
+/// The change of a series that the last run reveals.
 fn shown(history: &History, series: usize, count: usize) -> Option<LastingChange> {
     let mut of_series = history
         .changes
@@ -98,8 +98,7 @@ fn strata(history: &History) -> Vec<String> {
     history.settings.iter().map(Setting::stratum).collect()
 }
 
-/// The ratios of a series from line `start` on, of which nothing speaks against; a run is known by
-/// its place.
+/// The trusted ratios of a series from line `start` on; runs are identified by their place.
 fn observed<'a>(
     history: &History,
     strata: &'a [String],

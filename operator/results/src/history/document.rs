@@ -1,4 +1,4 @@
-//! The history of a schedule as it is kept.
+//! The history of a schedule as it is stored.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,18 +15,20 @@ pub const HISTORY_SCHEMA: &str = "wasmbench.dev/history/v1";
 pub struct History {
     /// [`HISTORY_SCHEMA`].
     pub schema: String,
-    /// What was measured, in order of appearance; runs name them by their place here.
+    /// What was measured, in order of appearance; runs refer to a series by its place here.
     pub series: Vec<Series>,
-    /// Where and with what, in order of appearance; runs name them by their place here.
+    /// Where and with what it was measured, in order of appearance; runs refer to a setting by its
+    /// place here.
     pub settings: Vec<Setting>,
     /// The runs in the order in which they ended.
     pub runs: Vec<Line>,
     /// Lasting changes, in the order in which they were found.
     pub changes: Vec<LastingChange>,
-    /// Until when runs have been folded, two into one line, and lost their names.
+    /// When the latest run ended that was folded or dropped; runs up to then may have lost their
+    /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_until: Option<Timestamp>,
-    /// Runs of which not even a folded line is left.
+    /// Runs for which not even a folded line is left.
     #[serde(default)]
     pub forgotten: u32,
 }
@@ -46,13 +48,13 @@ impl Default for History {
 }
 
 impl History {
-    /// Whether the run of this name, which ended then, is in the history.
+    /// Whether the run of this name, which ended at `ended`, is in the history.
     pub fn has(&self, name: &str, ended: Timestamp) -> bool {
         let is_folded = self.folded_until.is_some_and(|until| ended <= until);
         is_folded || self.runs.iter().any(|line| line.name == name)
     }
 
-    /// How many runs the lines stand for.
+    /// The number of runs that the lines represent.
     pub fn run_count(&self) -> u32 {
         self.runs.iter().map(|line| line.runs).sum()
     }

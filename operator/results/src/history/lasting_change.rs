@@ -13,26 +13,27 @@ use crate::measure::{Better, Measured as _};
 pub struct LastingChange {
     /// Place in the history's series.
     pub series: usize,
-    /// Name of the first run after it.
+    /// Name of the first run after the change.
     pub run: String,
     /// When that run ended.
     pub since: Timestamp,
-    /// Name of the last run before it.
+    /// Name of the last run before the change.
     pub last_before: String,
-    /// Name of the run with which it was found.
+    /// Name of the run with which the change was found.
     pub found_with: String,
-    /// Digest of the variant's image before it; empty where it is not known.
+    /// Digest of the variant's image before the change; empty if unknown.
     pub image_before: String,
-    /// Digest of the variant's image after it.
+    /// Digest of the variant's image after the change; empty if unknown.
     pub image_after: String,
-    /// The ratio to the baseline after it as a multiple of that before, with its 95 % interval.
+    /// The ratio to the baseline after the change as a multiple of the ratio before, with its 95 %
+    /// interval.
     pub size: Ends,
-    /// How likely so clear a division is where nothing changes.
+    /// The chance of so clear a division if nothing has changed.
     pub p_value: f64,
 }
 
 impl LastingChange {
-    /// Whether it is for the worse.
+    /// Whether the change is for the worse.
     pub fn is_worse(&self, series: &Series) -> bool {
         match series.metric.measure().better {
             Better::Less => self.size.0 > 1.0,
@@ -40,14 +41,14 @@ impl LastingChange {
         }
     }
 
-    /// Whether all that it may be is smaller than what matters, a logarithm.
+    /// Whether the whole interval lies within the smallest effect that matters, a logarithm.
     pub fn is_small(&self, minimum_effect: f64) -> bool {
         let Ends(_, low, high) = self.size;
         let farthest = libm::log(low).abs().max(libm::log(high).abs());
         farthest <= minimum_effect
     }
 
-    /// In words: what it is, since when, and with which images.
+    /// The change in words: what it is, since when, and with which images.
     pub fn words(&self, series: &Series) -> String {
         let Self {
             run,
@@ -71,7 +72,7 @@ impl LastingChange {
     }
 }
 
-/// The part of a digest by which people know it.
+/// The part of a digest by which people recognise it.
 fn short(image: &str) -> String {
     let digest = image.rsplit("sha256:").next().unwrap_or_default();
     match (image.is_empty(), digest.len() < image.len()) {

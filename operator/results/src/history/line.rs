@@ -1,5 +1,5 @@
-//! What is kept of a run: a line, in which names are numbers of tables and numbers are lists, so
-//! that thousands of runs fit a `ConfigMap`.
+//! What is kept of a run: a line in which names are indices into tables and numbers are lists, so
+//! that thousands of runs fit into a `ConfigMap`.
 
 use std::collections::BTreeMap;
 
@@ -30,16 +30,16 @@ pub struct Series {
 }
 
 impl Series {
-    /// Whether a cell is where it is measured.
+    /// Whether the series is measured in this cell.
     pub fn is_of(&self, cell: &dyn AnyCell) -> bool {
         let place = (cell.variant(), cell.workload(), cell.point());
         place == (self.variant.as_str(), self.workload.as_str(), self.point)
     }
 
-    /// In words: `CPU per request of embedded on hello at 50 connections`.
+    /// The series in words: `CPU per request of embedded on hello at 50 connections`.
     pub fn words(&self) -> String {
         let place = place(&self.variant, &self.workload, self.point);
-        // The nouns of cold starts and density tell the sweep.
+        // The nouns of cold starts and density name the sweep.
         format!("{} of {place}", self.metric.noun())
     }
 }
@@ -48,9 +48,9 @@ impl Series {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Setting {
-    /// Name of the node; empty where no trial got that far.
+    /// Name of the node; empty if no trial got that far.
     pub node: String,
-    /// Fingerprint of the node; empty where it is not known.
+    /// Fingerprint of the node; empty if unknown.
     pub fingerprint: String,
     /// Name of the baseline.
     pub baseline: String,
@@ -61,8 +61,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What has to be equal for ratios to be compared: a new kernel, a new baseline or another
-    /// workload explain a change.
+    /// What must be equal for ratios to be compared: a new kernel, a new baseline or another
+    /// workload would explain a change.
     pub fn stratum(&self) -> String {
         let baseline = self.images.get(&self.baseline).map_or("", String::as_str);
         let Self {
@@ -72,15 +72,15 @@ impl Setting {
     }
 }
 
-/// A run, or several that were folded.
+/// A run, or several folded runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// Name of the run, or of the first one that was folded.
+    /// Name of the run, or of the first folded run.
     pub name: String,
-    /// When it ended, or the last one of them.
+    /// When the run, or the last folded run, ended.
     pub ended: Timestamp,
-    /// How many runs it stands for.
+    /// The number of runs that the line represents.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub runs: u32,
     /// Place in the history's settings.
@@ -99,7 +99,7 @@ fn is_one(runs: &u32) -> bool {
 }
 
 impl Line {
-    /// Its number of this series.
+    /// The number of this series in the line.
     pub fn number(&self, series: usize) -> Option<&Number> {
         self.numbers.iter().find(|number| number.series == series)
     }
@@ -111,13 +111,13 @@ impl Line {
 pub struct Number {
     /// Place in the history's series.
     pub series: usize,
-    /// The ratio to the baseline; none of the baseline.
+    /// The ratio to the baseline; `None` for the baseline itself.
     pub ratio: Option<Ends>,
     /// Blocks in which both were measured.
     pub blocks: u32,
-    /// The measure itself, in the unit of the measure.
+    /// The measure itself, in its unit.
     pub value: Option<Ends>,
-    /// Whether nothing speaks against it.
+    /// Whether nothing speaks against the number.
     pub trusted: bool,
 }
 
@@ -149,19 +149,19 @@ impl From<Number> for Packed {
     }
 }
 
-/// A number and its 95 % interval; both ends are the number itself where there is none. As JSON:
+/// A number and its 95 % interval; without an interval both ends are the number itself. As JSON:
 /// `[number, low, high]`.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Ends(pub f64, pub f64, pub f64);
 
 impl Ends {
-    /// A number with the ends of its interval, where it has one.
+    /// A number with the ends of its interval, if it has one.
     pub fn of(value: f64, ends: Option<(f64, f64)>) -> Self {
         let (low, high) = ends.unwrap_or((value, value));
         Self(value, low, high)
     }
 
-    /// The same of logarithms.
+    /// The same from an interval of logarithms.
     pub fn of_logarithms(interval: &Interval) -> Self {
         let ends = interval.low().zip(interval.high());
         Self::of(
@@ -170,19 +170,19 @@ impl Ends {
         )
     }
 
-    /// Standard error of the logarithm, as the interval of so many blocks tells it.
+    /// Standard error of the logarithm, derived from the interval of `blocks` blocks.
     pub(super) fn error(&self, blocks: u32) -> Option<f64> {
         let half_width = (libm::log(self.2) - libm::log(self.1)) / 2.0;
         let noise = noise_of(half_width, blocks);
         noise.map(|noise| noise / f64::from(blocks).sqrt())
     }
 
-    /// Whether it has an interval.
+    /// Whether the number has an interval.
     pub fn has_interval(&self) -> bool {
         self.1 < self.2
     }
 
-    /// The number between two, by weights, as between ratios.
+    /// The weighted geometric mean of two numbers and of their ends.
     pub(super) fn between(self, weight: f64, other: Self, other_weight: f64) -> Self {
         let mean = |one: f64, two: f64| {
             if one <= 0.0 || two <= 0.0 {

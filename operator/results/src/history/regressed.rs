@@ -1,4 +1,4 @@
-//! Whether the numbers of a schedule are worse for good: its condition `Regressed`.
+//! Whether the numbers of a schedule have become lastingly worse: its condition `Regressed`.
 
 use jiff::Timestamp;
 use wasmbench_api::conditions::{self, Draft};
@@ -7,13 +7,13 @@ use crate::history::document::History;
 use crate::history::lasting_change::LastingChange;
 use crate::statistics::change::{FEWEST_AFTER, FEWEST_BEFORE};
 
-/// Changes that the message tells.
+/// The most changes that the message describes.
 const TOLD: usize = 3;
 
 impl History {
-    /// Changes for the worse that are larger than what matters (a logarithm), begin at `accepted`
-    /// or later, and have not been followed by another change. What is not measured any more has
-    /// none.
+    /// Changes for the worse that may exceed the smallest effect that matters (a logarithm), begin
+    /// at `accepted` or later, and have not been followed by another change. Series that are no
+    /// longer measured have none.
     pub fn regressions(
         &self,
         minimum_effect: f64,
@@ -40,7 +40,7 @@ impl History {
         stands.collect()
     }
 
-    /// The condition; `None` where there is no run.
+    /// The condition; `None` if there is no run.
     pub fn condition(&self, minimum_effect: f64, accepted: Option<Timestamp>) -> Option<Draft> {
         let runs = self.run_count();
         if runs == 0 {
@@ -64,7 +64,8 @@ impl History {
         );
         Some(conditions::yes(conditions::REGRESSED, "Changed", message))
     }
-    /// A history in which little can be compared has not shown that nothing changed.
+    /// The condition without a regression. A history with few comparable runs has not shown that
+    /// nothing changed.
     fn nothing_found(&self, runs: u32) -> Draft {
         let compared = self.comparable();
         let left_out = match runs.saturating_sub(compared) {
@@ -83,7 +84,7 @@ impl History {
         }
     }
 
-    /// How many runs have a ratio that is trusted, of the series that has most of them.
+    /// The number of runs with a trusted ratio, in the series that has the most of them.
     fn comparable(&self) -> u32 {
         let of_series = |series: usize| {
             let trusted = self.runs.iter().filter(|line| {

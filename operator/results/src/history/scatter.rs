@@ -1,23 +1,23 @@
-//! How far runs of a schedule scatter where nothing changed.
+//! How far runs of a schedule scatter if nothing changed.
 
 use crate::history::document::History;
 use crate::history::line::{Ends, Number, Series, Setting};
 use crate::statistics::{BetweenRuns, OfRun};
 
-/// How far runs of a schedule scatter about what they measure; `None` where too few comparable ones
-/// are known.
+/// How far runs of a schedule scatter about what they measure; fields are `None` with too few
+/// comparable runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
-    /// In their ratios to the baseline.
+    /// The scatter of the ratios to the baseline.
     pub ratio: Option<BetweenRuns>,
-    /// In the measure itself.
+    /// The scatter of the measure itself.
     pub value: Option<BetweenRuns>,
 }
 
 impl History {
-    /// Among the trusted numbers of a series that were measured in `stratum`, without the runs of
-    /// these names: two runs that are compared do not tell how far others scatter. Lasting changes
-    /// are no scatter.
+    /// The scatter among the trusted numbers of a series that were measured in `stratum`. Leaves
+    /// out the runs named in `without`: two runs that are compared do not show how far others
+    /// scatter. Lasting changes do not count as scatter.
     pub fn scatter(&self, series: &Series, stratum: &str, without: &[&str]) -> Scatter {
         let known = self.series.iter().position(|known| known == series);
         let of = |number: fn(&Number) -> Option<Ends>| {
@@ -29,7 +29,7 @@ impl History {
         }
     }
 
-    /// The numbers in groups, between which a change lies.
+    /// The numbers in groups that are separated by changes.
     fn groups(
         &self,
         series: usize,
@@ -44,7 +44,7 @@ impl History {
                 groups.push(vec![]);
             }
             let setting = self.settings.get(line.setting).map(Setting::stratum);
-            // Folded runs are means, and scatter less than a run does.
+            // Folded runs are means and scatter less than single runs.
             let is_told = line.runs == 1
                 && !without.contains(&line.name.as_str())
                 && setting.is_some_and(|known| known == stratum);

@@ -1,14 +1,15 @@
-//! A history that is too long: two runs of the same setting become one line.
+//! Shortens a history that is too long: two lines of the same setting become one.
 
 use crate::history::document::History;
 use crate::history::line::{Ends, Line, Number};
 
-/// Lines that are never folded: what changes are looked for in.
+/// The newest lines, which are never folded because changes are looked for in them.
 const NEWEST: usize = 100;
 
 impl History {
-    /// Folds the older half, as far as neighbours are alike; where nothing can be folded the oldest
-    /// line is forgotten, and counted. Answers whether there is less than before.
+    /// Folds the older half of the lines before the newest ones, where neighbours have the same
+    /// setting and no change lies between them. If nothing can be folded, the oldest line is
+    /// dropped and counted. Returns whether the history became shorter.
     pub(super) fn shorten(&mut self) -> bool {
         let older = self.runs.len().saturating_sub(NEWEST).div_ceil(2);
         let newer = self.runs.split_off(older);
@@ -41,7 +42,7 @@ impl History {
     }
 }
 
-/// Two lines as one. Of a measure that only one of both can be trusted with, that one counts.
+/// Two lines as one. If only one of them has a trusted number of a measure, that number counts.
 fn both(one: &Line, other: &Line) -> Line {
     let mut numbers = one.numbers.clone();
     let weights = (f64::from(one.runs), f64::from(other.runs));

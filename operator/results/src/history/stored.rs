@@ -1,4 +1,4 @@
-//! A history as the bytes of a `ConfigMap`'s entry.
+//! A history as the bytes of a `ConfigMap` entry.
 
 use wasmbench_core::store;
 
@@ -7,30 +7,30 @@ use crate::history::document::{HISTORY_SCHEMA, History};
 /// Key of the entry.
 pub const HISTORY_KEY: &str = "history.json.gz";
 
-/// Most bytes of the entry: base64 makes a third more of it, and a `ConfigMap` ends at 1 MiB.
+/// The most bytes of the entry: base64 adds a third, and a `ConfigMap` holds at most 1 MiB.
 pub const MOST_BYTES: usize = 700 * 1024;
 
-/// No history of that size unpacks to more, nor to more values.
+/// No history of that size unpacks to more bytes, nor to more values.
 const MOST_UNPACKED: u64 = 32 * 1024 * 1024;
 const MOST_VALUES: usize = 4_000_000;
 
 /// A history could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The bytes are no history, or cannot be packed.
+    /// The bytes are not a history, or the history cannot be packed.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Another version of wasmbench wrote it.
     #[error("it has the schema {0}, and this version reads {HISTORY_SCHEMA}")]
     OtherSchema(String),
-    /// A line names what is in no table.
+    /// A line refers to an entry that no table has.
     #[error("it names series or settings that it does not have")]
     Torn,
 }
 
 impl History {
-    /// The bytes to store, at most `most` of them. What does not fit is folded, from the oldest run
-    /// on.
+    /// The bytes to store, at most `most` of them unless the history cannot be shortened further.
+    /// If they do not fit, runs are folded, the oldest first.
     pub fn pack(&mut self, most: usize) -> Result<Vec<u8>, Error> {
         loop {
             let bytes = store::pack(self)?;
@@ -40,7 +40,7 @@ impl History {
         }
     }
 
-    /// The history behind such bytes.
+    /// Reads a history from its bytes.
     pub fn unpack(bytes: &[u8]) -> Result<Self, Error> {
         let history: Self = store::unpack(bytes, MOST_UNPACKED, MOST_VALUES)?;
         if history.schema != HISTORY_SCHEMA {

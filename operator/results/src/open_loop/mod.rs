@@ -1,5 +1,5 @@
-//! Loads on a schedule: what one trial measured, and what a point comes to. The points are cells
-//! like those of the other loads; this is what they have more.
+//! Loads on a schedule: what one trial measured, and the summary of a point. The points are cells
+//! like those of other loads; this module has what is specific to schedules.
 //!
 //! Reading order: [`trial`] (the numbers of one record), here (all of a point), [`words`] (doubts,
 //! sweep).
@@ -17,48 +17,49 @@ use crate::trial::{Trial, TrialState};
 
 pub use words::{achieved, doubt_late, doubt_rate, statement, sweep};
 
-/// A point over its valid trials, or over the invalid ones where there is no other: medians with
+/// A point over its valid trials, or over the invalid ones if there are no others: medians with
 /// their intervals.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopSummary {
-    /// Requests per second that the subject answered when it was asked as fast as it answered.
+    /// Requests per second that the subject answered in a closed loop.
     pub peak_rps: Spread,
-    /// Requests per second on the schedule: that percentage of it.
+    /// Requests per second on the schedule: the point's percentage of the peak.
     pub requested_rps: Spread,
-    /// The smallest share of that rate that a trial kept.
+    /// The smallest share of the requested rate that a trial achieved.
     pub achieved_share_min: f64,
-    /// Share of the requests that waited for their connection.
+    /// Share of the requests that waited for a connection.
     pub waited_share: Spread,
     /// Median latency from the schedule, in microseconds.
     pub p50_microseconds: Spread,
-    /// 90th percentile of it, in microseconds.
+    /// 90th percentile of latency from the schedule, in microseconds.
     pub p90_microseconds: Spread,
-    /// 99th percentile of it, in microseconds.
+    /// 99th percentile of latency from the schedule, in microseconds.
     pub p99_microseconds: Spread,
-    /// 99.9th percentile of it, in microseconds; absent unless every trial has 10,000 requests.
+    /// 99.9th percentile of latency from the schedule, in microseconds; absent unless every trial
+    /// has 10,000 requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<Spread>,
-    /// Median of what the generator was late by, in microseconds. It is not part of the latencies.
+    /// Median delay of the generator, in microseconds. It is not part of the latencies.
     pub generator_p50_microseconds: Spread,
-    /// 99th percentile of it, in microseconds.
+    /// 99th percentile of the generator's delay, in microseconds.
     pub generator_p99_microseconds: Spread,
 }
 
 impl OpenLoopSummary {
-    /// Whether a trial lost the rate: then it measured another load than its point says.
+    /// Whether a trial lost the rate: it then measured another load than its point says.
     pub fn lost_the_rate(&self) -> bool {
         self.achieved_share_min < LEAST_ACHIEVED
     }
 
-    /// Whether the generator was late by more than the latency itself: requests that were due
-    /// evenly then came in bursts, and the tail may be of its making.
+    /// Whether the generator's delay exceeded the latency itself: requests that were due evenly
+    /// then came in bursts, and the generator may have caused the tail latency.
     pub fn may_be_the_generators(&self) -> bool {
         self.generator_p99_microseconds.median > self.p99_microseconds.median
     }
 }
 
-/// What the trials in this state come to; `None` where none had a schedule.
+/// The summary of the trials in this state; `None` if none had a schedule.
 pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
     let trials = trials.iter().filter(|trial| trial.state == shown);
     let trials: Vec<OpenLoopTrial> = trials.filter_map(|trial| trial.metrics.open_loop).collect();
@@ -82,7 +83,7 @@ pub fn summary(trials: &[Trial], shown: TrialState) -> Option<OpenLoopSummary> {
     })
 }
 
-/// Whether a column of trials has none with a schedule.
+/// Whether no trial in a column had a schedule.
 pub fn without_trials(column: &[Option<OpenLoopTrial>]) -> bool {
     column.iter().all(Option::is_none)
 }

@@ -4,31 +4,31 @@ use serde::{Deserialize, Serialize};
 use wasmbench_core::rounding::{round_number, round_time};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;
 
-/// What one trial measured from its schedule; its service times are the latencies that every load
-/// has.
+/// What one trial measured from its schedule; its service times are stored as the latencies that
+/// every load has.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenLoopTrial {
-    /// Requests per second that the subject answered when it was asked as fast as it answered.
+    /// Requests per second that the subject answered in a closed loop.
     pub peak_rps: f64,
     /// Requests per second on the schedule.
     pub requested_rps: f64,
-    /// Share of that rate that was kept.
+    /// Share of the requested rate that was achieved.
     pub achieved_share: f64,
-    /// Share of the requests that waited for their connection.
+    /// Share of the requests that waited for a connection.
     pub waited_share: f64,
     /// Median latency from the schedule.
     pub p50_microseconds: f64,
-    /// 90th percentile of it.
+    /// 90th percentile of latency from the schedule.
     pub p90_microseconds: f64,
-    /// 99th percentile of it.
+    /// 99th percentile of latency from the schedule.
     pub p99_microseconds: f64,
-    /// 99.9th percentile of it; absent with fewer than 10,000 requests.
+    /// 99.9th percentile of latency from the schedule; absent with fewer than 10,000 requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_microseconds: Option<f64>,
-    /// Median of what the generator was late by.
+    /// Median delay of the generator.
     pub generator_p50_microseconds: f64,
-    /// 99th percentile of it.
+    /// 99th percentile of the generator's delay.
     pub generator_p99_microseconds: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Loads on a schedule in words: rows of the status, the terminal, doubts, and the sweep.
+//! Loads on a schedule in words: the sweep, the statement of a verdict, and doubts.
 
 use wasmbench_api::open_loop::OpenLoop;
 use wasmbench_core::units::{self, marked};
@@ -49,8 +49,8 @@ pub fn doubt_rate(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// Points whose tail may be of the generator's making. A note: bursts make every variant's latency
-/// longer and none shorter.
+/// Points whose tail latency the generator may have caused. A note: bursts lengthen every variant's
+/// latency and shorten none.
 pub fn doubt_late(evidence: &Evidence<'_>) -> Option<Doubt> {
     let places = places(&evidence.cells.loads, |cell| {
         let found = cell.open_loop;
@@ -68,7 +68,7 @@ pub fn doubt_late(evidence: &Evidence<'_>) -> Option<Doubt> {
     ))
 }
 
-/// A share of the rate in percent, cut and not rounded: 97.96 % is below 98 %.
+/// A share of the rate in percent, truncated and not rounded: 97.96 % is below 98 %.
 pub fn achieved(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
 }

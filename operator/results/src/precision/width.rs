@@ -1,4 +1,4 @@
-//! How wide an interval is, and how wide it may be.
+//! The width of an interval, and how wide it may be.
 
 use serde::{Deserialize, Serialize};
 use wasmbench_core::units;
@@ -6,7 +6,7 @@ use wasmbench_core::units;
 use crate::comparison::{Comparison, Difference};
 use crate::measure::{Measured as _, Metric};
 
-/// How wide an interval is.
+/// The width of the interval of a comparison.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Width {
@@ -16,25 +16,25 @@ pub struct Width {
     pub workload: String,
     /// What is compared, of which variant and where, in words.
     pub what: String,
-    /// How far the interval reaches from the ratio, as a share: 0.05 from the ratio / 1.05 to the
-    /// ratio x 1.05. Absent with one block.
+    /// How far the interval reaches from the ratio, as a share: with 0.05, from the ratio / 1.05 to
+    /// the ratio x 1.05. Absent with one block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,
-    /// How far that of the difference reaches, where this is what is judged.
+    /// How far the interval of the difference reaches, if the difference is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<DifferenceWidth>,
 }
 
-/// How wide the interval of a difference is, in the unit of its measure.
+/// The width of the interval of a difference, in the unit of the measure.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct DifferenceWidth {
     /// What is compared.
     pub metric: Metric,
-    /// How far it reaches.
+    /// How far the interval reaches.
     pub reaches: f64,
-    /// How far it may: half of the smallest difference that matters, at which equals are mostly
-    /// found equivalent.
+    /// How far it may reach: half of the smallest difference that matters, with which equals are
+    /// mostly found equivalent.
     pub target: f64,
 }
 
@@ -52,7 +52,7 @@ impl Width {
         }
     }
 
-    /// The width as a multiple of what it may be: a ratio's may be `share`.
+    /// The width as a multiple of the target; `share` is the target for ratios.
     pub(super) fn excess(&self, share: f64) -> f64 {
         match (self.difference, self.relative) {
             (Some(difference), _) => difference.reaches / difference.target,
@@ -61,7 +61,7 @@ impl Width {
         }
     }
 
-    /// The width in words, and what it may be, of a ratio `target`: `+-7.2 %` and `2.5%`.
+    /// The width and its target in words; `target` is that for ratios: `+-7.2 %` and `2.5%`.
     pub(super) fn words(&self, target: &str) -> (String, String) {
         let Some(DifferenceWidth {
             metric,

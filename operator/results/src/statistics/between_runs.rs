@@ -1,35 +1,35 @@
-//! How far runs of the same thing differ, by more than their trials tell: the node booted anew,
-//! other memory was free, another day's neighbours. Only several of them know.
+//! How far runs of the same thing differ beyond what their own trials show: the node was rebooted,
+//! other memory was free, other neighbours were active. Only several runs can show this.
 
 use crate::statistics::square;
 
-/// Fewest runs that tell how far runs scatter. With five the interval for one more is 1.6 times as
-/// wide as with very many; with three it would be 2.5 times.
+/// The fewest runs that show how far runs scatter. With five, the interval for one more run is 1.6
+/// times as wide as with very many; with three it would be 2.5 times as wide.
 pub const FEWEST_RUNS: usize = 5;
 
 /// The number of one run, as a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfRun {
-    /// Its estimate.
+    /// The estimate of the run.
     pub estimate: f64,
-    /// The standard error that its own trials tell, where they do.
+    /// The standard error that the run's own trials show, if they do.
     pub error: Option<f64>,
 }
 
-/// The scatter of equal runs about their mean. It holds the error of each run's estimate.
+/// The scatter of equal runs about their mean. It includes the error of each run's estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BetweenRuns {
     variance: f64,
-    /// Mean square of the errors that the runs' own trials tell.
+    /// Mean square of the errors that the runs' own trials show.
     usual: f64,
     pub(super) freedom: u32,
-    /// How many runs know it.
+    /// The number of runs behind the scatter.
     pub runs: u32,
 }
 
 impl BetweenRuns {
-    /// Of runs in groups, each of which is about a mean of its own: those before a lasting change
-    /// and those since. `None` unless as much is known as from [`FEWEST_RUNS`] runs of one group.
+    /// The scatter of runs in groups, each about its own mean: those before a lasting change and
+    /// those since. `None` with less information than from [`FEWEST_RUNS`] runs of one group.
     pub fn of(groups: &[Vec<OfRun>]) -> Option<Self> {
         let groups = groups.iter().filter(|group| !group.is_empty());
         let (mut squares, mut errors, mut runs, mut means) = (0.0, 0.0, 0, 0);
@@ -54,8 +54,8 @@ impl BetweenRuns {
         })
     }
 
-    /// Variance of the estimate of one such run; more of one that has a larger error than they, for
-    /// it has fewer blocks or a noisier node.
+    /// Variance of the estimate of one such run; larger if the run has a larger error than usual,
+    /// because it has fewer blocks or a noisier node.
     pub(super) fn variance_of(&self, run: OfRun) -> f64 {
         let more = run
             .error

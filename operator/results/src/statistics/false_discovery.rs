@@ -1,9 +1,9 @@
-//! Many comparisons at once. Of 20 true nulls one lies below 5 % by chance; the procedure of
-//! Benjamini and Hochberg (1995) keeps the expected share of false findings among all findings at
-//! the level, and when there is nothing to find, the chance of any finding at all.
+//! Many comparisons at once. Of 20 true null hypotheses one has a p-value below 5 % by chance. The
+//! procedure of Benjamini and Hochberg (1995) keeps the expected share of false findings among all
+//! findings at the level, and, if there is nothing to find, the chance of any finding at all.
 
-/// The p-values adjusted for being looked at together, in their order: a comparison is a finding
-/// when its adjusted value is at most the level. Never below the value itself, never above 1.
+/// The p-values adjusted for multiple comparisons, in the given order: a comparison is a finding if
+/// its adjusted value is at most the level. Never below the value itself, never above 1.
 pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut rising: Vec<usize> = (0..p_values.len()).collect();
     rising.sort_by(|one, other| p_values[*one].total_cmp(&p_values[*other]));
@@ -11,7 +11,7 @@ pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut least: f64 = 1.0;
     for (rank, &index) in rising.iter().enumerate().rev() {
         let p_value = p_values[index];
-        // Rounding must not adjust downwards.
+        // Rounding must not lower a p-value.
         least = least.min(p_value.max(p_value * p_values.len() as f64 / (rank + 1) as f64));
         adjusted[index] = least;
     }

@@ -1,14 +1,14 @@
-//! A run among earlier runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
+//! A run compared with other runs of the same thing, by how far runs scatter ([`BetweenRuns`]).
 
 use crate::statistics::between_runs::{BetweenRuns, OfRun, mean};
 use crate::statistics::unpaired::Sample;
 use crate::statistics::{Interval, LEVEL, ratio::p_value, student};
 
 impl Interval {
-    /// `value`, the numbers of one run, as a multiple of what earlier runs had, a list of numbers
-    /// each: the prediction interval for one more run (a random effect for each run, estimated by
-    /// the scatter of their trimmed means), and how many of them tell it. `None` below
-    /// [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) runs with numbers, and without a number in
+    /// `value`, the numbers of one run, as a multiple of those of earlier runs, one list per run:
+    /// the prediction interval for one more run (a random effect per run, estimated from the
+    /// scatter of their trimmed means), and the number of earlier runs with numbers. `None` with
+    /// fewer than [`FEWEST_RUNS`](crate::statistics::FEWEST_RUNS) of these, or without a number in
     /// `value`.
     pub fn among(value: &[f64], earlier: &[&[f64]]) -> Option<(Self, u32)> {
         let value = Sample::of(value)?.as_run();
@@ -21,8 +21,8 @@ impl Interval {
         Some((interval, between.runs))
     }
 
-    /// `value`, the numbers of one run, as a multiple of `base`, those of another one, where other
-    /// runs of the same thing tell how far runs scatter. `None` without a number on one side.
+    /// `value`, the numbers of one run, as a multiple of `base`, those of another run; other runs
+    /// of the same thing show how far runs scatter. `None` if one side has no number.
     pub fn of_two_runs(value: &[f64], base: &[f64], between: &BetweenRuns) -> Option<Self> {
         let (value, base) = (Sample::of(value)?.as_run(), Sample::of(base)?.as_run());
         let variance = between.variance_of(value) + between.variance_of(base);
@@ -50,7 +50,7 @@ mod tests {
         [-0.02_f64, -0.01, 0.0, 0.01, 0.02].map(|log| [log.exp()])
     }
 
-    /// The variance of one more run about the mean of five is six fifths of theirs.
+    /// The variance of one more run about the mean of five is six fifths of the variance of a run.
     #[test]
     fn one_more_run_is_expected_where_earlier_ones_were() {
         let runs = five_runs();
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(Interval::among(&[], &runs), None);
     }
 
-    /// Their variances add: 0.00025 between runs, and 0.02 squared of the run's own.
+    /// The variances add up: 0.00025 between runs, and 0.02 squared within the run.
     #[test]
     fn the_error_of_a_short_run_adds_to_what_runs_scatter_by() {
         let runs = five_runs();

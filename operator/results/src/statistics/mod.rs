@@ -1,16 +1,17 @@
-//! The statistics that results are made of. Pure functions over plain numbers, own code on purpose:
-//! they are what this project exists for, and each fits on a page.
+//! The statistics behind the results. Pure functions over plain numbers, written for this project
+//! on purpose: they are what it exists for, and each fits on a page.
 //!
-//! [`spread`]: what one variant does (median over trials). [`range`]: the same of trials of several
-//! points. [`ratio`]: how it compares with the baseline (paired within blocks). [`unpaired`]: how
-//! it compares with what it was in another run, and [`history`] in many; [`between_runs`]: how far
-//! those scatter. [`student`]: the distribution behind the ratio's interval. [`change`]: since when
-//! it is different, over many runs of a schedule. [`false_discovery`]: what many comparisons do to
-//! a level. Why these and no others, with the simulations that decided it:
+//! [`spread`]: what one variant does (median over trials). [`range`]: the same for trials of
+//! several points. [`ratio`]: how a variant compares with the baseline (paired within blocks).
+//! [`unpaired`]: how it compares with itself in another run, and [`history`] in many;
+//! [`between_runs`]: how far those scatter. [`student`]: the distribution behind the intervals.
+//! [`change`]: since when a measure is different, over many runs of a schedule.
+//! [`false_discovery`]: correction for many comparisons. [`modes`]: whether numbers fall into two
+//! groups. Why these and no others, with the simulations behind the choice:
 //! docs/adr/0006-trimmed-log-ratios.md.
 //!
 //! Logarithms and the like come from `libm` and not from the platform, because a report that is
-//! computed again must be the same to the last byte, wherever that is done.
+//! computed again must be identical to the last byte on any machine.
 
 mod between_runs;
 pub mod change;
@@ -33,7 +34,7 @@ pub use wasmbench_core::rounding::round_significant;
 /// The level of all intervals, as the share of cases in which they miss the truth.
 pub const LEVEL: f64 = 0.05;
 
-/// The finite ones of `values` in rising order.
+/// The finite `values` in ascending order.
 fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values
         .into_iter()
@@ -47,7 +48,7 @@ fn square(value: f64) -> f64 {
     value * value
 }
 
-/// The mean, of one value or more.
+/// The mean of one value or more.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

@@ -2,15 +2,17 @@
 
 use crate::statistics::{mean, sorted};
 
-/// Of fewer numbers nobody can tell.
+/// The fewest numbers; groups of fewer cannot be distinguished.
 const FEWEST: usize = 8;
-/// A group has at least so many, and one in [`ONE_IN`] of all: what is rarer is an outlier.
+/// The fewest numbers in a group, which must also be one in [`ONE_IN`] of all: rarer ones are
+/// outliers.
 const LEAST: usize = 3;
 /// See [`LEAST`].
 const ONE_IN: usize = 5;
-/// How many times their own scatter the groups have to be apart: so much with many numbers, and
-/// more with few, of which the best of all divisions looks good by chance. One in a hundred samples
-/// of a single group passes, under normal noise, heavy tails, outliers and drift
+/// How far apart the groups must be, in multiples of their own scatter: the first number with many
+/// numbers, and more with few (the second divided by their count), because the best of all
+/// divisions of few numbers looks good by chance. One in a hundred samples of a single group
+/// passes, under normal noise, heavy tails, outliers and drift
 /// (`report/tests/all/modes_simulation.rs`).
 const APART: (f64, f64) = (3.5, 25.0);
 
@@ -19,12 +21,12 @@ const APART: (f64, f64) = (3.5, 25.0);
 pub struct Modes {
     /// Mean of the smaller numbers, and how many there are.
     pub low: (f64, usize),
-    /// Mean of the larger ones, and how many there are.
+    /// Mean of the larger numbers, and how many there are.
     pub high: (f64, usize),
 }
 
-/// The two groups that `numbers` fall into; `None` where they are one. The division with the least
-/// scatter inside groups counts.
+/// The two groups that `numbers` fall into; `None` if they are one group. The division with the
+/// least scatter within the groups counts.
 pub fn two_modes(numbers: &[f64]) -> Option<Modes> {
     let numbers = sorted(numbers.iter().copied());
     let count = numbers.len();

@@ -1,5 +1,5 @@
-//! What trials of several points have in common: the median trial, and the extremes. There is no
-//! interval of such a median: trials of one point are more alike than those of two.
+//! Trials of several points taken together: the median trial and the extremes. Such a median has no
+//! interval, because trials of the same point are more alike than those of different points.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::statistics::{median, sorted};
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Range {
-    /// The value in the middle; the mean of the middle two when their number is even.
+    /// The value in the middle; the mean of the middle two if the number of values is even.
     pub median: f64,
     /// The smallest value.
     #[serde(alias = "low")]
@@ -20,7 +20,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of `values`; `None` when there are none. Values that are no numbers are left out.
+    /// The range of `values`; `None` if there are none. Values that are not finite are left out.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         Some(Self {
@@ -30,7 +30,7 @@ impl Range {
         })
     }
 
-    /// The same with every number passed through `change`.
+    /// Applies `change` to every number.
     #[must_use]
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self {

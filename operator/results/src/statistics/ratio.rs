@@ -2,26 +2,26 @@
 //!
 //! On the log scale, where half and double are equally far from one, the ratios of the blocks are
 //! averaged without the outermost eighth at each end (none below 8 blocks, one from 8, two from
-//! 16), and the interval is that of Tukey and McLaughlin (1963): Student's t with the winsorised
+//! 16). The interval is that of Tukey and McLaughlin (1963): Student's t with the winsorised
 //! variance. Below 8 blocks this is the ordinary t interval around the geometric mean.
 
 use std::collections::BTreeMap;
 
 use crate::statistics::{LEVEL, sorted, student};
 
-/// One in this many blocks is trimmed at each end. Trimming more costs power where blocks are few
-/// (a fifth: a third of it at 5 blocks); trimming nothing lets single outliers widen intervals
-/// threefold.
+/// One in this many blocks is trimmed at each end. Trimming more costs power if blocks are few
+/// (trimming a fifth costs a third of the power at 5 blocks); trimming nothing lets single outliers
+/// widen intervals threefold.
 pub(super) const ONE_IN: usize = 8;
 
 /// A ratio with its 95 % interval, as natural logarithms, or a difference, in its unit. The
 /// estimate lies in the middle, and the p-value is below [`LEVEL`] exactly when the interval
-/// excludes 0: all three come from one t.
+/// excludes 0: all three come from the same t distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The logarithm of the ratio, or the difference.
     pub estimate: f64,
-    /// Half the width of the interval; `None` for a single block, which knows no spread.
+    /// Half the width of the interval; `None` for a single block, which shows no spread.
     pub half_width: Option<f64>,
     /// The chance of an estimate at least this far from 0 if the truth were 0; 1 for one block.
     pub p_value: f64,
@@ -29,14 +29,14 @@ pub struct Interval {
 
 impl Interval {
     /// The interval of `ratios`, one per block. Ratios that are not positive and finite are left
-    /// out; `None` when none is left.
+    /// out; `None` if none is left.
     pub fn of(ratios: &[f64]) -> Option<Self> {
         let positive = ratios.iter().filter(|ratio| **ratio > 0.0);
         Self::of_sorted(&sorted(positive.map(|ratio| libm::log(*ratio))))
     }
 
     /// The interval of `differences`, one per block. Those that are not finite are left out; `None`
-    /// when none is left.
+    /// if none is left.
     pub fn of_differences(differences: &[f64]) -> Option<Self> {
         let finite = differences
             .iter()
@@ -48,7 +48,7 @@ impl Interval {
         let trimmed = values.len() / ONE_IN;
         let kept = &values[trimmed..values.len() - trimmed];
         let (first, last) = (*kept.first()?, *kept.last()?);
-        // Identical values have an exact middle, which a sum would round.
+        // Identical values have an exact mean, which a sum would round.
         let estimate = if first.total_cmp(&last).is_eq() {
             first
         } else {
@@ -69,12 +69,12 @@ impl Interval {
         })
     }
 
-    /// Lower end of the interval, like the estimate.
+    /// Lower end of the interval, in the unit of the estimate.
     pub fn low(&self) -> Option<f64> {
         self.half_width.map(|half| self.estimate - half)
     }
 
-    /// Upper end of the interval, like the estimate.
+    /// Upper end of the interval, in the unit of the estimate.
     pub fn high(&self) -> Option<f64> {
         self.half_width.map(|half| self.estimate + half)
     }
@@ -85,14 +85,15 @@ impl Interval {
     }
 }
 
-/// How many blocks an interval needs to reach no farther than `target` on either side, when it
-/// reaches `half_width` with `blocks` blocks and the noise stays as it is; `None` above `most`.
+/// How many blocks an interval needs to reach no farther than `target` on either side, if it
+/// reaches `half_width` with `blocks` blocks and the noise stays the same; `None` above `most`.
 pub fn blocks_for(half_width: f64, blocks: u32, target: f64, most: u32) -> Option<u32> {
     let noise = noise_of(half_width, blocks)?;
     (blocks + 1..=most).find(|more| noise * reach(*more, LEVEL) <= target)
 }
 
-/// How many blocks find equals `Equivalent` in 80 of 100 cases, under the same conditions.
+/// How many blocks it takes to find equals `Equivalent` in 80 of 100 cases, under the same
+/// conditions.
 pub fn blocks_to_decide(half_width: f64, blocks: u32, effect: f64, most: u32) -> Option<u32> {
     let noise = noise_of(half_width, blocks)?;
     (blocks..=most).find(|more| decides(*more, noise, effect))
@@ -103,22 +104,22 @@ pub fn blocks_for_equals(effect: f64, noise: f64, most: u32) -> Option<u32> {
     (2..=most).find(|blocks| decides(*blocks, noise, effect))
 }
 
-/// The whole interval must lie within `effect`: its half-width, and as far as estimates of equals
-/// stray.
+/// Whether the whole interval lies within `effect`: the sum of its half-width and of how far
+/// estimates of equals stray.
 fn decides(blocks: u32, noise: f64, effect: f64) -> bool {
     noise * (reach(blocks, LEVEL) + reach(blocks, UNDECIDED)) <= effect
 }
 
-/// The half-width with which so many intervals hold their truths together in 95 of 100 runs, of one
-/// that holds it alone (Bonferroni).
+/// The half-width with which this many intervals all contain the truth in 95 of 100 runs, from the
+/// half-width with which a single one does (Bonferroni).
 pub fn simultaneous(half_width: f64, blocks: u32, intervals: usize) -> f64 {
     at_level(half_width, blocks, LEVEL / intervals.max(1) as f64)
 }
 
-/// The half-width of an interval that reached as far at [`LEVEL`], where so many of `all`
-/// comparisons are findings (Benjamini and Yekutieli, 2005): of the intervals of findings 95 of 100
-/// hold their truth, as those at [`LEVEL`] would not, which were looked at because they lie far
-/// out.
+/// The half-width of the interval of a finding, from its half-width at [`LEVEL`], if `findings` of
+/// `all` comparisons are findings (Benjamini and Yekutieli, 2005): 95 of 100 of these intervals
+/// contain the truth. Intervals at [`LEVEL`] would not, because findings are selected for being
+/// extreme.
 pub fn of_findings(half_width: f64, blocks: u32, findings: usize, all: usize) -> f64 {
     at_level(
         half_width,
@@ -127,7 +128,7 @@ pub fn of_findings(half_width: f64, blocks: u32, findings: usize, all: usize) ->
     )
 }
 
-/// The half-width at `level` of an interval with as many blocks that has this one at [`LEVEL`].
+/// The half-width at `level` of an interval with this half-width at [`LEVEL`].
 fn at_level(half_width: f64, blocks: u32, level: f64) -> f64 {
     if blocks < 2 {
         return half_width;
@@ -138,10 +139,10 @@ fn at_level(half_width: f64, blocks: u32, level: f64) -> f64 {
 /// The share of equals that may stay undecided.
 const UNDECIDED: f64 = 0.2;
 
-/// The smallest difference that 80 of 100 runs with so many blocks find, among so many comparisons
-/// of which it is the only one (Bonferroni, which is the worst case of Benjamini and Hochberg). The
-/// interval must exclude 0, and must reach beyond `matters`: below it the verdict is `Equivalent`.
-/// `noise` is the scatter of the blocks' log ratios, and the answer a logarithm; `None` for one
+/// The smallest difference that 80 of 100 runs with this many blocks find, if it is the only one
+/// among `among` comparisons (Bonferroni, which is the worst case of Benjamini and Hochberg). The
+/// interval must exclude 0 and must reach beyond `matters`: below it the verdict is `Equivalent`.
+/// `noise` is the scatter of the blocks' log ratios, and the result is a logarithm; `None` for one
 /// block, which finds nothing.
 pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Option<f64> {
     let level = LEVEL / among.max(1) as f64;
@@ -149,14 +150,14 @@ pub fn smallest_found(noise: f64, blocks: u32, among: usize, matters: f64) -> Op
         let excludes = noise * reach(blocks, level);
         let exceeds = matters - noise * reach(blocks, LEVEL);
         let by_one = excludes.max(exceeds) + noise * reach(blocks, MISSED);
-        // Where both are as hard, each may miss half as many.
+        // If both conditions are equally hard, each may miss half as many.
         let by_both = excludes.min(exceeds) + noise * reach(blocks, MISSED / 2.0);
         by_one.max(by_both)
     })
 }
 
-/// The blocks with which a difference of this size is found in 80 of 100 runs where nothing is too
-/// small to matter; `None` above `most`.
+/// The number of blocks with which a difference of this size is found in 80 of 100 runs, if no
+/// difference is too small to matter; `None` above `most`.
 pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Option<u32> {
     let finds = |blocks: &u32| {
         smallest_found(noise, *blocks, among, 0.0).is_some_and(|found| found <= effect)
@@ -164,11 +165,11 @@ pub fn blocks_to_find(effect: f64, noise: f64, among: usize, most: u32) -> Optio
     (2..=most).find(finds)
 }
 
-/// A difference is missed where its estimate lies below it by more than one in five do: both tails
-/// together hold two.
+/// One in five estimates may fall so far below a difference that it is missed: 0.2 in one tail, and
+/// thus 0.4 in both.
 const MISSED: f64 = 0.4;
 
-/// How far an interval of this level reaches where the noise of one block is 1.
+/// How far an interval of this level reaches if the noise of one block is 1.
 fn reach(blocks: u32, level: f64) -> f64 {
     let count = blocks as usize;
     let trimmed = count / ONE_IN;
@@ -177,18 +178,19 @@ fn reach(blocks: u32, level: f64) -> f64 {
     error * student::quantile(level, freedom) / f64::from(blocks).sqrt()
 }
 
-/// The standard error of a trimmed mean in multiples of the plain one's, where noise is normal: of
+/// The standard error of a trimmed mean as a multiple of the plain mean's, under normal noise: with
 /// very many blocks 1.03 without a tenth at each end, and 1.04 without an eighth.
 const TRIMMED: f64 = 1.035;
 
-/// The scatter of the blocks' log ratios behind an interval; a single block knows none.
+/// The scatter of the blocks' log ratios behind an interval; `None` for a single block.
 pub fn noise_of(half_width: f64, blocks: u32) -> Option<f64> {
     (blocks > 1).then(|| half_width / reach(blocks, LEVEL))
 }
 
-/// Degrees of freedom: one less than values are kept, as Tukey and McLaughlin have it, and one less
-/// again where any were trimmed. Without that the intervals of 8 blocks miss the truth in 5.5 of
-/// 100 cases instead of 5, and those far out, where adjusted p-values lie, a quarter too often.
+/// Degrees of freedom: one less than the number of kept values, as in Tukey and McLaughlin, and one
+/// less again if any were trimmed. Without the latter, the intervals of 8 blocks miss the truth in
+/// 5.5 instead of 5 of 100 cases, and at the extreme levels of adjusted p-values a quarter too
+/// often.
 pub(super) fn freedom(kept: usize, trimmed: usize) -> u32 {
     u32::try_from(kept - 1 - trimmed.min(1)).unwrap_or(u32::MAX)
 }
@@ -208,7 +210,7 @@ pub(super) fn standard_error(logs: &[f64], (low, high): (f64, f64), kept: usize)
 }
 
 pub(super) fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
-    // Nothing scatters: any distance from 0 is certain, and none is no evidence.
+    // Without scatter any distance from 0 is certain, and no distance is no evidence.
     if error > 0.0 {
         student::two_sided_tail(estimate / error, freedom)
     } else if estimate.abs() > 0.0 {
@@ -218,9 +220,9 @@ pub(super) fn p_value(estimate: f64, error: f64, freedom: u32) -> f64 {
     }
 }
 
-/// `value / base` for every key that both maps hold, in the order of the keys, as far as the ratio
-/// is positive and finite. The keys are blocks: both values of a pair saw the same hour of the
-/// node's day.
+/// `value / base` for every key that both maps hold, in the order of the keys, if the ratio is
+/// positive and finite. The keys are blocks: both values of a pair were measured close together in
+/// time.
 pub fn paired_ratios(value: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<f64> {
     let ratio = |(block, value): (&u32, &f64)| {
         let ratio = value / base.get(block)?;
@@ -258,8 +260,8 @@ mod tests {
         assert_eq!(paired_ratios(&value, &base), [0.5]);
     }
 
-    /// Computed apart from this code: the logarithms have the mean 0.086927 and the deviation
-    /// 0.145327.
+    /// Computed independently of this code: the logarithms have the mean 0.086927 and the standard
+    /// deviation 0.145327.
     #[test]
     fn below_eight_blocks_it_is_the_t_interval_of_the_logarithms() {
         let found = Interval::of(&[1.3, 0.9, 1.1, 1.0, 1.2]).unwrap();
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(blocks_for(0.088, 5, 0.05, 50), Some(12));
         assert_eq!(blocks_for(0.088, 5, 0.001, 50), None);
         assert_eq!(blocks_for(0.088, 1, 0.05, 50), None);
-        // 3 % of noise: 2.776 / sqrt(5) of it is the half-width.
+        // With 3 % noise the half-width is 2.776 / sqrt(5) of it.
         let half = 0.03 * 2.776_445 / 5.0_f64.sqrt();
         assert_eq!(blocks_to_decide(half, 5, 0.1, 50), Some(5));
         let needed = blocks_to_decide(half, 5, 0.0488, 50).unwrap();

@@ -1,17 +1,17 @@
-//! What one variant does at one point: the median trial, how well it is known, and the extremes.
-//! Medians, because one slow trial must not move a result and must not be trimmed either.
+//! What one variant does at one point: the median trial, and how precisely it is known. Medians,
+//! because one slow trial must not shift a result and must not be trimmed either.
 
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{LEVEL, sorted};
 
-/// A median over trials with its interval, in the unit of the values: 95 % from six trials on,
-/// below that the smallest and the largest trial, whatever they hold. Beyond that these two are not
-/// kept: a summary has every trial.
+/// A median over trials with its interval, in the unit of the values. The interval is one of 95 %
+/// from six trials on; with fewer, it reaches from the smallest to the largest trial, at whatever
+/// level that is. The extremes are not kept otherwise, because a summary has every trial.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Spread {
-    /// The value in the middle; the mean of the middle two when their number is even.
+    /// The value in the middle; the mean of the middle two if the number of values is even.
     pub median: f64,
     /// Lower end of the interval of the median.
     pub low: f64,
@@ -20,7 +20,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of `values`; `None` when there are none. Values that are no numbers are left out.
+    /// The spread of `values`; `None` if there are none. Values that are not finite are left out.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         let (low, high) = interval(&sorted)?;
@@ -31,7 +31,7 @@ impl Spread {
         })
     }
 
-    /// The same with every number passed through `change`.
+    /// Applies `change` to every number.
     #[must_use]
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Spread {
     }
 }
 
-/// The median of `values`; `None` when there are none. Values that are no numbers are left out.
+/// The median of `values`; `None` if there are none. Values that are not finite are left out.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     middle(&sorted(values))
 }
@@ -58,14 +58,15 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 }
 
 /// The interval of the median between two trials counted from either end: how often the median lies
-/// between them is a matter of tossed coins, whatever the values' distribution. No pair of trials
-/// has exactly 95 %, so that the ends lie between those of the next wider and the next narrower
-/// pair, as Hettmansperger and Sheather (1986) have it. Fewer than six trials have no pair as wide:
-/// their outermost hold the median in all but one of 2^(n-1) cases.
+/// between them follows the binomial distribution of coin tosses, for any distribution of the
+/// values. No pair of trials has exactly 95 %, so the ends lie between those of the next wider and
+/// the next narrower pair, as in Hettmansperger and Sheather (1986). Fewer than six trials have no
+/// pair that is wide enough: their outermost pair contains the median in all but one of 2^(n-1)
+/// cases.
 fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let n = sorted.len();
     let missed = misses(n);
-    // Values that lie outside at each end of the widest pair that is still too narrow.
+    // The number of values beyond each end of the widest pair that is still too narrow.
     let Some(outside) = missed.iter().position(|share| *share > LEVEL) else {
         return Some((*sorted.first()?, *sorted.last()?));
     };
@@ -86,10 +87,10 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     ))
 }
 
-/// How often the median of `n` values lies outside a pair of them that has 0, 1, 2, ... values
-/// beyond it at each end: when so few of `n` tossed coins, or fewer, show one side.
+/// How often the median lies outside a pair of `n` values that has 0, 1, 2, ... values beyond it at
+/// each end: the chance that at most that many of `n` tossed coins show the same side.
 fn misses(n: usize) -> Vec<f64> {
-    // As multiples of the likeliest number, so that nothing overflows.
+    // As multiples of the chance of the likeliest number, so that nothing overflows.
     let mut chances = vec![1.0];
     for beyond in (1..=n / 2).rev() {
         let likelier = chances.last().copied().unwrap_or_default();
@@ -158,8 +159,8 @@ mod tests {
         assert!(many.iter().all(|share| share.is_finite()));
     }
 
-    /// Computed apart from this code, by the formula of the paper: for 6 values 0.357 of the way
-    /// from the first to the second.
+    /// Computed independently of this code, by the formula of the paper: for 6 values 0.357 of the
+    /// way from the first to the second.
     #[test]
     fn from_six_trials_on_the_ends_lie_between_two_trials() {
         let spread = Spread::of((1..=6).map(f64::from)).unwrap();

@@ -1,6 +1,6 @@
-//! Student's t distribution for whole degrees of freedom, where it is a finite sum (Abramowitz and
-//! Stegun, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4): no series to truncate and no
-//! table to trust.
+//! Student's t distribution for integer degrees of freedom, for which it is a finite sum
+//! (Abramowitz and Stegun, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4): no series to
+//! truncate and no table to trust.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -28,8 +28,8 @@ fn within(t: f64, freedom: u32) -> f64 {
     FRAC_2_PI * (libm::atan(scaled) + beyond_one)
 }
 
-/// `1 + (k+1)/(k+2) c^2 + (k+1)(k+3)/((k+2)(k+4)) c^4 + ...` up to the power that `freedom` asks
-/// for; `k` is 0 for even degrees of freedom and 1 for odd ones.
+/// `1 + (k+1)/(k+2) c^2 + (k+1)(k+3)/((k+2)(k+4)) c^4 + ...` up to the power that `freedom`
+/// requires; `k` is `odd`: 0 for even degrees of freedom and 1 for odd ones.
 fn sum(cosine: f64, odd: u32, freedom: u32) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for power in (2 + odd..freedom - 1).step_by(2) {
@@ -39,7 +39,7 @@ fn sum(cosine: f64, odd: u32, freedom: u32) -> f64 {
     sum
 }
 
-/// The `t` beyond which, on both sides together, a variable lies with the chance `share`.
+/// The `t` beyond which a variable lies with the chance `share`, on both sides together.
 pub fn quantile(share: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     while two_sided_tail(high, freedom) > share {

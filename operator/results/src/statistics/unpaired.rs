@@ -1,4 +1,4 @@
-//! The ratio of two samples that share no blocks, as those of two runs: the interval of Yuen
+//! The ratio of two samples that share no blocks, such as those of two runs: the interval of Yuen
 //! (1974). Both samples are trimmed on the log scale as [`crate::statistics::ratio`] trims blocks,
 //! their squared standard errors are added, and the degrees of freedom are those of Welch and
 //! Satterthwaite.
@@ -9,8 +9,8 @@ use crate::statistics::{Interval, LEVEL, sorted, square, student};
 
 impl Interval {
     /// The interval of `value` as a multiple of `base`, one number per trial. Numbers that are not
-    /// positive and finite are left out; `None` when none is left on one side. A side with a single
-    /// number knows no spread, and decides nothing.
+    /// positive and finite are left out; `None` if none is left on one side. A side with a single
+    /// number shows no spread and decides nothing.
     pub fn unpaired(value: &[f64], base: &[f64]) -> Option<Self> {
         let (value, base) = (Sample::of(value)?, Sample::of(base)?);
         let estimate = value.estimate - base.estimate;
@@ -82,8 +82,8 @@ impl Sample {
     }
 }
 
-/// Standard error of the difference and its degrees of freedom, whole ones: rounded down, which
-/// makes the interval wider by less than a hundredth where it matters.
+/// Standard error of the difference and its integer degrees of freedom: rounded down, which widens
+/// the interval by less than a hundredth where it matters.
 fn together(one: &Sample, other: &Sample) -> Option<(f64, u32)> {
     let (one_square, other_square) = (square(one.error?), square(other.error?));
     let sum = one_square + other_square;
@@ -117,7 +117,7 @@ mod tests {
         (one - other).abs() <= 1e-9 * one.abs().max(1.0)
     }
 
-    /// Computed apart from this code: the logarithms of 1.3, 0.9, 1.1, 1.0, 1.2 have the mean
+    /// Computed independently of this code: the logarithms of 1.3, 0.9, 1.1, 1.0, 1.2 have the mean
     /// 0.086927 and the variance 0.021120, those of 2, 2.1, 1.9 have 0.692311 and 0.002506; 5.27
     /// degrees of freedom.
     #[test]

@@ -1,12 +1,12 @@
-//! A comparison as a statement of the line.
+//! A comparison as a statement in the line of the verdict.
 
 use wasmbench_core::units;
 
 use crate::comparison::Comparison;
 use crate::measure::Measured as _;
 
-/// What is judged by its ratio, as a multiple of the baseline's; what is judged by its difference,
-/// beside the baseline's.
+/// The full statement: the ratio to the baseline or, for measures judged by it, the difference from
+/// the baseline.
 pub fn long(baseline: &str, comparison: &Comparison) -> String {
     let Comparison {
         variant, workload, ..
@@ -26,7 +26,7 @@ pub fn long(baseline: &str, comparison: &Comparison) -> String {
     format!("{variant}: {ratio} {baseline}'s {what} on {workload} ({interval}), {verdict}")
 }
 
-/// Beside a long one of the same measure and baseline.
+/// The short statement, to follow a long one of the same measure and baseline.
 pub fn short(comparison: &Comparison) -> String {
     let (variant, workload) = (&comparison.variant, &comparison.workload);
     if let Some(fewer) = comparison.fewer_words() {

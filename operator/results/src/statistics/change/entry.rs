@@ -1,15 +1,17 @@
-//! A history as the tests read it: strata are numbers, and what cannot be is left out.
+//! A history in the form that the tests use: strata are numbers, and impossible values are left
+//! out.
 
 /// One measure of one run in the history of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed<'a> {
-    /// What the run is known by, as a number that rises over the history.
+    /// A number that identifies the run and increases over the history.
     pub run: u64,
     /// Natural logarithm of the ratio to the baseline.
     pub ratio: f64,
-    /// Standard error of `ratio`, where the run knows it.
+    /// Standard error of `ratio`, if the run has one.
     pub error: Option<f64>,
-    /// Node fingerprint and image of the baseline: only runs of equal strata are compared.
+    /// Node fingerprint, baseline with its image, workloads and sweeps: only runs of equal strata
+    /// are compared.
     pub stratum: &'a str,
 }
 
@@ -18,13 +20,13 @@ pub struct Observed<'a> {
 pub(super) struct Entry {
     pub(super) run: u64,
     pub(super) ratio: f64,
-    /// Zero where it is not known.
+    /// Zero if unknown.
     pub(super) error: f64,
     /// Number of the stratum in order of appearance.
     pub(super) stratum: usize,
 }
 
-/// What of a history can be compared: what no ratio can be is left out.
+/// The runs of a history that can be compared; those with impossible ratios are left out.
 pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
     let mut strata: Vec<&str> = vec![];
     let possible = history.iter().filter(|seen| is_possible(seen.ratio));
@@ -41,8 +43,8 @@ pub(super) fn runs(history: &[Observed<'_>]) -> Vec<Entry> {
         .collect()
 }
 
-/// Whether two numbers can have the logarithm of their ratio there, or its error: `f64` ends at e
-/// to the 710th.
+/// Whether the value can be the logarithm of the ratio of two `f64` numbers, or its error: `f64`
+/// ends at e to the 710th.
 fn is_possible(logarithm: f64) -> bool {
     logarithm.abs() <= 1500.0
 }

@@ -7,7 +7,7 @@ use crate::statistics::change::entry::Entry;
 pub(super) struct Group {
     pub(super) before: Vec<f64>,
     pub(super) after: Vec<f64>,
-    /// Variance of the difference of both means, as the runs' own errors tell it.
+    /// Variance of the difference of both means, by the runs' own errors.
     pub(super) own_variance: f64,
 }
 
@@ -26,8 +26,8 @@ impl Group {
         self.before.len() * self.after.len()
     }
 
-    /// How much this stratum tells, as a number of runs: that of both sides where they are compared
-    /// with very many.
+    /// How much this stratum tells, as an effective number of runs: the number on one side if there
+    /// are very many on the other.
     pub(super) fn weight(&self) -> f64 {
         self.pairs() as f64 / (self.before.len() + self.after.len()) as f64
     }

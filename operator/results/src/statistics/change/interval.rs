@@ -1,28 +1,28 @@
 //! How large a change is: the median of all differences between a run after it and a run before
-//! (Hodges and Lehmann, 1963), and the interval that belongs to the test by ranks: all sizes that
-//! this test, applied to what is left without them, does not refuse at 5 %.
+//! (Hodges and Lehmann, 1963), and the interval that belongs to the test by ranks: all sizes that,
+//! when subtracted, leave data in which this test finds no change at 5 %.
 
 use crate::statistics::LEVEL;
 use crate::statistics::change::group::Group;
 use crate::statistics::change::ranks;
 
-/// The share of a normal distribution within is 95 %.
+/// 95 % of a normal distribution lies within this many standard deviations of its mean.
 const WITHIN: f64 = 1.96;
 
-/// The size of the change, and the ends of its interval, as logarithms. Of very few pairs the ends
-/// are the outermost.
+/// The size of the change, and the ends of its interval, as logarithms. With very few pairs the
+/// ends are the outermost differences.
 pub(super) fn of(groups: &[Group]) -> (f64, (f64, f64)) {
     let differences = differences(groups);
     let count = differences.len();
     let size = f64::midpoint(differences[(count - 1) / 2], differences[count / 2]);
     let outside = outside(groups).clamp(1, count.div_ceil(2));
     let (low, high) = (differences[outside - 1], differences[count - outside]);
-    // Runs that agree by chance are known no better than their own errors allow.
+    // Runs that agree by chance must not seem more precise than their own errors allow.
     let own = WITHIN * own_error(groups);
     (size, (low.min(size - own), high.max(size + own)))
 }
 
-/// Every run after less every run before of the same stratum, rising.
+/// Every run after minus every run before, within each stratum, in ascending order.
 fn differences(groups: &[Group]) -> Vec<f64> {
     let of = |group: &Group| -> Vec<f64> {
         let later = group.after.iter();
@@ -35,7 +35,7 @@ fn differences(groups: &[Group]) -> Vec<f64> {
     differences
 }
 
-/// The rank, from either end, of the difference that is the interval's end.
+/// The rank, counted from either end, of the difference that forms the end of the interval.
 fn outside(groups: &[Group]) -> usize {
     let mut sum = 0.0;
     let tail = ranks::distribution(groups);
@@ -46,7 +46,7 @@ fn outside(groups: &[Group]) -> usize {
     rare.count()
 }
 
-/// The standard error of the size as the runs' own errors tell it.
+/// The standard error of the size, by the runs' own errors.
 fn own_error(groups: &[Group]) -> f64 {
     let weight: f64 = groups.iter().map(Group::weight).sum();
     let weighted = groups
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     /// With 5 and 3 runs only the outermost orders are rarer than 2.5 %: the interval reaches from
-    /// the least difference to the largest.
+    /// the smallest difference to the largest.
     fn few(own_variance: f64) -> Group {
         Group {
             before: vec![-0.02, -0.01, 0.0, 0.01, 0.02],

@@ -1,12 +1,12 @@
 //! The test of Mann and Whitney (1947): in how many pairs of a run before and a run after is the
-//! later one larger? Over strata the pairs are added (van Elteren, 1960). Its chance is exact, for
-//! the distribution is counted: whatever the noise of runs is, as long as it stays the same, false
-//! alarms are as frequent.
+//! later one larger? The pairs of all strata are added (van Elteren, 1960). The p-value is exact,
+//! because the distribution is counted: false alarms are equally frequent under any noise that does
+//! not change.
 
 use crate::statistics::change::group::Group;
 
-/// The two-sided p-value. It is 1 where the number of pairs lies within [`NEAR`] of what is
-/// expected: no level in use is so high, and counting takes time.
+/// The two-sided p-value. It is 1 if the number of pairs lies within [`NEAR`] of the expected one:
+/// no level in use is that high, and counting takes time.
 pub(super) fn p_value(groups: &[Group]) -> f64 {
     let pairs: usize = groups.iter().map(Group::pairs).sum();
     let rising: usize = groups.iter().map(rising).sum();
@@ -20,10 +20,10 @@ pub(super) fn p_value(groups: &[Group]) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// In standard deviations.
+/// Distance from the expected number of pairs, in standard deviations.
 const NEAR: f64 = 2.0;
 
-/// Twice the number of pairs whose later run is larger; a tie is half of one.
+/// Twice the number of pairs whose later run is larger; a tie counts as half a pair.
 fn rising(group: &Group) -> usize {
     let of = |later: &f64| -> usize {
         let earlier = group.before.iter();
@@ -34,13 +34,13 @@ fn rising(group: &Group) -> usize {
     group.after.iter().map(of).sum()
 }
 
-/// The variance of the number of pairs where nothing has changed.
+/// The variance of the number of pairs if nothing has changed.
 fn variance(group: &Group) -> f64 {
     let runs = group.before.len() + group.after.len();
     group.pairs() as f64 * (runs + 1) as f64 / 12.0
 }
 
-/// The chance of each number of pairs, from none to all, where nothing has changed.
+/// The chance of each number of pairs, from none to all, if nothing has changed.
 pub(super) fn distribution(groups: &[Group]) -> Vec<f64> {
     let each = groups
         .iter()
@@ -49,9 +49,9 @@ pub(super) fn distribution(groups: &[Group]) -> Vec<f64> {
         .unwrap_or_default()
 }
 
-/// That of one stratum: the coefficients of the Gaussian binomial, which is the product of `(1 -
-/// q^(larger + i)) / (1 - q^i)` for every `i` up to `smaller`. It reads the same from both ends;
-/// the lower half is free of cancelling.
+/// The distribution of one stratum: the coefficients of the Gaussian binomial, which is the product
+/// of `(1 - q^(larger + i)) / (1 - q^i)` for every `i` up to `smaller`. It is symmetric, and its
+/// lower half is free of cancellation.
 fn of_one(before: usize, after: usize) -> Vec<f64> {
     let (smaller, larger) = (before.min(after), before.max(after));
     let pairs = before * after;
@@ -100,19 +100,19 @@ mod tests {
         );
     }
 
-    /// Of the 56 orders of 5 and 3 runs one has all 15 pairs rising, and one none.
+    /// Of the 56 orders of 5 and 3 runs one has all 15 pairs rising, and one has none.
     #[test]
     fn parts_that_do_not_overlap_are_as_likely_as_orders_are_many() {
         let before = [1.0, 2.0, 3.0, 4.0, 5.0];
         close(p_value(&[group(&before, &[6.0, 7.0, 8.0])]), 2.0 / 56.0);
         close(p_value(&[group(&before, &[-6.0, -7.0, 0.0])]), 2.0 / 56.0);
-        // One pair of 30 falls in one of the 286 orders of 10 and 3.
+        // In one of the 286 orders of 10 and 3 runs exactly one of the 30 pairs falls.
         let before: Vec<f64> = (1..=10).map(f64::from).collect();
         close(p_value(&[group(&before, &[9.5, 17.0, 18.0])]), 4.0 / 286.0);
     }
 
-    /// 60 over 30 orders, of which 1, 1, 2, 3, 5 and 7 have up to 5 pairs: the partitions of these
-    /// numbers.
+    /// There are 60-choose-30 orders, of which 1, 1, 2, 3, 5 and 7 have 0 to 5 pairs: the numbers
+    /// of partitions of 0 to 5.
     #[test]
     fn rare_orders_of_many_runs_are_counted_exactly() {
         let orders = 118_264_581_564_861_424.0;

@@ -1,18 +1,18 @@
-//! Student's t-test of the means before and after, with one scatter for both (Hawkins, Qiu and
-//! Kang, 2003). It looks at how far apart they are, which ranks do not. So that no single wild run
-//! makes a change, it must find one without the run after it that speaks most for it, too.
+//! Student's t-test of the means before and after, with one variance for both (Hawkins, Qiu and
+//! Kang, 2003). It considers how far apart they are, which ranks do not. So that no single outlier
+//! makes a change, the test must also find the change without the later run that supports it most.
 
 use crate::statistics::change::group::Group;
 use crate::statistics::{LEVEL, mean, student};
 
-/// A mean that moves by less, as a logarithm, moved by rounding.
+/// A smaller shift of a mean, as a logarithm, comes from rounding.
 const NOTHING: f64 = 1e-9;
 
-/// The two-sided p-value: the larger of that of all runs and of those without the farthest after
-/// the change.
+/// The two-sided p-value: the larger of those with all runs and without the farthest run after the
+/// change.
 pub(super) fn p_value(groups: &[Group]) -> f64 {
     let all = shift(groups);
-    // What is left after taking one out decides nothing here.
+    // The test without one run makes no difference here.
     if all.p_value > LEVEL {
         return all.p_value;
     }
@@ -23,18 +23,19 @@ pub(super) fn p_value(groups: &[Group]) -> f64 {
     all.p_value.max(rest.p_value)
 }
 
-/// The mean after less the mean before.
+/// The mean after minus the mean before.
 pub(super) fn size(groups: &[Group]) -> f64 {
     shift(groups).size
 }
 
 struct Shift {
-    /// Mean after less mean before.
+    /// Mean after minus mean before.
     size: f64,
     p_value: f64,
 }
 
-/// The shift of all strata: they are weighted by how much they tell, and scatter alike.
+/// The shift over all strata, which are weighted by how much they tell and assumed to scatter
+/// alike.
 fn shift(groups: &[Group]) -> Shift {
     let (mut weight, mut weighted, mut squares, mut freedom) = (0.0, 0.0, 0.0, 0);
     for group in groups {
@@ -61,7 +62,7 @@ fn scatter(numbers: &[f64], mean: f64) -> f64 {
     squares.sum()
 }
 
-/// The same without the run after the change that lies farthest from what was before it, in the
+/// The groups without the run after the change that lies farthest from the mean before it, in the
 /// direction of `size`.
 fn without_farthest(groups: &[Group], size: f64) -> Vec<Group> {
     let runs = groups.iter().enumerate().flat_map(|(of, group)| {

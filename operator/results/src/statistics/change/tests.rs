@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Scatter of 1 % without chance: no two of seven runs in a row are equal.
+/// Deterministic scatter of 1 %: no two of seven runs in a row are equal.
 const SCATTER: [f64; 7] = [0.0, 0.012, -0.008, 0.006, -0.014, 0.009, -0.005];
 
 /// Runs that scatter around these logarithms, on one node.
@@ -17,7 +17,7 @@ fn around(levels: &[f64]) -> Vec<Observed<'static>> {
     .collect()
 }
 
-/// So many runs at each level.
+/// Levels of a history with this many runs at each level.
 fn steps(steps: &[(usize, f64)]) -> Vec<f64> {
     let levels = steps
         .iter()
@@ -43,7 +43,7 @@ fn a_step_is_found_at_its_first_run_with_its_size() {
     assert!(change.p_value <= ALARM, "{change:?}");
 }
 
-/// As planted on the cluster: an image that is slower from the sixth run on, of twelve.
+/// As was once planted on the cluster: an image that is slower from the sixth of twelve runs on.
 #[test]
 fn after_five_runs_a_tenth_more_is_found_within_seven() {
     assert_eq!(firsts(&around(&steps(&[(5, 0.0), (7, 0.1)]))), [6]);
@@ -131,7 +131,7 @@ fn history() -> impl Strategy<Value = Vec<(f64, usize)>> {
     let noise = prop::collection::vec((-0.03..0.03_f64, 0_usize..8), 0..45);
     (step, noise).prop_map(|((at, size), noise)| {
         let numbers = noise.into_iter().enumerate();
-        // One run in four is of the other stratum.
+        // One run in four belongs to the other stratum.
         numbers
             .map(|(run, (noise, node))| (noise + if run < at { 0.0 } else { size }, node / 6))
             .collect()
