@@ -1,5 +1,6 @@
-//! What the subjects of a run say of their own CPU time: the lines `account ...` of gateways that
-//! were started with `--account=yes`, followed while they run, because no pod outlives its trial.
+//! What the subjects of a run report about their own CPU time: the `account ...` lines of gateways
+//! started with `--account=yes`. The logs are followed while the gateways run, because no pod
+//! outlives its trial.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,18 +13,19 @@ use wasmbench_api::labels;
 
 use crate::answered;
 
-/// One line: when, and the CPU time so far of the process and of its ended children, in nanoseconds.
+/// One line: the time, and the CPU time so far of the process and its ended children, in
+/// nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Since the Unix epoch.
+    /// The time in nanoseconds since the Unix epoch.
     pub unix: f64,
-    /// Of the process itself.
+    /// CPU time of the process itself.
     pub own: f64,
-    /// Of its ended children.
+    /// CPU time of its ended children.
     pub children: f64,
 }
 
-/// The entries of a pod, by its uid.
+/// The entries of each pod, by its uid.
 pub type Accounts = BTreeMap<String, Vec<Entry>>;
 
 /// Follows the logs of all subjects in `namespace` until `run` has ended.
@@ -62,7 +64,7 @@ async fn log(pods: &Api<Pod>, name: &str) -> String {
     };
     let mut text = Vec::new();
     if let Ok(mut stream) = pods.log_stream(name, &params).await {
-        // A stream that breaks off with its pod has brought what there was.
+        // A stream that breaks off when its pod ends has delivered everything.
         let _ = stream.read_to_end(&mut text).await;
     }
     String::from_utf8_lossy(&text).into_owned()
@@ -78,8 +80,8 @@ fn entry(line: &str) -> Option<Entry> {
     })
 }
 
-/// CPU time between two moments, on the lines between the entries around them; none when the
-/// entries do not reach over both.
+/// CPU time between two moments, interpolated linearly between the surrounding entries; `None` if
+/// the entries do not cover both moments. The last entry remains valid for 20 ms.
 pub fn used(entries: &[Entry], from: f64, to: f64) -> Option<Entry> {
     let (start, end) = (at(entries, from)?, at(entries, to)?);
     Some(Entry {

@@ -6,16 +6,16 @@ use std::io::{BufRead, BufReader};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-/// One request that was answered, or one watch that was opened.
+/// A request that was answered, or a watch that was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// `get`, `list`, `watch`, `create`, ...
     pub verb: String,
     /// Path and query.
     pub uri: String,
-    /// When it came in, in nanoseconds since the Unix epoch.
+    /// When the request arrived, in nanoseconds since the Unix epoch.
     pub received: i128,
-    /// When it was answered. A watch is a request when it is opened; that it goes on is none.
+    /// When the request was answered. Opening a watch is a request, but its continuation is not.
     pub answered: i128,
 }
 
@@ -36,7 +36,7 @@ struct User {
     username: String,
 }
 
-/// The audit log of the local cluster, whose path `hack/selftest` gives.
+/// The audit log of the local cluster, at the path that `hack/selftest` sets.
 pub fn log() -> File {
     let path = std::env::var("WASMBENCH_AUDIT_LOG").expect(
         "WASMBENCH_AUDIT_LOG names no file: run 'make selftest' on a cluster that was started \
@@ -45,13 +45,13 @@ pub fn log() -> File {
     File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// All requests of `user` in this log, as they ended.
+/// All completed requests of `user` in this log.
 pub fn calls_of(user: &str, log: impl std::io::Read) -> Vec<Call> {
     let quoted = format!("\"{user}\"");
     let lines = BufReader::new(log).lines().map_while(Result::ok);
     lines
         .filter(|line| line.contains(&quoted))
-        // The last line may be half written.
+        // The last line may be incomplete.
         .filter_map(|line| serde_json::from_str::<Event>(&line).ok())
         .filter(|event| event.user.username == user)
         .filter_map(call)
@@ -73,7 +73,7 @@ fn call(event: Event) -> Option<Call> {
     })
 }
 
-/// The calls that were received, answered or under way between two times.
+/// The calls that were received, answered or in progress between two times.
 pub fn within(calls: &[Call], start: i128, end: i128) -> Vec<&Call> {
     let touches = |call: &&Call| call.received <= end && start <= call.answered;
     calls.iter().filter(touches).collect()

@@ -1,5 +1,6 @@
-//! Chromium, driven by WebDriver. It is started for one test and leaves nothing behind, also when the test panics.
-//! Comes in: `chromedriver` on PATH, which finds the browser. Goes out: what a person would see, and the console.
+//! Chromium, driven by WebDriver. It is started for one test and leaves nothing behind, even when
+//! the test panics. Needs `chromedriver` on PATH, which finds the browser. Returns what a person
+//! would see, and the console.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -17,9 +18,9 @@ use tokio::process::{Child, Command};
 use crate::processes::send_signal_to_group;
 use crate::{PATIENCE, eventually};
 
-/// What the driver prints once it listens, before the port and a full stop.
+/// What the driver prints once it listens, followed by the port and a full stop.
 const LISTENS: &str = "started successfully on port ";
-/// The key that goes on to the next link, button or field, as WebDriver writes it.
+/// The key that moves to the next link, button or field, in WebDriver's notation.
 const TAB: char = '\u{e004}';
 
 /// A browser with one window.
@@ -27,11 +28,11 @@ const TAB: char = '\u{e004}';
 pub struct Browser {
     client: Client,
     driver: Driver,
-    /// Removed after the browser has ended, as fields are dropped in this order.
+    /// Removed after the browser has ended, because fields are dropped in this order.
     _profile: TempDir,
 }
 
-/// The driver and all that it started, as one group of processes.
+/// The driver and everything that it started, as one process group.
 #[derive(Debug)]
 struct Driver {
     child: Child,
@@ -40,9 +41,9 @@ struct Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // By its own end the driver would leave the browser.
+        // If only the driver ended, the browser would stay.
         send_signal_to_group("KILL", self.group);
-        // The profile can be removed when nobody writes to it any more.
+        // The profile can only be removed once no process writes to it any more.
         while crate::processes::of_group(self.group).next().is_some() {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -50,7 +51,7 @@ impl Drop for Driver {
     }
 }
 
-/// A command of Chromium's own.
+/// A command specific to Chromium.
 #[derive(Debug)]
 struct Own {
     path: &'static str,
@@ -76,7 +77,7 @@ impl WebDriverCompatibleCommand for Own {
 }
 
 impl Browser {
-    /// Starts a browser that asks nobody but the pages it is given.
+    /// Starts a browser that makes no requests except those of the pages it is given.
     pub async fn start() -> Self {
         let profile = TempDir::new().expect("a folder");
         let (driver, port) = start_driver().await;
@@ -103,19 +104,19 @@ impl Browser {
         drop(self.driver);
     }
 
-    /// Opens a page and waits until it is loaded.
+    /// Opens a page and waits until it has loaded.
     pub async fn open(&self, url: &str) {
         let opened = self.client.goto(url).await;
         opened.unwrap_or_else(|error| panic!("{url}: {error}"));
     }
 
-    /// Where the browser is.
+    /// The current address.
     pub async fn url(&self) -> String {
         let url = self.client.current_url().await;
         url.expect("an address").to_string()
     }
 
-    /// Waits until the address ends so.
+    /// Waits until the address ends with `end`.
     pub async fn arrives(&self, end: &str) {
         eventually(PATIENCE, &format!("the address ends in {end}"), || async {
             self.url().await.ends_with(end).then_some(())
@@ -128,18 +129,18 @@ impl Browser {
         self.client.title().await.expect("a title")
     }
 
-    /// What the body of a function returns that runs in the page.
+    /// The result of a script that runs in the page as the body of a function.
     pub async fn evaluated(&self, script: &str) -> Value {
         self.evaluated_with(script, vec![]).await
     }
 
-    /// The same with `arguments`.
+    /// The result of a script that is called with `arguments`.
     pub async fn evaluated_with(&self, script: &str, arguments: Vec<Value>) -> Value {
         let result = self.client.execute(script, arguments).await;
         result.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// The first element that this selector finds, once it is there.
+    /// The first element that matches the selector, once it exists.
     pub async fn find(&self, selector: &str) -> Element {
         eventually(PATIENCE, &format!("the page has {selector}"), || async {
             self.client.find(Locator::Css(selector)).await.ok()
@@ -147,21 +148,22 @@ impl Browser {
         .await
     }
 
-    /// How many elements it finds now.
+    /// The number of elements that match the selector now.
     pub async fn count(&self, selector: &str) -> usize {
         let script = "return document.querySelectorAll(arguments[0]).length";
         let count = self.evaluated_with(script, vec![json!(selector)]).await;
         usize::try_from(count.as_u64().expect("a number")).expect("few")
     }
 
-    /// The text of the first element that it finds, as a person sees it; empty without such an element.
+    /// The text of the first element that matches the selector, as a person sees it; empty if there
+    /// is none.
     pub async fn text(&self, selector: &str) -> String {
         let script = "return document.querySelector(arguments[0])?.innerText ?? ''";
         let text = self.evaluated_with(script, vec![json!(selector)]).await;
         text.as_str().expect("a text").to_owned()
     }
 
-    /// Waits until the text of what the selector finds holds these words.
+    /// Waits until the text of the first matching element contains `words`.
     pub async fn says(&self, selector: &str, words: &str) {
         let what = format!("{selector} says '{words}'");
         eventually(PATIENCE, &what, || async {
@@ -170,7 +172,8 @@ impl Browser {
         .await;
     }
 
-    /// Clicks on what the selector finds. The page may put another element in its place meanwhile.
+    /// Clicks on the first matching element. Retries, because the page may replace the element
+    /// meanwhile.
     pub async fn click(&self, selector: &str) {
         eventually(PATIENCE, &format!("{selector} is clicked"), || async {
             let element = self.client.find(Locator::Css(selector)).await.ok()?;
@@ -179,7 +182,7 @@ impl Browser {
         .await;
     }
 
-    /// Empties a field and types into it.
+    /// Clears a field and types into it.
     pub async fn fill(&self, selector: &str, text: &str) {
         let field = self.find(selector).await;
         field.clear().await.expect("the field can be emptied");
@@ -192,7 +195,7 @@ impl Browser {
         field.send_keys(text).await.expect("the field takes keys");
     }
 
-    /// Presses the key that moves the focus on.
+    /// Presses the key that moves the focus to the next element.
     pub async fn press_tab(&self) {
         let keys = KeyActions::new("keyboard".into())
             .then(KeyAction::Down { value: TAB })
@@ -200,7 +203,7 @@ impl Browser {
         self.client.perform_actions(keys).await.expect("a key");
     }
 
-    /// Gives the page this size, whatever the window's limits are.
+    /// Gives the page this size, regardless of the window's limits.
     pub async fn set_size(&self, width: u32, height: u32) {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
@@ -218,12 +221,13 @@ impl Browser {
         .await;
     }
 
-    /// A picture of what is to be seen, as PNG.
+    /// A screenshot of the visible page, as PNG.
     pub async fn picture(&self) -> Vec<u8> {
         self.client.screenshot().await.expect("a picture")
     }
 
-    /// What the console got since the last call that is an error, of which a broken Content-Security-Policy is one.
+    /// The errors on the console since the last call, including violations of the
+    /// Content-Security-Policy.
     pub async fn errors(&self) -> Vec<String> {
         let all = self.own("se/log", json!({ "type": "browser" })).await;
         let all = all.as_array().expect("a list").iter();
@@ -259,7 +263,7 @@ async fn start_driver() -> (Driver, u16) {
     while let Some(line) = lines.next_line().await.expect("the driver's words") {
         if let Some((_, port)) = line.split_once(LISTENS) {
             let port = port.trim_end_matches('.').parse().expect("a port");
-            // The rest goes nowhere, but the driver can write it.
+            // The rest is discarded, but must be read so that the driver can write it.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return (driver, port);
         }
@@ -272,9 +276,9 @@ fn capabilities(profile: &str) -> Value {
     json!({
         "goog:chromeOptions": { "args": [
             "--headless", "--disable-gpu",
-            // Root, which the local cluster needs, has no sandbox.
+            // Root, which the local cluster needs, cannot use the sandbox.
             "--no-sandbox",
-            // Nothing but the pages of the test.
+            // No requests except those of the test's pages.
             "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--disable-default-apps",
             folder,

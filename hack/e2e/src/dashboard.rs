@@ -1,5 +1,6 @@
-//! The dashboard of the plugin as a user has it: somebody who may edit one namespace, `kubectl wasmbench dashboard`
-//! with their kubeconfig, and a browser. All of it ends with the test.
+//! The plugin's dashboard as a user gets it: an account that may edit one namespace,
+//! `kubectl wasmbench dashboard` with that account's kubeconfig, and a browser. All of it ends
+//! with the test.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -21,22 +22,22 @@ use crate::{PATIENCE, eventually};
 /// Name of the account.
 const EDITOR: &str = "editor";
 
-/// What a test of the dashboard has.
+/// What a test of the dashboard works with.
 #[derive(Debug)]
 pub struct Stage {
-    /// Open, with an empty page.
+    /// The browser, open with an empty page.
     pub browser: Browser,
-    /// Serving.
+    /// The dashboard, which is serving.
     pub dashboard: Dashboard,
-    /// Who asks the cluster in the dashboard's name, as the audit log writes it.
+    /// The user in whose name the dashboard calls the cluster, as the audit log writes it.
     pub user: String,
-    /// The namespace of the test, which is all that they may edit.
+    /// The namespace of the test, the only one that the user may edit.
     pub namespace: String,
-    /// Of the administrator, for what the test looks at behind the dashboard's back.
+    /// The administrator's client, for what the test checks independently of the dashboard.
     pub admin: AdminClient,
 }
 
-/// A client that has no words for itself.
+/// A client with an implementation of `Debug`.
 #[derive(Clone)]
 pub struct AdminClient(pub Client);
 
@@ -46,7 +47,7 @@ impl std::fmt::Debug for AdminClient {
     }
 }
 
-/// Runs `test` with a dashboard and a browser. Whatever it does, no page may leave an error in the console.
+/// Runs `test` with a dashboard and a browser. No page may leave an error in the console.
 pub async fn with_dashboard(prefix: &str, test: impl AsyncFnOnce(&Stage)) {
     with_namespace(prefix, |client, namespace| async move {
         let folder = TempDir::new().expect("a folder");
@@ -73,7 +74,7 @@ pub async fn with_dashboard(prefix: &str, test: impl AsyncFnOnce(&Stage)) {
     .await;
 }
 
-/// What a person would have seen.
+/// Prints what a person would have seen.
 #[expect(clippy::print_stderr, reason = "evidence of a failed test")]
 async fn dump(stage: &Stage) {
     eprintln!("--- the dashboard\n{}", stage.dashboard.said());
@@ -85,7 +86,7 @@ async fn dump(stage: &Stage) {
     eprintln!("--- a picture of it is {}", file.display());
 }
 
-/// Makes an account that may edit the namespace, and answers with a kubeconfig of its own in `folder`.
+/// Creates an account that may edit the namespace, and returns a kubeconfig for it in `folder`.
 async fn editor(namespace: &str, folder: &Path) -> PathBuf {
     let account = format!("--serviceaccount={namespace}:{EDITOR}");
     let here = format!("--namespace={namespace}");
@@ -123,7 +124,7 @@ async fn editor(namespace: &str, folder: &Path) -> PathBuf {
     config["current-context"] = json!(EDITOR);
     let path = folder.join("kubeconfig");
     std::fs::write(&path, config.to_string()).expect("a kubeconfig");
-    // The API server learns of the binding a moment later.
+    // The API server sees the binding a moment later.
     let file = format!("--kubeconfig={}", path.display());
     let may = ["auth", "can-i", "create", "benchmarkruns", &file, &here];
     eventually(PATIENCE, "the account may edit", || async {
@@ -138,13 +139,13 @@ async fn editor(namespace: &str, folder: &Path) -> PathBuf {
 pub struct Dashboard {
     child: Child,
     url: String,
-    /// Read no further, but open: the plugin may have more to say.
+    /// No longer read, but kept open: the plugin may still write to it.
     _stdout: BufReader<ChildStdout>,
     stderr: NamedTempFile,
 }
 
 impl Dashboard {
-    /// Starts the plugin, which is on PATH, and waits until it tells its address.
+    /// Starts the plugin, which is on PATH, and waits until it prints its address.
     pub async fn start(kubeconfig: &Path) -> Self {
         let stderr = NamedTempFile::new().expect("a file");
         let mut child = Command::new("kubectl-wasmbench")
@@ -177,29 +178,29 @@ impl Dashboard {
         dashboard
     }
 
-    /// The address of a page, which is `""` for the first.
+    /// The address of a page; `""` is the first page.
     pub fn page(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
 
-    /// Where it listens: `127.0.0.1:PORT`.
+    /// The address on which the dashboard listens: `127.0.0.1:PORT`.
     pub fn address(&self) -> &str {
         let rest = self.url.strip_prefix("http://").unwrap_or_default();
         rest.split('/').next().expect("a first part")
     }
 
-    /// `/TOKEN/`.
+    /// The path of the first page: `/TOKEN/`.
     pub fn root(&self) -> &str {
         let origin = "http://".len() + self.address().len();
         &self.url[origin..]
     }
 
-    /// What it wrote to standard error.
+    /// What the plugin wrote to standard error.
     pub fn said(&self) -> String {
         std::fs::read_to_string(self.stderr.path()).unwrap_or_default()
     }
 
-    /// Interrupts it, as Ctrl-C does, and waits for its end.
+    /// Interrupts the plugin, as Ctrl-C does, and waits until it ends.
     pub async fn interrupt(mut self) {
         let id = self.child.id().expect("it still runs");
         assert!(send_signal("INT", id), "it still runs");

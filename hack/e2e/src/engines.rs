@@ -1,4 +1,5 @@
-//! What gateways report about their engines: it matches what their variants claim, and another mode would show.
+//! What gateways report about their engines: it matches what their variants claim, and another mode
+//! would be noticed.
 
 use wasmbench_api::BenchmarkRun;
 use wasmbench_api::run::Variant;
@@ -6,7 +7,7 @@ use wasmbench_core::variants::engine::contradiction;
 use wasmbench_core::wire::instrument::EngineFacts;
 use wasmbench_core::wire::record::Record;
 
-/// The member that tells how Wasm is executed.
+/// The field that says how Wasm is executed.
 const COMPILE_MODE: &str = "compileMode";
 
 /// What the process under test reported about its engine.
@@ -15,8 +16,8 @@ pub fn told(record: &Record) -> &EngineFacts {
     document.engine.as_ref().expect("a gateway tells")
 }
 
-/// No process contradicts what its variant claims, and each tells how fast it computes unless
-/// nothing follows from that.
+/// Asserts that no process contradicts what its variant claims, and that each reports how fast it
+/// computes unless nothing follows from that.
 pub fn assert_as_claimed(run: &BenchmarkRun, records: &[Record]) {
     for record in records {
         let found = contradiction(variant(run, &record.trial.cell.variant), told(record));
@@ -24,8 +25,8 @@ pub fn assert_as_claimed(run: &BenchmarkRun, records: &[Record]) {
     }
 }
 
-/// What processes of either variant told would contradict the other's claim: by the mode they name, and by
-/// their speed alone where they name none or the wrong one.
+/// Asserts that what processes of either variant report would contradict the other's claim: by the
+/// mode they name, and by their speed alone where they name no mode or the wrong one.
 pub fn assert_told_apart(
     run: &BenchmarkRun,
     records: &[Record],

@@ -1,4 +1,4 @@
-//! What is left in the cluster of a run.
+//! What a run leaves in the cluster.
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -9,7 +9,7 @@ use wasmbench_core::build::selector;
 
 use crate::{answered, operator_namespace};
 
-/// Pods and Jobs of the run with this uid, in any namespace, and claims that it holds.
+/// Pods and Jobs of the run with this uid, in any namespace, and the claims that it holds.
 pub async fn left_of(client: &Client, run_uid: &str) -> Vec<String> {
     let objects = objects_of(client, run_uid).await.into_iter();
     let mut left: Vec<String> = objects.map(|(name, _)| name).collect();
@@ -17,7 +17,8 @@ pub async fn left_of(client: &Client, run_uid: &str) -> Vec<String> {
     left
 }
 
-/// Those of its pods and Jobs that nobody has deleted yet. What was deleted may still be on its way out.
+/// Those of the run's pods and Jobs that have not been deleted yet. Deleted ones may still be
+/// terminating.
 pub async fn undeleted_of(client: &Client, run_uid: &str) -> Vec<String> {
     let objects = objects_of(client, run_uid).await.into_iter();
     let kept = objects.filter(|(_, is_deleted)| !is_deleted);

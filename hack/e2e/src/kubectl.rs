@@ -9,13 +9,13 @@ pub struct Output {
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// Whether it ended with 0.
+    /// Whether it exited with 0.
     pub ok: bool,
     /// Its exit code.
     pub code: Option<i32>,
 }
 
-/// Runs kubectl with these arguments. `make e2e` puts the pinned one first on PATH.
+/// Runs kubectl with these arguments. `make e2e` puts the pinned version first on PATH.
 pub async fn kubectl(arguments: &[&str]) -> Output {
     run("kubectl", arguments).await
 }

@@ -1,4 +1,5 @@
-//! Helpers of the end-to-end tests: a namespace per test, runs from YAML, and waiting with a limit.
+//! Helpers for the end-to-end tests: a namespace per test, runs from YAML, and waiting with a
+//! timeout.
 //! The tests need a cluster in which the chart is installed; `make e2e` prepares one.
 
 #![allow(
@@ -36,7 +37,7 @@ use std::time::Duration;
 
 use kube::Client;
 
-/// Namespace of the operator.
+/// The operator's namespace.
 pub fn operator_namespace() -> String {
     std::env::var("WASMBENCH_NAMESPACE").unwrap_or_else(|_| "wasmbench-system".into())
 }
@@ -48,12 +49,12 @@ pub async fn client() -> Client {
         .expect("KUBECONFIG names no cluster: run 'make e2e'")
 }
 
-/// For so long the API may refuse to answer, or be out of reach: a machine that is short of CPUs loses
+/// How long the API may fail to answer or be unreachable: a machine that is short of CPUs loses
 /// connections, and nothing that is tested depends on them.
 const API_PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the API answers to `ask`, which is asked again while it fails; panics with the last error when that
-/// does not end.
+/// The API's response to `ask`, which is retried while it fails; panics with the last error if it
+/// does not succeed in time.
 pub async fn answered<T, E, F, Fut>(what: &str, mut ask: F) -> T
 where
     E: std::fmt::Display,
@@ -73,10 +74,10 @@ where
     }
 }
 
-/// How long something may take that will surely come, on a machine on which other tests run.
+/// How long something that is certain to happen may take on a machine on which other tests run.
 pub const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Asks again and again until `check` answers; panics after `limit` with what was waited for.
+/// Retries until `check` returns a value; panics after `limit` and says what was awaited.
 pub async fn eventually<T, F, Fut>(limit: Duration, what: &str, mut check: F) -> T
 where
     F: FnMut() -> Fut,

@@ -1,5 +1,5 @@
-//! A namespace per test, under the `restricted` pod security standard, removed afterwards; on
-//! failure its state is printed first.
+//! A namespace per test, under the `restricted` pod security standard, removed afterwards. If the
+//! test fails, the namespace's state is printed first.
 
 use std::panic::AssertUnwindSafe;
 
@@ -23,7 +23,7 @@ where
     with_namespace_of("restricted", prefix, test).await;
 }
 
-/// The same under another pod security standard.
+/// Runs `test` like [`with_namespace`], under another pod security standard.
 pub async fn with_namespace_of<F, Fut>(standard: &str, prefix: &str, test: F)
 where
     F: FnOnce(Client, String) -> Fut,
@@ -49,7 +49,7 @@ where
         .await;
     if result.is_err() {
         dump(&name).await;
-        // What fails here has said so, and hides no failure of the test.
+        // A failure here has been reported and must not hide the failure of the test.
         let _ = AssertUnwindSafe(remove_runs(&client, &name))
             .catch_unwind()
             .await;
@@ -60,7 +60,8 @@ where
     }
 }
 
-/// What the chart does for the namespaces in `coldStart.namespaces`, for one that is made after it.
+/// Does what the chart does for the namespaces in `coldStart.namespaces`, for a namespace created
+/// later.
 async fn allow_cold_starts(client: &Client, namespace: &str) {
     let name = "wasmbench-cold-start";
     let binding = serde_json::from_value(json!({
@@ -76,10 +77,10 @@ async fn allow_cold_starts(client: &Client, namespace: &str) {
         .expect("cold starts are allowed");
 }
 
-/// Removes the runs of a test that failed, and waits until nothing of them is left: with one that still holds
-/// the node the next tests would fail, too.
+/// Removes the runs of a failed test and waits until nothing of them is left: if one still held the
+/// node, the next tests would fail too.
 async fn remove_runs(client: &Client, namespace: &str) {
-    // A schedule would start others meanwhile.
+    // A schedule would start other runs meanwhile.
     let schedules = ["delete", "benchmarkschedules", "--all", "-n", namespace];
     kubectl(&schedules).await;
     let uids = "jsonpath={.items[*].metadata.uid}";

@@ -1,5 +1,5 @@
-//! Nodes that runs measure on. A run takes a node by the product's own means. For a test that needs one for
-//! itself, for two runs or for a pod of somebody else, `hack/e2e/run` taints one.
+//! Nodes on which runs measure. A run claims a node by the product's own means. For a test that
+//! needs a node to itself, for two runs or for a foreign pod, `hack/e2e/run` taints one.
 
 use k8s_openapi::api::core::v1::{Node, Taint};
 use kube::api::ListParams;
@@ -11,18 +11,18 @@ use crate::answered;
 /// Key of the taint, which only these tests tolerate.
 const OWN: &str = "e2e.wasmbench.dev/own";
 
-/// One test at a time has the node.
+/// Only one test at a time has the node.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// Names of the nodes that take pods without a toleration.
+/// Names of the nodes that accept pods without a toleration.
 pub async fn free(client: &Client) -> Vec<String> {
     let nodes = list(client).await.into_iter();
     let free = nodes.filter(|node| taints(node).is_empty());
     free.map(|node| node.name_any()).collect()
 }
 
-/// Calls `test` with the name of a node that no other test's run is put on meanwhile. In a cluster of one
-/// node, where tests run one after the other, it is that one.
+/// Calls `test` with the name of a node on which no other test's run is placed meanwhile. In a
+/// cluster with a single node, where tests run one after the other, it is that node.
 pub async fn with_own_node<F, Fut>(client: &Client, test: F)
 where
     F: FnOnce(String) -> Fut,
@@ -37,7 +37,7 @@ where
     test(node.expect("a node").name_any()).await;
 }
 
-/// What a run's spec says to be measured on a node of its own.
+/// The part of a run's spec that places it on a node of its own.
 pub fn placement(node: &str) -> String {
     format!(
         "placement:\n  nodeSelector: {{kubernetes.io/hostname: {node}}}\n  \

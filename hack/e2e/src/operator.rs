@@ -1,4 +1,4 @@
-//! The installed operator: what it was told, a new start, what it takes.
+//! The installed operator: its configuration, a restart, its memory.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
@@ -7,7 +7,8 @@ use wasmbench_core::config::{Images, OperatorConfig};
 use crate::kubectl::kubectl;
 use crate::{operator_namespace, processes};
 
-/// The images that the operator knows. In tests the native gateway plays the user's own container.
+/// The images that the operator knows. In tests the native gateway plays the role of the user's own
+/// container.
 pub async fn images(client: &Client) -> Images {
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &operator_namespace());
     let map = api.get("wasmbench-config").await;
@@ -17,7 +18,7 @@ pub async fn images(client: &Client) -> Images {
     config.images
 }
 
-/// Starts a new operator, waits until it is ready, and answers with its pod.
+/// Restarts the operator, waits until it is ready, and returns the name of its pod.
 pub async fn restarted() -> String {
     let namespace = operator_namespace();
     let operator = ["deployment/wasmbench", "-n", &namespace];
@@ -35,7 +36,8 @@ pub async fn restarted() -> String {
     pod.to_owned()
 }
 
-/// The operator's memory in MiB, as the kernel of this machine counts it: `VmRSS`, now, or `VmHWM`, at most.
+/// The operator's memory in MiB, as this machine's kernel counts it: `VmRSS` for the current value,
+/// `VmHWM` for the maximum.
 pub fn memory(which: &str) -> f64 {
     let pid = processes::operator().expect("the operator runs on this machine");
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");

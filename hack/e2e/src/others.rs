@@ -1,5 +1,5 @@
-//! The same load by our pipeline (probe, fortio, histogram) and by others, on the loopback: no
-//! cluster is needed. `hack/selftest` names the programs.
+//! The same load by our pipeline (probe, fortio, histogram) and by other tools, on the loopback, so
+//! no cluster is needed. `hack/selftest` provides the paths of the programs.
 
 use std::fs;
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ use wasmbench_core::wire::document::{LoadDocument, TimedWindow, Warmup};
 use wasmbench_core::wire::request::REQUEST_ENV;
 use wasmbench_results::fortio::{self, Load};
 
-/// A command that runs on one CPU alone, if one is given: taskset is a part of util-linux.
+/// A command that runs on one CPU alone, if one is given. taskset is part of util-linux.
 fn command_on(cpu: Option<u32>, program: &Path) -> Command {
     let Some(cpu) = cpu else {
         return Command::new(program);
@@ -25,8 +25,9 @@ fn command_on(cpu: Option<u32>, program: &Path) -> Command {
     command
 }
 
-/// The gateway of an image whose files are in this folder, with no other file in sight: its runtime's libraries
-/// are not this machine's. Of the GNU core utilities, which become what they start.
+/// The gateway of an image whose files are in this folder, without access to any other file: its
+/// runtime's libraries are not those of this machine. chroot is one of the GNU core utilities and
+/// replaces itself with the program that it starts.
 pub fn in_root(root: &Path) -> Command {
     let mut command = Command::new("chroot");
     command.arg(root).arg("/gateway");
@@ -40,13 +41,13 @@ pub fn program(variable: &str) -> PathBuf {
         .into()
 }
 
-/// A server on a port of its own; it ends with the value.
+/// A server on a port of its own; it ends when the value is dropped.
 #[derive(Debug)]
 pub struct Gateway {
     child: Child,
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
-    /// What it reads, kept as long as it runs.
+    /// The files that it reads, kept as long as it runs.
     _folder: Option<TempDir>,
 }
 
@@ -56,13 +57,13 @@ impl Gateway {
         Self::start_on(None)
     }
 
-    /// The same on one CPU alone, if one is given.
+    /// Starts the native gateway like [`Gateway::start`], on one CPU alone if one is given.
     pub fn start_on(cpu: Option<u32>) -> Self {
         let command = command_on(cpu, &program("WASMBENCH_GATEWAY"));
         Self::listening(command, free_port(), None)
     }
 
-    /// Starts the embedded gateway with these arguments besides the module.
+    /// Starts the embedded gateway with these arguments in addition to the module.
     pub fn embedded(args: &[&str]) -> Self {
         let mut command = Command::new(program("WASMBENCH_GATEWAY_EMBEDDED"));
         let module = program("WASMBENCH_TRANSFORM_WASM");
@@ -72,14 +73,15 @@ impl Gateway {
         Self::listening(command, free_port(), None)
     }
 
-    /// Starts the gateway of an image whose files are in this folder, as the root of its file system.
+    /// Starts the gateway of an image whose files are in this folder, which becomes the root of its
+    /// file system.
     pub fn in_root(root: &Path, args: &[&str]) -> Self {
         let mut command = in_root(root);
         command.args(args);
         Self::listening(command, free_port(), None)
     }
 
-    /// Starts nginx, which answers with the same word as the gateways, in one process.
+    /// Starts nginx in one process, with the same response as the gateways.
     pub fn nginx() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let port = free_port();
@@ -99,11 +101,11 @@ impl Gateway {
         Self::wait(command, port, Some(folder))
     }
 
-    /// CPU time of its process so far, to a hundredth of a second.
+    /// CPU time of the process so far, to a hundredth of a second.
     fn cpu_seconds(&self) -> f64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let stat = stat.expect("it runs");
-        // The name before may hold anything, and ends with the last parenthesis.
+        // The preceding name may contain anything and ends with the last parenthesis.
         let fields = stat.rsplit(')').next().expect("fields");
         let ticks = fields.split_ascii_whitespace().skip(11).take(2);
         ticks
@@ -150,13 +152,13 @@ impl Drop for Gateway {
 pub struct Task<'a> {
     /// Path and query.
     pub path: &'a str,
-    /// Connections.
+    /// Number of connections.
     pub connections: u32,
     /// Length of the timed window.
     pub seconds: u32,
     /// Seconds of discarded load before it.
     pub warmup_seconds: u32,
-    /// The one CPU of the generator; absent: all.
+    /// The only CPU of the generator; `None` for all CPUs.
     pub generator_cpu: Option<u32>,
 }
 
@@ -176,13 +178,13 @@ impl Task<'_> {
         })
     }
 
-    /// Our pipeline: what the report would be computed from.
+    /// Measures with our pipeline: the load from which the report would be computed.
     pub fn by_probe(&self, gateway: &Gateway) -> Load {
         let timed = self.probe_with(gateway, &program("WASMBENCH_FORTIO")).1;
         load_of(&timed)
     }
 
-    /// CPU time of the gateway for each request of a load, its warm-up included, in microseconds.
+    /// CPU time of the gateway per request of a load in microseconds, including the warm-up.
     pub fn cpu_per_request(&self, gateway: &Gateway) -> f64 {
         let before = gateway.cpu_seconds();
         let (warmup, timed) = self.probe_with(gateway, &program("WASMBENCH_FORTIO"));
@@ -208,8 +210,8 @@ impl Task<'_> {
         (warmup, document.timed.expect("a timed window"))
     }
 
-    /// Our pipeline, and beside it the latency of every request of the timed window in
-    /// microseconds, in ascending order: fortio writes each into its access log.
+    /// Measures with our pipeline, and also returns the latency of every request in the timed
+    /// window in microseconds, in ascending order: fortio writes each one to its access log.
     pub fn by_probe_with_log(&self, gateway: &Gateway, folder: &Path) -> (Load, Vec<f64>) {
         // The probe starts fortio several times; the last runs are the timed window.
         let script = format!(
@@ -235,7 +237,7 @@ impl Task<'_> {
         (load_of(&timed), latencies(&of_window.collect::<String>()))
     }
 
-    /// Requests per second that wrk finds.
+    /// Requests per second, as measured by wrk.
     pub fn by_wrk(&self, gateway: &Gateway) -> f64 {
         let output = Command::new("wrk")
             .args(["-t1", "-c", &self.connections.to_string()])
@@ -255,7 +257,7 @@ fn load_of(timed: &TimedWindow) -> Load {
     fortio::of_window(timed, 200).expect("fortio's result").0
 }
 
-/// Microseconds of each request of an access log, in ascending order.
+/// The latency of each request in an access log in microseconds, in ascending order.
 fn latencies(log: &str) -> Vec<f64> {
     #[derive(Deserialize)]
     struct Line {
@@ -267,7 +269,8 @@ fn latencies(log: &str) -> Vec<f64> {
     all
 }
 
-/// The value below which `share` of these ascending values lie: one of them, never interpolated.
+/// The value below which `share` of these ascending values lie. It is one of the values, never
+/// interpolated.
 pub fn exact_quantile(ascending: &[f64], share: f64) -> f64 {
     #[expect(
         clippy::cast_possible_truncation,

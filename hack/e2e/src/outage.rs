@@ -6,8 +6,8 @@ use crate::kubectl::kubectl;
 use crate::processes::{api_server, send_signal};
 use crate::{PATIENCE, eventually, operator_namespace};
 
-/// A run for it. The cluster's own controllers may die with the API server, and start no pod for a
-/// minute.
+/// The run to survive it. The cluster's own controllers may die with the API server and start no
+/// pod for a minute.
 pub const RUN: &str = r"
 blocks: 3
 noiseFloor: false
@@ -19,11 +19,11 @@ workloads: [{name: hello, expect: {bodySuffix: hello}}]
 sweeps: {warmLatency: {requests: 100}}
 ";
 
-/// Trials of [`RUN`].
+/// The number of trials in [`RUN`].
 pub const TRIALS: usize = 6;
 
-/// Kills the API server when the run of this name has done a trial. Gives the time from its first
-/// answer to the run's next step.
+/// Kills the API server once the run has completed a trial. Returns the time from the API server's
+/// first response to the run's next step.
 pub async fn survived(namespace: &str, name: &str) -> Duration {
     eventually(PATIENCE, "a trial is done", || async {
         let steps = steps(namespace, name).await?;
@@ -45,8 +45,8 @@ pub async fn survived(namespace: &str, name: &str) -> Duration {
     since.elapsed()
 }
 
-/// Which trials have begun or ended, as far as the operator has come; `None` while the API server
-/// does not answer.
+/// Which trials have begun or ended, as far as the operator has got; `None` while the API server
+/// does not respond.
 async fn steps(namespace: &str, name: &str) -> Option<String> {
     let ask = async |arguments: &[&str]| {
         let output = kubectl(&[arguments, &["--request-timeout=10s"]].concat()).await;

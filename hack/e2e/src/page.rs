@@ -9,7 +9,7 @@ use crate::kubectl::{Output, kubectl, run};
 /// The root of the checkout.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A page, and a folder in which its commands run, in a namespace of their own.
+/// A page, and a folder in which its commands run, with a namespace of their own.
 #[derive(Debug)]
 pub struct Page {
     text: String,
@@ -18,7 +18,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of this path below the checkout; its commands find the charts, and mean `namespace` where they name none.
+    /// The page at this path in the checkout. Its commands find the charts, and use `namespace`
+    /// where they name none.
     pub async fn open(path: &str, namespace: &str) -> Self {
         let text = std::fs::read_to_string(Path::new(ROOT).join(path)).expect("the page is there");
         let folder = TempDir::new().expect("a folder");
@@ -38,7 +39,7 @@ impl Page {
         }
     }
 
-    /// The blocks of a language below a heading, of which there must be one or more.
+    /// The code blocks in a language below a heading. There must be at least one.
     pub fn blocks(&self, heading: &str, language: &str) -> Vec<String> {
         let (_, section) = self
             .text
@@ -53,17 +54,17 @@ impl Page {
         blocks
     }
 
-    /// Writes a file into the folder of the commands.
+    /// Writes a file to the folder of the commands.
     pub fn save(&self, name: &str, content: &str) {
         std::fs::write(self.folder.path().join(name), content).expect("the file is written");
     }
 
-    /// A file that commands left there.
+    /// The content of a file that commands left in the folder.
     pub fn saved(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.path().join(name)).expect("the file is there")
     }
 
-    /// Carries out a block of commands, up to the first that fails.
+    /// Runs a block of commands, up to the first that fails.
     pub async fn carry_out(&self, block: &str) -> Output {
         let folder = self.folder.path().display();
         let script = format!(
@@ -74,7 +75,7 @@ impl Page {
     }
 }
 
-/// `text` with each of these in place of what the page has; it must be there.
+/// `text` with each of these replacements made; panics if the text to replace is missing.
 pub fn with(text: &str, changes: &[(&str, &str)]) -> String {
     let put_in = |text: String, (from, to): &(&str, &str)| {
         assert!(text.contains(from), "no '{from}' in:\n{text}");

@@ -1,27 +1,27 @@
-//! Single requests over a plain connection, byte for byte as the test writes them: a client library would correct
-//! the Host and the Origin that a test wants to be wrong.
+//! Single requests over a plain connection, byte for byte as the test writes them. A client library
+//! would correct the Host and the Origin that a test deliberately gets wrong.
 
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// An answer that is not there by then does not come.
+/// A response that has not arrived by then is not expected any more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What came back.
+/// The response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// Names in lower case, and values.
+    /// Pairs of a lower-case name and a value.
     pub headers: Vec<(String, String)>,
-    /// The rest, as it came.
+    /// The body as received.
     pub body: String,
 }
 
 impl Answer {
-    /// The first header of this name, which is in lower case.
+    /// The first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(other, _)| other == name);
@@ -29,7 +29,8 @@ impl Answer {
     }
 }
 
-/// Sends `method` and `path` with these header lines and this body, and reads until the other side closes.
+/// Sends `method` and `path` with these header lines and this body, and reads until the peer closes
+/// the connection.
 pub async fn ask(
     address: &str,
     (method, path): (&str, &str),

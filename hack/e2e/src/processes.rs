@@ -1,4 +1,4 @@
-//! Processes of the nodes, which are visible from the host that the nodes run on.
+//! Processes of the nodes, which are visible from the host that runs the nodes.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
@@ -6,11 +6,11 @@ use kube::{Api, Client};
 use wasmbench_api::labels;
 use wasmbench_core::build::component_selector;
 
-/// The operator's program.
+/// Name of the operator's program.
 pub const OPERATOR: &str = "wasmbench-operator";
 const PROBE: &str = "wasmbench-probe";
 
-/// The operator, if it runs: there is one in the cluster.
+/// The operator, if it is running; the cluster has only one.
 pub fn operator() -> Option<u32> {
     all(OPERATOR).next()
 }
@@ -25,7 +25,7 @@ pub fn kubelets() -> impl Iterator<Item = u32> {
     all("usr/bin/kubelet")
 }
 
-/// The probe that measures for the run with this uid, if it runs.
+/// The probe that measures for the run with this uid, if it is running.
 pub async fn probe_of(client: &Client, run_uid: &str) -> Option<u32> {
     let pods: Api<Pod> = Api::all(client.clone());
     let probes =
@@ -38,7 +38,7 @@ pub async fn probe_of(client: &Client, run_uid: &str) -> Option<u32> {
     all(PROBE).find(|pid| uids.iter().any(|uid| is_in_pod(*pid, uid)))
 }
 
-/// Sends a signal (`STOP`, `KILL`); false when the process is gone.
+/// Sends a signal (`STOP`, `KILL`); returns false if the process is gone.
 pub fn send_signal(signal: &str, pid: u32) -> bool {
     let sent = std::process::Command::new("kill")
         .args([format!("-{signal}"), pid.to_string()])
@@ -46,7 +46,7 @@ pub fn send_signal(signal: &str, pid: u32) -> bool {
     sent.is_ok_and(|status| status.success())
 }
 
-/// The same to a whole group of processes, which its first member gave its id.
+/// Sends a signal to a whole process group, whose id is that of its first member.
 pub fn send_signal_to_group(signal: &str, group: u32) -> bool {
     let group = format!("-{group}");
     let sent = std::process::Command::new("kill")
@@ -60,7 +60,7 @@ pub fn send_signal_to_group(signal: &str, group: u32) -> bool {
 pub fn of_group(group: u32) -> impl Iterator<Item = u32> {
     let is_of_it = move |pid: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // After the name, which may hold anything: state, parent, group.
+        // After the name, which may contain anything: state, parent, group.
         let after_name = stat.rsplit_once(')').map(|(_, rest)| rest);
         let mut fields = after_name.unwrap_or_default().split_whitespace();
         let state = fields.next();
@@ -82,11 +82,12 @@ fn runs(pid: u32, program: &str) -> bool {
     // A zombie has no command line.
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let first = line.split(|byte| *byte == 0).next().unwrap_or_default();
-    // With the path in its image, or by its name.
+    // Either the path in its image, or its name.
     first.strip_prefix(b"/").unwrap_or(first) == program.as_bytes()
 }
 
-/// By the names of its cgroups, in which systemd's driver writes underscores.
+/// Whether the process belongs to a pod, by the names of its cgroups, in which systemd's driver
+/// writes underscores.
 fn is_in_pod(pid: u32, pod_uid: &str) -> bool {
     let cgroups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     cgroups.replace('_', "-").contains(pod_uid)

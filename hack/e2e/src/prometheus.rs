@@ -1,14 +1,14 @@
-//! The Prometheus that `hack/surface/stack` starts, asked through the API server.
+//! The Prometheus that `hack/surface/stack` starts, queried through the API server.
 
 use serde_json::Value;
 
 use crate::kubectl::{kubectl, run};
 use crate::operator_namespace;
 
-/// The folder of manifests names it, too.
+/// The folder of manifests uses the same name.
 const NAMESPACE: &str = "wasmbench-surface";
 
-/// The field `data` of what Prometheus answers under `/api/v1/`; `None` while it does not.
+/// The field `data` of Prometheus's response under `/api/v1/`; `None` while it does not respond.
 pub async fn asked(path: &str) -> Option<Value> {
     let service = "services/prometheus-operated:9090/proxy/api/v1";
     let path = format!("/api/v1/namespaces/{NAMESPACE}/{service}/{path}");
@@ -17,13 +17,13 @@ pub async fn asked(path: &str) -> Option<Value> {
     (answer["status"] == "success").then(|| answer["data"].take())
 }
 
-/// The series that a query gives now; `None` while Prometheus does not answer.
+/// The series that a query returns now; `None` while Prometheus does not respond.
 pub async fn query(expression: &str) -> Option<Vec<Value>> {
     let data = asked(&format!("query?query={}", encoded(expression))).await?;
     data["result"].as_array().cloned()
 }
 
-/// What the operator serves on `/metrics`, as promtool finds it: clean, or this panics with what is wrong.
+/// Checks with promtool what the operator serves on `/metrics`; panics with the problems found.
 pub async fn metrics_are_clean() {
     let namespace = operator_namespace();
     let path =
@@ -34,7 +34,7 @@ pub async fn metrics_are_clean() {
     assert!(checked.ok && said.trim().is_empty(), "{checked:?}");
 }
 
-/// The alerts that its Alertmanager holds; `None` while it does not answer.
+/// The alerts that its Alertmanager holds; `None` while it does not respond.
 pub async fn alerts() -> Option<Vec<Value>> {
     let service = "services/alertmanager-operated:9093/proxy/api/v2/alerts";
     let path = format!("/api/v1/namespaces/{NAMESPACE}/{service}");
@@ -42,7 +42,7 @@ pub async fn alerts() -> Option<Vec<Value>> {
     serde_json::from_str(&output.stdout).ok()
 }
 
-/// As a part of a URL's query.
+/// Encodes text as part of a URL's query.
 fn encoded(text: &str) -> String {
     let bytes = text.bytes().map(|byte| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => char::from(byte).to_string(),

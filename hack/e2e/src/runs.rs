@@ -1,4 +1,4 @@
-//! Runs: created from YAML, waited for, read.
+//! Runs: creating them from YAML, waiting for them, reading them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use wasmbench_core::wire::record::{Outcome, Record};
 
 use crate::answered;
 
-/// A run that goes on may take so many times as long as one that stands still is waited for.
+/// A run that makes progress may take this many times as long as a run without progress is waited
+/// for.
 const LONGEST: u32 = 3;
 
 /// Creates the run that `spec` (YAML) describes.
@@ -27,14 +28,15 @@ pub async fn create(client: &Client, namespace: &str, name: &str, spec: &str) ->
         .expect("the run is created")
 }
 
-/// The run as it is now.
+/// The current state of the run.
 pub async fn get(client: &Client, namespace: &str, name: &str) -> BenchmarkRun {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
     answered("the run exists", || api.get(name)).await
 }
 
-/// Waits until the run has ended, however. It may stand still for so many seconds, besides those for which runs of
-/// other tests may hold its node, and take three times as long in all: a slow machine is no failure.
+/// Waits until the run has ended in any way. It may make no progress for `seconds`, plus the time
+/// for which runs of other tests may hold its node, and take three times as long in total: a slow
+/// machine is no failure.
 pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64) -> BenchmarkRun {
     let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let has_ended = |run: &BenchmarkRun| {
@@ -44,8 +46,8 @@ pub async fn finished(client: &Client, namespace: &str, name: &str, seconds: u64
     awaited(client, namespace, what, patience, has_ended).await
 }
 
-/// Asks for the run of this name until it is as it should be, which `what` says; panics when nothing about it
-/// changes for as long as `patience`, or when it takes [`LONGEST`] times as long in all.
+/// Polls the run until `is_so` holds, which `what` describes. Panics if the run makes no progress
+/// for `patience`, or takes [`LONGEST`] times as long in total.
 async fn awaited(
     client: &Client,
     namespace: &str,
@@ -79,15 +81,15 @@ async fn awaited(
     }
 }
 
-/// How far the run is: trials with a record, and what it does.
+/// The progress of the run: the number of trials with a record, and what the run is doing.
 fn progress(run: &BenchmarkRun) -> Option<(u32, String)> {
     let progress = run.status.as_ref()?.progress.as_ref()?;
     Some((progress.completed_trials, progress.message.clone()))
 }
 
-/// Creates the run and waits until it has ended; the run is made again, under a name with a number,
-/// while others used the node, at most three times in all. For tests that need points to compare:
-/// whether a node is quiet is nothing that a test decides.
+/// Creates the run and waits until it has ended. If others used the node, the run is created again
+/// under a numbered name, at most three times in total. For tests that need points to compare: a
+/// test cannot decide whether a node is quiet.
 pub async fn finished_on_quiet_node(
     client: &Client,
     namespace: &str,
@@ -110,8 +112,8 @@ pub async fn finished_on_quiet_node(
     }
 }
 
-/// Whether the run is not to be trusted because the node was not its alone. That a trial was measured once more for
-/// this reason is only noted.
+/// Whether the run is not trusted because others used its node. A trial that was measured once more
+/// for this reason is only noted.
 pub fn is_noisy(run: &BenchmarkRun) -> bool {
     let trust = condition(run, conditions::TRUSTWORTHY);
     trust.is_some_and(|trust| {
@@ -122,7 +124,7 @@ pub fn is_noisy(run: &BenchmarkRun) -> bool {
     })
 }
 
-/// Whether points of the run are invalid, and all of them for what a busy machine does to them.
+/// Whether points of the run are invalid, all of them for reasons caused by a busy machine.
 pub fn is_disturbed(run: &BenchmarkRun) -> bool {
     const OF_THE_MACHINE: [&str; 3] = ["NodeNoisy", "ClockTooCoarse", "LoadGeneratorSaturated"];
     let reasons: Vec<&str> = invalid_because(run)
@@ -153,7 +155,7 @@ pub async fn recorded(client: &Client, namespace: &str, name: &str, count: u32) 
     awaited(client, namespace, what, crate::PATIENCE, has_them).await;
 }
 
-/// Waits until the run says that a probe measures.
+/// Waits until the run says that a probe is measuring.
 pub async fn measuring(client: &Client, namespace: &str, name: &str, seconds: u64) {
     let patience = Duration::from_secs(seconds) + crate::PATIENCE;
     let measures = |run: &BenchmarkRun| {
@@ -172,7 +174,7 @@ pub fn condition(run: &BenchmarkRun, type_: &str) -> Option<Condition> {
         .cloned()
 }
 
-/// Every stored record of the run, in whichever `ConfigMap` it is.
+/// Every stored record of the run, from all of its `ConfigMaps`.
 pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
     let namespace = run.metadata.namespace.as_deref().expect("a namespace");
     let uid = run.metadata.uid.as_deref().expect("a uid");
@@ -187,8 +189,9 @@ pub async fn records(client: &Client, run: &BenchmarkRun) -> Vec<Record> {
         .collect()
 }
 
-/// Every variant gave the answers that it must have in common with the others, and none ran in another mode
-/// than it claims. Neither makes a trial fail: it makes points invalid, which the status says.
+/// Asserts that every variant gave the responses that it must have in common with the others, and
+/// that none ran in another mode than it claims. Neither makes a trial fail; both make points
+/// invalid, which the status says.
 pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
     let status = run.status.as_ref().expect("a finished run has a status");
     assert!(!status.summary.is_empty(), "{status:#?}");
@@ -200,7 +203,7 @@ pub fn assert_alike(run: &BenchmarkRun, records: &[Record]) {
     for word in ["ResponseMismatch", "EngineModeMismatch"] {
         assert!(!text.contains(word), "{word}: {status:#?}");
     }
-    // The same without the operator's judgement.
+    // The same check without the operator's judgement.
     let workloads = run.spec.workloads.iter();
     for workload in workloads.filter(|workload| workload.expect.same_across_variants) {
         let name = &workload.name;

@@ -1,4 +1,4 @@
-//! RuntimeClasses that a test brings, and programs on the nodes that are their shims.
+//! RuntimeClasses that a test creates, and programs on the nodes that act as their shims.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::processes::kubelets;
 
-/// Creates a RuntimeClass; one that an earlier test left is as good.
+/// Creates a RuntimeClass, unless an earlier test left one.
 pub async fn create(client: &Client, name: &str, handler: &str) {
     let class = json!({"metadata": {"name": name}, "handler": handler});
     let class: RuntimeClass = serde_json::from_value(class).expect("a RuntimeClass");
@@ -21,20 +21,20 @@ pub async fn create(client: &Client, name: &str, handler: &str) {
     }
 }
 
-/// Removes it.
+/// Deletes the RuntimeClass.
 pub async fn delete(client: &Client, name: &str) {
     let api: Api<RuntimeClass> = Api::all(client.clone());
     let _ = api.delete(name, &DeleteParams::default()).await;
 }
 
-/// A program on every node, where containerd looks for shims; it is removed when this is dropped.
+/// A program on every node, where containerd looks for shims; it is removed on drop.
 #[derive(Debug)]
 pub struct ShimOnNodes(Vec<PathBuf>);
 
 impl ShimOnNodes {
-    /// Puts a shell script there.
+    /// Installs a shell script as the shim of `runtime`.
     pub fn script(runtime: &str, text: &str) -> Self {
-        // A node is a container of this machine: its files are visible through its processes.
+        // A node is a container on this machine: its files are visible through its processes.
         let path = |kubelet| {
             let name = format!("/proc/{kubelet}/root/usr/local/bin/containerd-shim-{runtime}-v1");
             PathBuf::from(name)

@@ -1,24 +1,25 @@
 //! The lines that `make selftest` and `make bench` print.
 
-/// Prints what was found beside what was expected.
+/// Prints what was found next to what was expected.
 #[expect(clippy::print_stdout, reason = "figures are what a self test is for")]
 pub fn found(name: &str, figure: &str, expected: &str) {
     println!("selftest: {name}: {figure} ({expected})");
 }
 
-/// Prints a figure of a benchmark as `bench: <name> <value> <unit>`, and whether it keeps its bound.
+/// Prints a benchmark figure as `bench: <name> <value> <unit>`, and returns whether it keeps its
+/// lower bound.
 pub fn at_least(name: &str, value: f64, unit: &str, bound: f64) -> bool {
     printed(name, value, unit);
     kept(value >= bound, "below", bound)
 }
 
-/// The same for a figure that should be small.
+/// Prints a figure that should be small, and returns whether it keeps its upper bound.
 pub fn at_most(name: &str, value: f64, unit: &str, bound: f64) -> bool {
     printed(name, value, unit);
     kept(value <= bound, "above", bound)
 }
 
-/// Says that there is no figure; it keeps no bound.
+/// Prints that a figure is missing; returns that it does not keep its bound.
 #[expect(
     clippy::print_stdout,
     reason = "that a figure is missing is said where it would stand"

@@ -1,5 +1,5 @@
-//! Others than the administrator: a tenant with the role `edit` in a namespace of their own, and the accounts of
-//! wasmbench, should somebody get hold of a token.
+//! Users other than the administrator: a tenant with the role `edit` in a namespace of their own,
+//! and the accounts of wasmbench, in case somebody gets hold of a token.
 
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::{ListParams, PostParams};
@@ -9,17 +9,17 @@ use wasmbench_api::BenchmarkRun;
 
 use crate::{PATIENCE, eventually};
 
-/// Who the tenant is.
+/// Name of the tenant.
 const TENANT: &str = "mallory";
 
-/// A client for what `user` may do.
+/// A client with the rights of `user`.
 pub async fn client_as(user: &str) -> Client {
     let mut config = Config::infer().await.expect("a kubeconfig");
     config.auth_info.impersonate = Some(user.to_owned());
     Client::try_from(config).expect("a client")
 }
 
-/// A client for somebody who may edit `namespace`.
+/// A client for a user who may edit `namespace`.
 pub async fn tenant(admin: &Client, namespace: &str) -> Client {
     let binding = serde_json::from_value(json!({
         "metadata": { "name": TENANT },
@@ -35,7 +35,7 @@ pub async fn tenant(admin: &Client, namespace: &str) -> Client {
         .await
         .expect("the tenant may edit");
     let tenant = client_as(TENANT).await;
-    // The API server learns of the binding a moment later.
+    // The API server sees the binding a moment later.
     let runs: Api<BenchmarkRun> = Api::namespaced(tenant.clone(), namespace);
     eventually(PATIENCE, "the tenant may edit", || async {
         runs.list(&ListParams::default().limit(1)).await.ok()
@@ -44,13 +44,13 @@ pub async fn tenant(admin: &Client, namespace: &str) -> Client {
     tenant
 }
 
-/// The operator, or the account of its cold starts, as the API server knows it.
+/// The operator's account, or that of its cold starts, by its name in the API server.
 pub fn account(name: &str) -> String {
     let namespace = crate::operator_namespace();
     format!("system:serviceaccount:{namespace}:{name}")
 }
 
-/// Asserts that the API server forbids it, with these words.
+/// Asserts that the API server forbade the request with these words.
 pub fn assert_refused<T: std::fmt::Debug>(answer: Result<T, kube::Error>, words: &str) {
     match answer {
         Err(kube::Error::Api(status)) if status.is_forbidden() => {

@@ -1,11 +1,11 @@
-//! Images of one Wasm file, made and loaded as a user would do it.
+//! Images of one Wasm file, built and loaded as a user would do it.
 
 use std::path::{Path, PathBuf};
 
 use crate::kubectl::run;
 
-/// Makes an image of these bytes, puts it onto the nodes and answers with its reference. They need
-/// not be Wasm.
+/// Builds an image from these bytes, which need not be Wasm, loads it onto the nodes and returns
+/// its reference.
 pub async fn load(folder: &Path, name: &str, bytes: &[u8]) -> String {
     let (file, archive) = (folder.join(name), folder.join(format!("{name}.tar")));
     std::fs::write(&file, bytes).expect("the file is written");

@@ -1,4 +1,4 @@
-//! When the runs of fortio of a timed window were.
+//! When fortio ran within a timed window.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub fn whole(record: &Record) -> (i128, i128) {
     (first.expect("a run").0, last.expect("a run").1)
 }
 
-/// Start and end of each run, in nanoseconds since the Unix epoch.
+/// Start and end of each run of fortio, in nanoseconds since the Unix epoch.
 pub fn parts(timed: &TimedWindow) -> Vec<(i128, i128)> {
     let part = |fortio: &Value| {
         let start = fortio["StartTime"].as_str().expect("a start");

@@ -1,4 +1,5 @@
-//! What a run's variants cost, for people: `kubectl wasmbench cost`. Costs in, text out. Pure.
+//! What a run's variants cost, for people: `kubectl wasmbench cost`. Takes costs and produces text.
+//! Pure.
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,8 @@ use crate::sheet::Sheet;
 use crate::table::{ascii, lines};
 use crate::tables::with_mark;
 
-/// Trust, two tables, and what the costs assume. `costs` are those of `summary`.
+/// Whether to trust the run, two tables, and the assumptions behind the costs. `costs` are those of
+/// `summary`.
 pub fn cost_text(summary: &Summary, costs: &Costs<'_>) -> String {
     let run = costs.run;
     let mut text = ascii(&format!("{}/{}", run.namespace, run.name));
@@ -118,7 +120,7 @@ fn is_of_loaded_pod(cost: &Cost<'_>) -> bool {
     cost.metric == Metric::Memory
 }
 
-/// What shims hold beside the pods: `, without its shim beside it (native 4.00 MiB)`.
+/// What shims hold outside the pods: `, without its shim beside it (native 4.00 MiB)`.
 fn outside(shims: &[ShimSummary]) -> String {
     let held = |shim: &ShimSummary| {
         let bytes = units::bytes(shim.anonymous_bytes.median);

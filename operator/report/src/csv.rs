@@ -66,7 +66,7 @@ fn joined(reasons: &[Reason]) -> String {
 
 type Cells<'a> = Sheet<'a, CellOf<'a>>;
 
-/// What every cell has.
+/// Adds the columns that every cell has.
 fn of_any_cell(sheet: Cells<'_>) -> Cells<'_> {
     sheet
         .left("variant", |row| row.any().variant().to_owned())
@@ -152,7 +152,7 @@ fn of_density(sheet: Cells<'_>) -> Cells<'_> {
 
 type Part = fn(Spread) -> f64;
 
-/// The three columns of a median and its interval.
+/// Adds the three columns of a median and its interval.
 fn spread<'a>(
     sheet: Cells<'a>,
     name: &str,
@@ -170,7 +170,7 @@ fn spread<'a>(
     })
 }
 
-/// A number of a load: its name, its spread, and where trials have it.
+/// A metric of a load: its name, its spread, and where trials have it.
 type OfLoad = (
     &'static str,
     fn(&CellSummary) -> Option<Spread>,
@@ -206,7 +206,7 @@ const NUMBERS: [OfLoad; 6] = [
     ),
 ];
 
-/// A number of a load on a schedule: its name, and where it stands.
+/// A metric of a load on a schedule: its name and its spread.
 type Scheduled = (&'static str, fn(&OpenLoopSummary) -> Option<Spread>);
 
 const SCHEDULED: [Scheduled; 6] = [
@@ -236,7 +236,7 @@ fn sweep(point: Point) -> &'static str {
     point.sweep().into()
 }
 
-/// The point within its sweep: connections, pods at once or percent of the peak.
+/// The point within its sweep: connections, pods at once, or percent of the peak.
 const fn at(point: Point) -> Option<u32> {
     match point {
         Point::ColdStart { concurrency } => Some(concurrency),

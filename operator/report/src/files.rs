@@ -1,4 +1,4 @@
-//! The files of a report, from nothing but the run and its records.
+//! The files of a report, made from only the run and its records.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,14 @@ pub const COMPARISONS_CSV: &str = "comparisons.csv";
 pub const REPORT_MD: &str = "report.md";
 /// Key of the report as plots.
 pub const REPORT_HTML: &str = "report.html";
-/// Key of where and with what it was measured.
+/// Key of the description of where and with what the run was measured.
 pub const ENVIRONMENT_JSON: &str = "environment.json";
 
-/// Most bytes of all files together: a `ConfigMap` may hold 1,048,576 with the names of its keys.
+/// The largest size of all files together: a `ConfigMap` may hold 1,048,576 bytes including the
+/// names of its keys.
 pub const MAX_REPORT_BYTES: usize = 960_000;
-/// Most bytes of the plots. Of what the numbers leave they get half: `report.md` has the other half
-/// for its table of all trials.
+/// The largest size of the plots. They get half of what the numbers leave: `report.md` gets the
+/// other half for its table of all trials.
 const MAX_HTML_BYTES: usize = 400_000;
 
 /// A report could not be written.
@@ -38,8 +39,8 @@ pub fn report_files(run: &RunInput, records: &[Record]) -> Result<BTreeMap<Strin
 }
 
 /// The files of the report, by name, from a summary. Together they stay below [`MAX_REPORT_BYTES`]:
-/// where there is no room, `report.html` draws less, and `report.md` leaves out rows of its table
-/// of all trials. Both say so.
+/// if space runs short, `report.html` draws less and `report.md` omits rows from its table of all
+/// trials. Both say so.
 pub fn report_files_of(summary: &Summary) -> Result<BTreeMap<String, String>, Error> {
     let mut files = BTreeMap::from([
         (SUMMARY_JSON.to_owned(), json::pretty(summary)?),

@@ -1,13 +1,13 @@
-//! JSON that people can read and that stays small: indented down to the fields of a list's
-//! entries, compact below. Numbers and order are those of the types, so the same value always
-//! gives the same bytes.
+//! JSON that people can read and that stays small: indented down to the fields of a list's entries,
+//! compact below. The types determine numbers and order, so the same value always gives the same
+//! bytes.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Levels of objects and arrays that get lines of their own: document, list, entry.
+/// Levels of objects and arrays whose contents get their own lines: document, list, entry.
 const INDENTED_LEVELS: usize = 3;
 
 /// `value` as JSON with a newline at the end.
@@ -19,7 +19,7 @@ pub fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
     };
     value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
     bytes.push(b'\n');
-    // serde_json writes UTF-8 only, so that nothing is ever replaced here.
+    // serde_json writes only UTF-8, so nothing is ever replaced here.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -62,7 +62,7 @@ impl Shallow {
 }
 
 impl Formatter for Shallow {
-    /// Whole numbers are written without `.0`: most counts of bytes and many rates are whole.
+    /// Whole numbers are written without `.0`: most byte counts and many rates are whole.
     fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
         write!(writer, "{value}")
     }

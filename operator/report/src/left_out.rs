@@ -1,10 +1,10 @@
-//! Variants of which the run was to decide something and compares nothing.
+//! Variants about which the run was to decide something but compares nothing.
 
 use wasmbench_results::summary::Summary;
 
 use crate::validity::because;
 
-/// A variant that no primary comparison is about, under a workload.
+/// A variant without a primary comparison under a workload.
 pub struct LeftOut<'a> {
     /// Name of the variant.
     pub variant: &'a str,
@@ -14,7 +14,7 @@ pub struct LeftOut<'a> {
     pub reason: String,
 }
 
-/// All of them, in the order of the spec.
+/// All such variants, in the order of the spec.
 pub fn left_out(summary: &Summary) -> Vec<LeftOut<'_>> {
     let mut all = vec![];
     for workload in &summary.compared.workloads {
@@ -37,7 +37,7 @@ fn is_compared(summary: &Summary, variant: &str, workload: &str) -> bool {
     primary.any(|one| one.variant == variant && one.workload == workload)
 }
 
-/// What speaks against its points, or else why it has none, or else that it has nothing to be
+/// Why the variant's points are invalid, else why it has none, else why it has nothing to be
 /// compared with.
 fn reason(summary: &Summary, variant: &str, workload: &str) -> String {
     let invalid = |variant: &str| {

@@ -1,11 +1,11 @@
-//! What people see: a summary in, text out. Pure: the operator and `kubectl wasmbench report`
-//! produce identical bytes.
+//! What people see: takes a summary and produces text. Pure: the operator and
+//! `kubectl wasmbench report` produce identical bytes.
 //!
 //! Reading order: [`table`] (aligned text, Markdown and HTML), [`sheet`] (rows and columns),
-//! [`tables`] (those of loads), [`coldstart`], [`density`] and [`open_loop`] (what these have
-//! more), [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`]
-//! (`kubectl wasmbench get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`])
-//! [`export`] (for other programs), [`across`] (two runs), [`history`] (those of a schedule) and
+//! [`tables`] (tables of loads), [`coldstart`], [`density`] and [`open_loop`] (what these add),
+//! [`status_rows`], [`status`] and [`status_size`] (the status of a run), [`terminal`]
+//! (`kubectl wasmbench get`), [`files`] (the report: [`markdown`], [`html`], [`csv`], [`json`]),
+//! [`export`] (for other programs), [`across`] (two runs), [`history`] (the runs of a schedule) and
 //! [`cost`] (what a run's numbers cost).
 
 pub mod across;

@@ -1,5 +1,5 @@
-//! `report.md`: the report for someone who was not there. Summary in, Markdown out; tables align
-//! as text too, and whatever comes from outside is escaped.
+//! `report.md`: the report for someone who was not there. Takes a summary and produces Markdown.
+//! Tables align as plain text too, and all external text is escaped.
 
 mod node;
 mod pods;
@@ -16,10 +16,10 @@ use crate::sheet::Sheet;
 use crate::table::{ascii, escape, lines};
 use crate::{coldstart, density, open_loop, tables};
 
-/// Longest note on trials that are left out, in bytes.
+/// Longest note on omitted trials, in bytes.
 const MAX_NOTE_BYTES: usize = 200;
 
-/// The whole report in at most `room` bytes, as far as leaving out rows of the table of all trials
+/// The whole report in at most `room` bytes, as far as omitting rows from the table of all trials
 /// can achieve that.
 pub fn report_md(summary: &Summary, room: usize) -> String {
     let before = [
@@ -229,7 +229,7 @@ fn trials(summary: &Summary, room: usize) -> String {
     if TITLE.len() + text.len() <= room {
         return format!("{TITLE}{text}");
     }
-    // All lines of a table are equally long, and the header takes two of them.
+    // All lines of a table have the same length, and the header takes two of them.
     let line = text.find('\n').map_or(text.len(), |end| end + 1);
     let lines = room.saturating_sub(TITLE.len() + MAX_NOTE_BYTES) / line;
     let rows = lines.saturating_sub(2).min(all.len());
@@ -256,7 +256,7 @@ fn reproduce(summary: &Summary) -> String {
     };
     let mut spec = spec.clone();
     spec.seed = Some(summary.seed);
-    // A spec that serialised as JSON does so as YAML too; an empty block would show if not.
+    // A spec that serialises as JSON does so as YAML too; otherwise an empty block would show it.
     let yaml = serde_yaml::to_string(&spec).unwrap_or_default();
     let indented = lines("  ", yaml.lines());
     let fence = fence_for(&indented);

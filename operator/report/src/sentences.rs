@@ -1,4 +1,4 @@
-//! What the run found, one sentence for each variant and workload.
+//! What the run found, in one sentence for each variant and workload.
 
 use wasmbench_core::units;
 use wasmbench_results::comparison::Comparison;
@@ -35,7 +35,8 @@ fn said(baseline: &str, found: Vec<&Comparison>) -> String {
     }
 }
 
-/// What was found in these comparisons; `owner` is whose numbers the next ratio is a multiple of.
+/// What these comparisons found; `owner` is the variant whose numbers the next ratio is a multiple
+/// of.
 fn found_in(found: &[&Comparison], owner: &mut String) -> String {
     let named = |is_so: fn(Verdict) -> bool| {
         let of_kind = found.iter().filter(|one| is_so(one.verdict));

@@ -1,5 +1,5 @@
-//! Tables as lists of columns: each says in one place what it is called and what of a row it shows.
-//! The writers for terminals, Markdown, HTML and CSV know nothing of what they write.
+//! Tables as lists of columns: each column defines in one place its title and what it shows of a
+//! row. The writers for terminals, Markdown, HTML and CSV know nothing about the contents.
 
 use wasmbench_core::units::NOTHING;
 
@@ -10,7 +10,7 @@ type Show<'a, T> = Box<dyn Fn(&T) -> Option<String> + 'a>;
 struct Column<'a, T> {
     title: String,
     align: Align,
-    /// Whether it stands only in rows that count.
+    /// Whether the column is filled only in rows that count.
     is_measured: bool,
     field: Show<'a, T>,
 }
@@ -45,7 +45,7 @@ impl Field for Option<String> {
     }
 }
 
-/// Rows, and what is shown of each.
+/// Rows, and the columns that show them.
 pub struct Sheet<'a, T> {
     rows: Vec<T>,
     columns: Vec<Column<'a, T>>,
@@ -53,7 +53,7 @@ pub struct Sheet<'a, T> {
 }
 
 impl<'a, T> Sheet<'a, T> {
-    /// Rows of which nothing is shown yet.
+    /// A sheet of rows without columns yet.
     pub fn of(rows: impl IntoIterator<Item = T>) -> Self {
         Self {
             rows: rows.into_iter().collect(),
@@ -62,23 +62,23 @@ impl<'a, T> Sheet<'a, T> {
         }
     }
 
-    /// Of rows that do not count nothing measured is shown, so that nobody takes it for a result.
+    /// Hides measured values in rows that do not count, so that nobody takes them for results.
     pub fn counting(mut self, counts: impl Fn(&T) -> bool + 'a) -> Self {
         self.counts = Box::new(counts);
         self
     }
 
-    /// With a column of names and words.
+    /// Adds a column of names and words.
     pub fn left<F: Field>(self, title: impl Into<String>, field: impl Fn(&T) -> F + 'a) -> Self {
         self.with(title.into(), (Align::Left, false), field)
     }
 
-    /// With a column of numbers.
+    /// Adds a column of numbers.
     pub fn right<F: Field>(self, title: impl Into<String>, field: impl Fn(&T) -> F + 'a) -> Self {
         self.with(title.into(), (Align::Right, false), field)
     }
 
-    /// With a column of what was measured.
+    /// Adds a column of measured values.
     pub fn measured<F: Field>(
         self,
         title: impl Into<String>,
@@ -102,7 +102,7 @@ impl<'a, T> Sheet<'a, T> {
         self
     }
 
-    /// With the columns of each of `all`, as `add` adds them.
+    /// Adds columns for each of `all` by calling `add`.
     pub fn for_each<I>(
         self,
         all: impl IntoIterator<Item = I>,
@@ -121,7 +121,7 @@ impl<'a, T> Sheet<'a, T> {
         shown.collect()
     }
 
-    /// As a table. Columns that show nothing of any row are left out.
+    /// The sheet as a table. Columns without a value in any row are left out.
     pub fn table(self) -> Table {
         let titles = self.columns.iter();
         let titles: Vec<(&str, Align)> = titles
@@ -137,7 +137,8 @@ impl<'a, T> Sheet<'a, T> {
         table
     }
 
-    /// As RFC 4180 text with `\n` line ends, every column in it; nothing is an empty field.
+    /// The sheet as RFC 4180 text with `\n` line endings and every column; a missing value is an
+    /// empty field.
     pub fn csv(self) -> String {
         let line = |fields: Vec<String>| fields.join(",") + "\n";
         let titles = self.columns.iter().map(|column| quoted(&column.title));
@@ -151,7 +152,7 @@ impl<'a, T> Sheet<'a, T> {
     }
 }
 
-/// The API allows no comma or quote in names, but a record is read from outside.
+/// The API allows no comma or quote in names, but records come from outside.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

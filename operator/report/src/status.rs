@@ -1,5 +1,5 @@
-//! What to answer: plan and conclusion -> status. Pure; nothing here is ever read back to decide
-//! what to do, except that a finished run stays finished.
+//! Turns a plan and a conclusion into a status. Pure. Nothing in the status is ever read back to
+//! decide what to do, except that a finished run stays finished.
 
 mod drafts;
 
@@ -28,15 +28,15 @@ use crate::{coldstart, status_rows, status_size};
 /// Longest message of a condition or of progress.
 const MESSAGE_LIMIT: usize = 1000;
 
-/// Largest status as JSON, with room below the 100 kB that are promised. Whoever watches runs gets
-/// all of it with every change.
+/// The largest status as JSON, with room below the promised 100 kB. Everyone who watches runs
+/// receives all of it with every change.
 const STATUS_BYTES: usize = 95_000;
 
 /// Bytes for the names of record `ConfigMaps`: 250 short ones. Their labels find all of them, and
-/// numbers are what people read a status for.
+/// people read a status for its numbers.
 const RECORD_NAMES_BYTES: usize = 16_000;
 
-/// What a finished run found, as far as its status tells.
+/// The results of a finished run, as far as its status contains them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
     /// One row per variant and workload.
@@ -45,15 +45,15 @@ pub struct Conclusion {
     pub verdict: String,
     /// Variants that could not be measured.
     pub skipped: Vec<SkippedVariant>,
-    /// What cold starts take when the service does nothing.
+    /// The time that cold starts take when the service does nothing.
     pub harness_floor: Vec<HarnessFloor>,
     /// Whether the numbers can be believed.
     pub trust: Trust,
-    /// What became of the run's expectations.
+    /// The outcome of the run's expectations.
     pub expectations: Vec<Decision>,
-    /// How precise the run became, where it had to.
+    /// The precision that the run reached, where the spec requires one.
     pub precision: Option<ReachedPrecision>,
-    /// Which differences it finds by its own scatter.
+    /// Which differences the run can detect, given its own scatter.
     pub power: Option<Power>,
     /// Fingerprint of the node.
     pub fingerprint: Option<String>,
@@ -61,7 +61,7 @@ pub struct Conclusion {
     pub measured: usize,
     /// Names of the record `ConfigMaps`.
     pub records: Vec<String>,
-    /// How the run compares with the one that it names.
+    /// How the run compares with the one that its spec names.
     pub versus: Option<VersusRun>,
 }
 
@@ -84,7 +84,7 @@ impl Conclusion {
         }
     }
 
-    /// With the comparison with an earlier run, where one is named.
+    /// Adds the comparison with an earlier run, if the spec names one.
     #[must_use]
     pub fn versus(mut self, versus: Option<&Versus>) -> Self {
         self.versus = versus.map(Versus::status);
@@ -101,7 +101,7 @@ fn reached(precision: &Precision) -> ReachedPrecision {
     }
 }
 
-/// What a run of this spec is expected to find.
+/// The smallest difference that a run of this spec is expected to find.
 fn expected(spec: &BenchmarkRunSpec) -> Option<Power> {
     let expected = power::expected(spec, power::USUAL_SCATTER)?;
     Some(Power {
@@ -111,7 +111,7 @@ fn expected(spec: &BenchmarkRunSpec) -> Option<Power> {
     })
 }
 
-/// What a run with the scatter of this one finds.
+/// The smallest difference that a run with the scatter of this one finds.
 fn found(summary: &Summary) -> Option<Power> {
     let workloads = &summary.compared.workloads;
     let primary = |name: &str| power::found(summary, name, true).into_values();
@@ -124,7 +124,7 @@ fn found(summary: &Summary) -> Option<Power> {
     })
 }
 
-/// A factor above 1 as the share by which it exceeds it.
+/// The share by which a factor above 1 exceeds 1.
 fn share(factor: f64) -> f64 {
     round_number(factor - 1.0)
 }
@@ -155,7 +155,7 @@ pub fn rejected(run: &BenchmarkRun, invalid: &Invalid, now: Timestamp) -> Status
     }
 }
 
-/// The status of a run that was accepted. `conclusion` is there once the report is.
+/// The status of a run that was accepted. `conclusion` is present once the report is.
 pub fn status_of(
     run: &BenchmarkRun,
     valid: &ValidatedRun,
@@ -222,7 +222,7 @@ fn results(run: &str, records: &[String]) -> Results {
     }
 }
 
-/// Whether two statuses say the same, times of estimates aside: writing only what changed keeps
+/// Whether two statuses say the same, apart from estimated times. Writing only actual changes keeps
 /// the operator from waking itself.
 pub fn same(old: Option<&Status>, new: &Status) -> bool {
     let without_estimate = |status: &Status| {
@@ -275,7 +275,7 @@ fn progress(valid: &ValidatedRun, seen: &Observed, plan: &Plan, now: Timestamp) 
     }
 }
 
-/// `40s`, `3m`, `1h20m`: as exact as such an estimate is.
+/// `40s`, `3m`, `1h20m`: only as precise as such an estimate is.
 fn about(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),

@@ -1,5 +1,5 @@
-//! Summary to the rows of a run's status. Numbers are those of the summary, digit by digit: rounded
-//! again they would be shown otherwise here than in the report.
+//! Turns a summary into the rows of a run's status. Numbers are those of the summary, digit by
+//! digit: if they were rounded again, they would differ from those in the report.
 
 use wasmbench_api::status::{Knee, PointSummary, Ratio, SummaryRow, ThroughputSummary};
 use wasmbench_results::any_cell::AnyCell;
@@ -44,7 +44,7 @@ fn row(summary: &Summary, variant: &str, workload: &str) -> Option<SummaryRow> {
         return None;
     }
     let mut warm = loads.iter().filter(|cell| cell.sweep == Sweep::WarmLatency);
-    // Those of other sweeps stand at their points.
+    // Ratios of other sweeps belong to their points.
     let ratios = summary.comparisons.iter().filter(|one| {
         of_both(&one.variant, &one.workload) && of_loads().any(|metric| metric == one.metric)
     });

@@ -1,4 +1,4 @@
-//! Keeps a status small: it travels with every change of its run, to everyone who watches. What is
+//! Keeps a status small: it is sent with every change of its run to everyone who watches. What is
 //! left out is counted, and the report has it.
 
 use serde::Serialize;
@@ -6,7 +6,7 @@ use strum::IntoEnumIterator as _;
 use wasmbench_api::status::{Omitted, SummaryRow};
 use wasmbench_results::measure::{Measured as _, Metric, Says};
 
-/// Whether a ratio is asked for first: it says how fast a variant is.
+/// Whether a ratio is kept longest because it says how fast a variant is.
 fn is_headline(metric: &str) -> bool {
     let mut fast = Metric::iter().filter(|one| one.measure().says == Says::HowFast);
     fast.any(|one| <&str>::from(one) == metric)
@@ -17,9 +17,9 @@ pub fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(0, |json| json.len())
 }
 
-/// `rows`, as far as they fit into `bytes` of JSON. What people miss least goes first: points that
-/// are neither a peak, a knee nor an end of the sweep; ratios of CPU time and memory; then, from
-/// the last row on, all numbers but ratios; and in the end whole rows.
+/// The `rows`, as far as they fit into `bytes` of JSON. What people miss least goes first: points
+/// that are neither a peak, a knee nor an end of the sweep; then ratios of CPU time and memory;
+/// then, starting at the last row, all numbers but ratios; and finally whole rows.
 pub fn fitted(
     mut rows: Vec<SummaryRow>,
     baseline: &str,
@@ -53,18 +53,18 @@ pub fn fitted(
     while length > bytes
         && let Some(row) = rows.pop()
     {
-        // And its comma.
+        // The row and its comma.
         length -= json_bytes(&row) + 1;
         omitted.rows += 1;
     }
     (rows, Some(omitted))
 }
 
-/// `names`, as far as they fit into `bytes` of JSON, and how many are left out.
+/// The `names`, as far as they fit into `bytes` of JSON, and the number left out.
 pub fn names(names: &[String], bytes: usize) -> (Vec<String>, u32) {
     let mut used = 0;
     let fitting = names.iter().take_while(|name| {
-        // And its comma.
+        // The name and its comma.
         used += json_bytes(name) + 1;
         used <= bytes
     });
@@ -73,7 +73,8 @@ pub fn names(names: &[String], bytes: usize) -> (Vec<String>, u32) {
     (kept, omitted)
 }
 
-/// Leaves the points of each curve by which variants are compared.
+/// Keeps only the points of each curve at which variants are compared. Returns the number of
+/// removed points.
 fn leave_points(rows: &mut [SummaryRow], baseline: &str) -> u32 {
     let knees: Vec<(String, u32)> = rows
         .iter()
@@ -112,7 +113,7 @@ fn leave_points(rows: &mut [SummaryRow], baseline: &str) -> u32 {
     count(left_out)
 }
 
-/// Leaves the ratios of a row.
+/// Removes the points of a row and keeps its ratios. Returns the number of removed points.
 fn leave_numbers(row: &mut SummaryRow) -> u32 {
     let curve = row.throughput.take();
     let points = curve.map_or(0, |curve| curve.points.len());
@@ -171,7 +172,7 @@ mod tests {
         vec![row("base", 20), row("other", 40)]
     }
 
-    /// What is left when `bytes` less than everything may be used.
+    /// What remains when `bytes` fewer than all rows need may be used.
     fn without(bytes: usize) -> (Vec<SummaryRow>, Omitted) {
         let (kept, omitted) = fitted(rows(), "base", json_bytes(&rows()) - bytes);
         (kept, omitted.unwrap())
@@ -199,7 +200,7 @@ mod tests {
             curve.points.iter().map(|point| point.connections).collect()
         };
         assert_eq!(points(&kept[0]), [20, 50]);
-        // The baseline's knee too: there they are compared.
+        // The baseline's knee too, because variants are compared there.
         assert_eq!(points(&kept[1]), [20, 40, 50]);
         let cold: Vec<u32> = kept[0].cold_start.iter().map(|p| p.concurrency).collect();
         assert_eq!(cold, [1, 4]);

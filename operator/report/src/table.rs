@@ -1,7 +1,7 @@
-//! Tables whose columns align in a terminal: plain ones and those of Markdown. ASCII only:
-//! everything else is written as an escape, because nobody knows how wide a terminal draws it.
+//! Tables whose columns align in a terminal: plain ones and Markdown. ASCII only: all other
+//! characters are escaped, because their width in a terminal is unknown.
 
-/// Where the text of a column stands.
+/// The alignment of a column's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names.
@@ -30,14 +30,14 @@ impl Table {
         }
     }
 
-    /// Adds a row. Cells beyond the header are left out, missing ones are empty.
+    /// Adds a row. Cells beyond the header are dropped; missing ones are empty.
     pub fn row(&mut self, cells: &[String]) {
         let mut cells: Vec<String> = cells.iter().map(|cell| ascii(cell)).collect();
         cells.resize(self.header.len(), String::new());
         self.rows.push(cells);
     }
 
-    /// Number of rows, without the header.
+    /// The number of rows, without the header.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -47,7 +47,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Leaves out the columns in which every row has `nothing`.
+    /// Removes the columns in which every row has `nothing`.
     pub fn drop_columns_of(&mut self, nothing: &str) {
         let keep: Vec<bool> = (0..self.header.len())
             .map(|column| self.rows.iter().any(|row| row[column] != nothing))
@@ -72,8 +72,8 @@ impl Table {
         )
     }
 
-    /// The table in Markdown, aligned as text as well. What could be Markdown or HTML in a cell is
-    /// escaped.
+    /// The table in Markdown, also aligned as plain text. Characters that could be Markdown or HTML
+    /// in a cell are escaped.
     pub fn markdown(&self) -> String {
         let titles = self.titles(escape);
         let escaped = |row: &Vec<String>| row.iter().map(|cell| escape(cell)).collect();
@@ -90,7 +90,7 @@ impl Table {
         lines("| ", all.map(|row| self.line(row, &widths, " | ") + " |"))
     }
 
-    /// The table in Markdown below what is said of it; empty without rows.
+    /// The table in Markdown below the sentence `said`; empty without rows.
     pub fn markdown_below(&self, said: &str) -> String {
         if self.is_empty() {
             return String::new();
@@ -98,7 +98,7 @@ impl Table {
         format!("\n{said}:\n\n{}", self.markdown())
     }
 
-    /// The table in HTML, which is XML too, with `caption` above it.
+    /// The table in HTML that is also valid XML, with `caption` above it.
     pub fn html(&self, caption: &str) -> String {
         let row = |tag: &str, cells: &[String]| {
             let cells = cells.iter().zip(&self.header).map(|(cell, (_, align))| {
@@ -141,7 +141,7 @@ fn widths(titles: &[String], rows: &[Vec<String>], least: usize) -> Vec<usize> {
     titles.iter().enumerate().map(widest).collect()
 }
 
-/// Lines of text, each with `before` in front of it and a line break behind.
+/// Lines of text, each with `before` in front of it and a line break after it.
 pub fn lines(before: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     lines.into_iter().fold(String::new(), |mut text, line| {
         text.extend([before, line.as_ref(), "\n"]);
@@ -150,7 +150,7 @@ pub fn lines(before: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> 
 }
 
 /// `text` in printable ASCII on one line: line breaks and tabs become spaces, other characters
-/// their `\u{...}` escape.
+/// become their `\u{...}` escapes.
 pub fn ascii(text: &str) -> String {
     let one = |c: char| match c {
         ' '..='~' => c.to_string(),
@@ -160,7 +160,7 @@ pub fn ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// `text` as one line of Markdown that means only itself: no table edges, markup, links or HTML.
+/// `text` as one line of literal Markdown: no table edges, markup, links or HTML.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in ascii(text).chars() {
@@ -178,7 +178,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// `text` in printable ASCII as the content of an element or of an attribute in quotes.
+/// `text` in printable ASCII, for the content of an element or a quoted attribute.
 pub fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in ascii(text).chars() {

@@ -22,10 +22,10 @@ use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::validity::{VALIDITY, standing};
 
-/// Longest message in a report; `summary.json` has more of it.
+/// Longest message in a report; `summary.json` has a longer one.
 const MAX_SHOWN_CHARS: usize = 256;
 
-/// What variants cannot do by their definition.
+/// What variants cannot do by definition.
 pub fn not_applicable(summary: &Summary) -> Table {
     Sheet::of(&summary.not_applicable)
         .left("Variant", |one| one.variant.clone())
@@ -34,7 +34,7 @@ pub fn not_applicable(summary: &Summary) -> Table {
         .table()
 }
 
-/// The variants with what ran as each.
+/// The variants and what ran as each.
 pub fn variants(summary: &Summary) -> Table {
     let images = |variant: &Named| {
         let mut all = summary.environment.variants.iter();
@@ -57,7 +57,7 @@ fn joined(set: &BTreeSet<String>) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// What closed loops are compared by, in the order of the columns.
+/// The metrics by which closed loops are compared, in the order of the columns.
 pub fn of_loads() -> impl Iterator<Item = Metric> {
     let points = [Point::WarmLatency, Point::Throughput { connections: 1 }];
     Metric::iter().filter(move |metric| {
@@ -66,7 +66,7 @@ pub fn of_loads() -> impl Iterator<Item = Metric> {
     })
 }
 
-/// Those of them that are judged by their ratio.
+/// The metrics of closed loops that are judged by their ratio.
 pub fn ratios_of_loads() -> impl Iterator<Item = Metric> {
     of_loads().filter(|metric| metric.measure().judged != Judged::Difference)
 }
@@ -106,8 +106,8 @@ pub fn ratios(summary: &Summary, workload: &str) -> Table {
         .table()
 }
 
-/// What the run was to decide, and what one with this scatter finds, in sentences; `None` where
-/// nothing is compared.
+/// What the run was to decide, and what a run with this scatter can detect, in sentences; `None`
+/// where nothing is compared.
 pub fn primary(summary: &Summary, workload: &str) -> Option<String> {
     let [primary, secondary] =
         [true, false].map(|primary| power::found_words(summary, workload, primary));
@@ -195,13 +195,13 @@ pub fn median(spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String>
     spread.map(|spread| unit(spread.median))
 }
 
-/// The interval, in a unit; none of a single trial.
+/// The interval, in a unit; `None` for a single trial.
 pub fn interval(trials: u32, spread: Option<Spread>, unit: fn(f64) -> String) -> Option<String> {
     let Spread { low, high, .. } = spread.filter(|_| trials > 1)?;
     Some(format!("{} to {}", unit(low), unit(high)))
 }
 
-/// The valid trials of those planned.
+/// The number of valid trials out of those planned.
 pub fn valid(counts: TrialCounts) -> String {
     format!("{}/{}", counts.valid, counts.planned)
 }
@@ -215,13 +215,13 @@ fn at_knee(cell: &CellSummary) -> String {
     )
 }
 
-/// The rate as a share of what the load generator reaches when answers cost nothing.
+/// The rate as a share of the rate that the load generator reaches when responses cost nothing.
 fn of_ceiling(cell: &CellSummary) -> Option<f64> {
     Some(cell.rps?.median / cell.generator_ceiling_rps?)
 }
 
-/// Where the point stands on the curve. Beyond the knee the queue grows and the rate hardly does:
-/// these points are shown, and nothing is compared there.
+/// Where the point lies on the curve. Beyond the knee the queue grows but the rate hardly does:
+/// those points are shown, but nothing is compared there.
 fn on_the_curve(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
     let knee = knee.filter(|knee| knee.sweep == cell.sweep && cell.is_ranked());
     match knee.map(|knee| cell.connections.cmp(&knee.connections)) {
@@ -231,7 +231,7 @@ fn on_the_curve(cell: &CellSummary, knee: Option<&CellSummary>) -> String {
     }
 }
 
-/// The sweep in a table.
+/// The name of the sweep in a table.
 pub fn sweep_name(sweep: Sweep) -> &'static str {
     match sweep {
         Sweep::WarmLatency => "warm",
@@ -293,7 +293,7 @@ fn state(trial: &Trial) -> String {
     }
 }
 
-/// Nobody counted the requests of a trial without a measurement.
+/// Whether the trial's requests were counted; a trial without a measurement may have no counts.
 fn is_counted(trial: &Trial) -> bool {
     let is_measured = matches!(trial.state, TrialState::Valid | TrialState::Invalid);
     is_measured || trial.metrics.requests + trial.metrics.errors > 0
@@ -317,7 +317,7 @@ pub fn failures(summary: &Summary) -> Table {
         .table()
 }
 
-/// What the table leaves out, in a sentence; `None` when it leaves out nothing.
+/// What the table of failures leaves out, in a sentence; `None` if nothing.
 pub fn failures_not_listed(summary: &Summary) -> Option<String> {
     let more = summary.failures_not_listed;
     (more > 0).then(|| format!("{more} more trials for other reasons: see the records."))

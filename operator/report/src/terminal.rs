@@ -1,4 +1,4 @@
-//! A run as a terminal shows it: from its spec and status alone, so that no record is needed.
+//! A run as a terminal shows it: from its spec and status alone, so no record is needed.
 
 mod legend;
 mod loads;
@@ -15,8 +15,8 @@ use self::legend::legend;
 use crate::table::{ascii, lines};
 use crate::{coldstart, density, open_loop};
 
-/// The run: a line on how it stands, the tables of each workload, how to read them, and what speaks
-/// against the numbers.
+/// The run: a line on its state, the tables of each workload, how to read them, and the reasons to
+/// distrust the numbers.
 pub fn status_text(run: &BenchmarkRun) -> String {
     let status = run.status.clone().unwrap_or_default();
     let baseline = status.baseline.as_deref().unwrap_or_default();
@@ -60,7 +60,7 @@ fn tables(
     text
 }
 
-/// What stands below the tables: what is not in them.
+/// The remarks below the tables, on what they leave out.
 fn remarks(status: &BenchmarkRunStatus) -> String {
     let mut text = String::new();
     if let Some(omitted) = &status.summary_omitted {

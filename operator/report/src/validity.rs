@@ -1,15 +1,15 @@
-//! Whether a cell counts, in a table and in a status: the same words for all sweeps.
+//! Whether a cell counts, for tables and statuses: the same words for all sweeps.
 
 use wasmbench_core::units::cut;
 use wasmbench_results::any_cell::AnyCell;
 use wasmbench_results::doubt::Reason;
 
-/// The head of the column, which stands beside the name.
+/// The title of the column, which is next to the name.
 pub const VALIDITY: &str = "Validity";
-/// Longest list of reasons in status.
+/// Longest list of reasons in a status.
 const MAX_REASONS_CHARS: usize = 128;
 
-/// `valid`, `INVALID: Throttled`, `not measured`. Of what is not valid a table shows no number.
+/// `valid`, `INVALID: Throttled`, `not measured`. A table shows no numbers for an invalid cell.
 pub fn standing(cell: &dyn AnyCell) -> String {
     match because(cell) {
         _ if cell.is_ranked() => "valid".to_owned(),
@@ -18,12 +18,12 @@ pub fn standing(cell: &dyn AnyCell) -> String {
     }
 }
 
-/// What speaks against a cell, in words; `None` of nothing.
+/// Why a cell is invalid, in words; `None` if there is no reason.
 pub fn because(cell: &dyn AnyCell) -> Option<String> {
     words(cell.invalid_because())
 }
 
-/// The same as short as a status has it.
+/// The reasons, shortened for a status.
 pub fn invalid(reasons: &[Reason]) -> Option<String> {
     Some(cut(&words(reasons)?, MAX_REASONS_CHARS))
 }

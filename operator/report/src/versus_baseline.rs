@@ -1,5 +1,5 @@
-//! What a cell is as a multiple of the baseline's, in words: the same for all sweeps and tables. Of
-//! the baseline's twin it is the noise floor.
+//! A cell as a multiple of the baseline's, in words: the same for all sweeps and tables. For the
+//! baseline's twin this is the noise floor.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::units;
@@ -8,7 +8,7 @@ use wasmbench_results::comparison::{Comparison, Estimate, NoiseFloor};
 use wasmbench_results::measure::Metric;
 use wasmbench_results::summary::Summary;
 
-/// Why a ratio is another number than the medians beside it give.
+/// Why a ratio differs from the quotient of the medians beside it.
 pub const PAIRED: &str =
     "Ratios are paired within blocks: they need not be the quotients of the medians.";
 

@@ -1,12 +1,12 @@
-//! All end-to-end tests, in one program. The folder says how a test runs:
+//! All end-to-end tests, in one program. The folder determines how a test runs:
 //!
-//! - `beside`: side by side with the others, each run on a node that the operator chooses. No number
-//!   that a busy machine moves is asserted here.
+//! - `beside`: in parallel with the others, each run on a node that the operator chooses. Asserts
+//!   no number that depends on how busy the machine is.
 //! - `alone`: one after the other, because it stops or changes what all tests share.
-//! - `selftest`: on a quiet machine, by `make selftest`: what is planted must be found, and times are
-//!   asserted.
+//! - `selftest`: on a quiet machine, by `make selftest`: planted differences must be found, and
+//!   times are asserted.
 //! - `bench`: on a quiet machine, by `make bench`.
-//! - `surface`: beside a Prometheus or with a browser, by `make test-surface`.
+//! - `surface`: with a Prometheus or a browser, by `make test-surface`.
 
 #![allow(
     clippy::unwrap_used,

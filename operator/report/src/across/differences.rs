@@ -1,5 +1,5 @@
-//! What is not the same in two runs, and what that means. The same words for everything that the
-//! spec may ever hold: whatever is not known to be harmless counts as part of what is measured.
+//! How two runs differ, and what each difference means. New fields of the spec need no words of
+//! their own: a field counts as part of what is measured unless it is known to be harmless.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::across::difference::{ABSENT, difference};
 use crate::across::variant_facts::{self, joined};
 use crate::across::{Difference, Side, Weight};
 
-/// Fields of the spec that say how often, where and in which order, but not what is measured.
+/// Fields of the spec that say how often, where and in which order to measure, but not what.
 const HARMLESS: [&str; 13] = [
     "baseline",
     "baselineRunName",
@@ -30,8 +30,8 @@ const HARMLESS: [&str; 13] = [
     "ttlSecondsAfterFinished",
 ];
 
-/// All differences from the earlier runs, the gravest first. What several have in common is said
-/// once.
+/// All differences from the earlier runs, the most serious first. A difference that several runs
+/// share appears once.
 pub fn of_all(before: &[Side<'_>], after: Side<'_>) -> Vec<Difference> {
     let mut all: Vec<Difference> = vec![];
     for run in before {
@@ -43,7 +43,7 @@ pub fn of_all(before: &[Side<'_>], after: Side<'_>) -> Vec<Difference> {
     all
 }
 
-/// Whether not the same baseline ran in all runs: then ratios to it are of different things.
+/// Whether the runs do not all have the same baseline. Ratios to it then mean different things.
 pub fn is_another_baseline(before: &[Side<'_>], after: Side<'_>) -> bool {
     let name = after.summary.baseline.as_str();
     before
@@ -51,7 +51,7 @@ pub fn is_another_baseline(before: &[Side<'_>], after: Side<'_>) -> bool {
         .any(|run| run.summary.baseline != name || !of_variant(name, *run, after).is_empty())
 }
 
-/// All differences, the gravest first.
+/// All differences, the most serious first.
 fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let environments = (&before.summary.environment, &after.summary.environment);
     let mut all = node(environments.0, environments.1);
@@ -63,7 +63,7 @@ fn differences(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     all
 }
 
-/// Nodes are the same when their fingerprints are; a run without one may have run anywhere.
+/// Nodes are the same if their fingerprints are. A run without a fingerprint may have run anywhere.
 fn node(before: &Environment, after: &Environment) -> Vec<Difference> {
     let (one, other) = (before.fingerprint.as_deref(), after.fingerprint.as_deref());
     if one.is_some() && one == other {
@@ -94,7 +94,7 @@ fn node(before: &Environment, after: &Environment) -> Vec<Difference> {
 
 fn of_what_is_measured(before: &BenchmarkRunSpec, after: &BenchmarkRunSpec) -> Vec<Difference> {
     let (one, other) = (flat(measured(before)), flat(measured(after)));
-    // What only one of the runs has at all is not compared, and needs no reason.
+    // Workloads and sweeps that only one of the runs has are not compared, so they need no reason.
     let known = |fields: &BTreeMap<String, String>, part: &str| {
         fields.keys().any(|field| field.starts_with(part))
     };
@@ -106,7 +106,7 @@ fn of_what_is_measured(before: &BenchmarkRunSpec, after: &BenchmarkRunSpec) -> V
     of_leaves(Weight::Forbids, &one, &other, name)
 }
 
-/// What differs in the leaves of two specs, as far as these have a `name`.
+/// The differences between the leaves of two specs, limited to leaves that have a `name`.
 fn of_leaves(
     weight: Weight,
     one: &BTreeMap<String, String>,
@@ -131,16 +131,16 @@ fn part(field: &str) -> Option<&str> {
         .flatten()
 }
 
-/// The spec without what is harmless, workloads by name, and without points that only one run may
-/// have.
+/// The spec without its harmless fields, with workloads by name, and without points, which only one
+/// of the runs may have.
 fn measured(spec: &BenchmarkRunSpec) -> Value {
-    // A spec that came from JSON goes back to it; Null would make everything differ.
+    // A spec that came from JSON converts back to it; Null would make everything differ.
     let mut value = serde_json::to_value(spec).unwrap_or_default();
     let Some(fields) = value.as_object_mut() else {
         return value;
     };
     fields.retain(|field, _| !HARMLESS.contains(&field.as_str()) && field != "variants");
-    // Which node it was is told by the fingerprint.
+    // The fingerprint identifies the node.
     if let Some(placement) = fields.get_mut("placement").and_then(Value::as_object_mut) {
         placement.retain(|field, _| field == "network");
     }
@@ -158,7 +158,7 @@ fn measured(spec: &BenchmarkRunSpec) -> Value {
     value
 }
 
-/// The field of a sweep that lists its points; `None` of a sweep with a single one.
+/// The field of a sweep that lists its points; `None` for a sweep with a single point.
 const fn points_field(sweep: AnySweep) -> Option<&'static str> {
     match sweep {
         AnySweep::Throughput => Some("connections"),
@@ -168,7 +168,7 @@ const fn points_field(sweep: AnySweep) -> Option<&'static str> {
     }
 }
 
-/// A list of objects as an object: dots in names would look like levels, and no name has one.
+/// A list of objects as an object. A dot in a name would look like a level, but no name has one.
 fn by_name(list: Value) -> Value {
     let Value::Array(entries) = list else {
         return list;
@@ -255,7 +255,7 @@ fn trust(before: Side<'_>, after: Side<'_>) -> Option<Difference> {
 }
 
 /// What ran as each variant that both runs have: image, engine, `RuntimeClass`, arguments. This is
-/// what is compared.
+/// the subject of the comparison.
 fn variants(before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let names = after.spec.variants.iter().map(|variant| &variant.name);
     names

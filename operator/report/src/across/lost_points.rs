@@ -1,5 +1,5 @@
-//! Points that the earlier run has and the later one lost: it was to measure them, and no number of
-//! them is valid. Ratios cannot tell, since there is none.
+//! Points that the earlier run has and the later one lost: it planned to measure them but has no
+//! valid number for them. Ratios cannot show this, since there are none.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_results::summary::Summary;
@@ -8,13 +8,12 @@ use crate::across::ratios::{Place, Sample, places};
 use crate::across::{Across, Lost};
 use crate::table::ascii;
 
-/// Variants on workloads that a line names.
+/// The most variants on workloads that a line names.
 const MAX_NAMED: usize = 3;
 
-/// Points of `later` of which the `earlier` run has a number and the later one has none. One that
-/// has some numbers left is not among them: a service that got faster leaves windows too short to
-/// read CPU and memory, and that is no loss. Neither is the baseline's twin, which is no
-/// competitor.
+/// Points of `later` for which the `earlier` run has a number and the later one has none. A point
+/// that has some numbers left is not lost: a service that got faster leaves windows too short to
+/// read CPU and memory. The baseline's twin does not count either, because it is no competitor.
 pub fn lost(later: &Summary, earlier: &[Sample], numbers: &[Sample]) -> Vec<Lost> {
     let has = |samples: &[Sample], place: &Place| samples.iter().any(|one| one.place == *place);
     let competitors = places(later)

@@ -1,15 +1,15 @@
-//! Runs compared: what each cell of a run is as a multiple of the same cell of an earlier run, or
-//! of several. What shifts a whole run is in no interval that one run can give. So two runs are
-//! judged by their ratios to the baseline, in which such a shift cancels, and absolute numbers only
-//! among five earlier runs or more, or where the history of their schedule tells how far runs
-//! scatter ([`scatter`]). Blocks of different runs are not paired: intervals are those of
+//! Comparison of runs: each cell of a run as a multiple of the same cell of one or several earlier
+//! runs. An interval from a single run cannot account for what shifts a whole run. So two runs are
+//! judged by their ratios to the baseline, in which such a shift cancels. Absolute numbers are
+//! judged only against five or more earlier runs, or where the history of their schedule shows how
+//! far runs scatter ([`scatter`]). Blocks of different runs are not paired: the intervals are
 //! [`Interval::unpaired`](wasmbench_results::statistics::Interval::unpaired),
 //! [`Interval::of_two_runs`](wasmbench_results::statistics::Interval::of_two_runs) and
 //! [`Interval::among`](wasmbench_results::statistics::Interval::among).
 //!
-//! Reading order: [`differences`] with [`variant_facts`] (may the runs be compared at all, and what
-//! is it that differs), [`ratios`] (the numbers), [`lost_points`] (what has none any more),
-//! [`words`] (what people see).
+//! Reading order: [`differences`] with [`variant_facts`] (whether the runs may be compared at all,
+//! and how they differ), [`ratios`] (the numbers), [`lost_points`] (points that no longer have a
+//! number), [`words`] (what people see).
 
 mod difference;
 mod differences;
@@ -34,16 +34,16 @@ use wasmbench_results::summary::{RunName, Summary};
 /// Name and version of the schema.
 pub const ACROSS_SCHEMA: &str = "wasmbench.dev/across/v3";
 
-/// A run with what it found.
+/// A run and its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// What was asked for.
+    /// What was requested.
     pub spec: &'a BenchmarkRunSpec,
     /// What was found.
     pub summary: &'a Summary,
 }
 
-/// A schedule with what it has measured: how far its runs scatter decides between two of them.
+/// A schedule and what it has measured: how far its runs scatter decides whether two runs differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule<'a> {
     /// Its name.
@@ -57,11 +57,11 @@ pub struct Schedule<'a> {
     Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr,
 )]
 pub enum Weight {
-    /// Numbers of the two runs do not mean the same: nothing is compared unless someone insists.
+    /// Numbers of the two runs do not mean the same: nothing is compared unless the user insists.
     Forbids,
-    /// It may explain a part of what is found.
+    /// It may explain part of the result.
     Warns,
-    /// It is what is compared: another image, another engine.
+    /// It is the subject of the comparison: another image, another engine.
     Compared,
 }
 
@@ -84,19 +84,18 @@ pub struct Difference {
 pub enum Unjudged {
     /// More connections than at the knee of the earlier run's baseline: they mostly queue.
     BeyondKnee,
-    /// It is the baseline's own, or has none to be a multiple of, and too few earlier runs say how
-    /// far runs scatter.
+    /// It belongs to the baseline itself or has no baseline number to be a multiple of, and there
+    /// are too few earlier runs to show how far runs scatter.
     TooFewRuns,
-    /// Not the same baseline ran in all runs.
+    /// The runs do not all have the same baseline.
     BaselineChanged,
-    /// Other numbers of the schedule's history tell how far runs scatter, and this one is not among
-    /// them.
+    /// The schedule's history shows how far runs scatter for other numbers, but not for this one.
     NotFollowed,
-    /// One of the runs does not trust it, or the baseline's number that it is a multiple of.
+    /// One of the runs does not trust it, or does not trust the baseline's number in its ratio.
     Untrusted,
 }
 
-/// A number as a multiple of the baseline's, within each run.
+/// A number as a multiple of the baseline's within the same run.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct VersusBaseline {
@@ -117,53 +116,54 @@ pub struct CellRatio {
     /// The point, as in names of records: `warm`, `throughput-c50`, `open-p90`, `cold-c1`,
     /// `density`.
     pub point: String,
-    /// What is compared.
+    /// The metric that is compared.
     pub metric: Metric,
     /// The trimmed mean of the earlier runs, in the unit of the metric.
     pub before: f64,
     /// The trimmed mean of the later run.
     pub after: f64,
-    /// The same as multiples of the baseline; absent for the baseline itself, and where it has no
-    /// number.
+    /// Both numbers as multiples of the baseline; absent for the baseline itself, and where the
+    /// baseline has no number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versus_baseline: Option<VersusBaseline>,
-    /// Whether `ratio` and what follows is the change of the ratio to the baseline, and not that of
-    /// the number.
+    /// Whether `ratio` and the fields after it describe the change in the ratio to the baseline,
+    /// rather than in the number itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_baseline: bool,
-    /// How many other runs of the same thing tell how far runs scatter; absent where the interval
-    /// knows that of trials alone.
+    /// The number of other runs of the same thing that show how far runs scatter; absent where the
+    /// interval accounts only for the scatter of trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
     /// After as a multiple of before.
     pub ratio: f64,
-    /// Lower end of its 95 % interval; absent when a side has a single trial. Where nothing is
-    /// judged it knows the scatter of trials alone.
+    /// Lower end of its 95 % interval; absent when a side has a single trial. Without a verdict it
+    /// accounts only for the scatter of trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// The chance of a ratio at least this far from 1 between equals; absent without a verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_value: Option<f64>,
-    /// The same, adjusted for the number of comparisons (Benjamini and Hochberg); absent without a
+    /// The probability of a ratio at least this far from 1 between equals; absent without a
     /// verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// The p-value adjusted for the number of comparisons (Benjamini and Hochberg); absent without
+    /// a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
-    /// What it comes to.
+    /// The verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Why it comes to nothing.
+    /// Why there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<Unjudged>,
-    /// Valid trials of the earlier runs.
+    /// The number of valid trials in the earlier runs.
     pub trials_before: u32,
-    /// Valid trials of the later run.
+    /// The number of valid trials in the later run.
     pub trials_after: u32,
 }
 
-/// A point of the earlier run of which the later one, which was to measure it too, has no valid
+/// A point of the earlier run for which the later run, which was to measure it too, has no valid
 /// number.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -182,24 +182,24 @@ pub struct Lost {
 pub struct Across {
     /// [`ACROSS_SCHEMA`].
     pub schema: String,
-    /// The earlier runs, the last one first.
+    /// The earlier runs, the latest first.
     pub before: Vec<RunName>,
     /// The later run.
     pub after: RunName,
-    /// The schedule of the later run, where its history was read.
+    /// The schedule of the later run, if its history was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// Whether the runs were compared although something forbids it.
+    /// Whether the runs were compared although a difference forbids it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
-    /// The smallest difference that matters, as a factor above 1: that of the later run.
+    /// The smallest difference that matters, as a factor above 1, from the later run.
     pub minimum_effect: f64,
-    /// What is not the same in all, the gravest first.
+    /// What is not the same in all runs, the most serious first.
     pub differences: Vec<Difference>,
-    /// Every cell that the later run and an earlier one have, by workload, variant and point in the
-    /// order of the later run's spec. Empty when the runs may not be compared.
+    /// Every cell that both the later run and an earlier one have, by workload, variant and point
+    /// in the order of the later run's spec. Empty when the runs may not be compared.
     pub ratios: Vec<CellRatio>,
-    /// Cells and metrics of one run that the other does not have, or not validly.
+    /// The number of metrics of cells that one side lacks or has no valid number for.
     pub only_in_one: u32,
     /// Points that the later run lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,35 +207,35 @@ pub struct Across {
 }
 
 impl Across {
-    /// What forbids the comparison.
+    /// The differences that forbid the comparison.
     pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
         let all = self.differences.iter();
         all.filter(|difference| difference.weight == Weight::Forbids)
     }
 
-    /// Ratios that are worse than before.
+    /// The number of ratios that are worse than before.
     pub fn worse(&self) -> usize {
         let is_worse = |ratio: &CellRatio, verdict: Verdict| verdict.is_worse(ratio.metric);
         let worse = |ratio: &&CellRatio| ratio.verdict.is_some_and(|found| is_worse(ratio, found));
         self.ratios.iter().filter(worse).count()
     }
 
-    /// Ratios that are better than before.
+    /// The number of ratios that are better than before.
     pub fn better(&self) -> usize {
         let is_different = |ratio: &&CellRatio| ratio.verdict.is_some_and(Verdict::is_difference);
         self.ratios.iter().filter(is_different).count() - self.worse()
     }
 
-    /// Ratios that have a verdict.
+    /// The number of ratios that have a verdict.
     pub fn judged(&self) -> usize {
         let judged = |ratio: &&CellRatio| ratio.verdict.is_some();
         self.ratios.iter().filter(judged).count()
     }
 }
 
-/// `after` as a multiple of what the runs `before` had, the last of them first; `schedule` is that
-/// of the later run. When something forbids it, the differences are listed and nothing is compared,
-/// unless it is to be `forced`.
+/// Compares `after` with the runs `before`, the latest of them first; `schedule` is the schedule of
+/// the later run. If a difference forbids the comparison, the differences are listed and nothing is
+/// compared, unless `forced`.
 pub fn across(
     before: &[Side<'_>],
     after: Side<'_>,

@@ -1,9 +1,9 @@
-//! The numbers: trials of the same cell of two or more runs in, judged ratios out.
+//! The numbers: takes trials of the same cell from two or more runs and produces judged ratios.
 //!
-//! What is judged between two runs is the ratio to the baseline within each: what shifts a whole
-//! run shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs
-//! without one, are judged among several earlier runs
-//! ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which know how far runs scatter.
+//! Between two runs, the ratio to the baseline within each run is judged: what shifts a whole run
+//! shifts the baseline as well, and cancels. Numbers of the baseline itself, and of runs without
+//! one, are judged against several earlier runs
+//! ([`FEWEST_RUNS`](wasmbench_results::statistics::FEWEST_RUNS)), which show how far runs scatter.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::across::{CellRatio, Side, Unjudged, VersusBaseline};
 
-/// Where a number is from.
+/// Where a number comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the variant.
@@ -36,23 +36,23 @@ pub struct Place {
 /// The valid trials of one metric of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Which cell.
+    /// The cell.
     pub place: Place,
     /// What was measured.
     pub metric: Metric,
     /// The number of each trial, by block.
     by_block: BTreeMap<u32, f64>,
     values: Vec<f64>,
-    /// The same as multiples of the baseline's in the same blocks; empty for the baseline itself,
-    /// and where it has no such number.
+    /// The values as multiples of the baseline's in the same blocks; empty for the baseline itself,
+    /// and where the baseline has no such number.
     of_baseline: Vec<f64>,
-    /// How far runs of its schedule scatter, where it has one.
+    /// How far runs of the schedule scatter, where there is one.
     pub scatter: Option<Scatter>,
-    /// Why it has no verdict, whatever the other runs say.
+    /// Why the sample has no verdict, whatever the other runs say.
     unjudged: Option<Unjudged>,
-    /// Whether its own run does not trust it.
+    /// Whether the sample's own run does not trust it.
     is_untrusted: bool,
-    /// Whether its own run does not trust the baseline's number that it is a multiple of.
+    /// Whether the sample's own run does not trust the baseline's number in the ratio.
     is_baseline_untrusted: bool,
 }
 
@@ -71,7 +71,7 @@ impl Sample {
         }
     }
 
-    /// What is judged: the ratio to the baseline, or the number.
+    /// The numbers that are judged: the ratios to the baseline, or the values themselves.
     fn numbers(&self, is_of_baseline: bool) -> &[f64] {
         if is_of_baseline {
             &self.of_baseline
@@ -80,7 +80,8 @@ impl Sample {
         }
     }
 
-    /// Whether its own run does not trust what is judged: the ratio to the baseline, or the number.
+    /// Whether the sample's own run does not trust what is judged: the ratio to the baseline, or
+    /// the value.
     fn is_untrusted_as(&self, is_of_baseline: bool) -> bool {
         self.is_untrusted || (is_of_baseline && self.is_baseline_untrusted)
     }
@@ -96,27 +97,28 @@ impl Sample {
     }
 }
 
-/// A cell that the later run and earlier ones have.
+/// A cell that both the later run and earlier ones have.
 struct Pair<'a> {
     later: &'a Sample,
-    /// Of each earlier run that has it, the last one first.
+    /// From each earlier run that has the cell, the latest first.
     earlier: Vec<&'a Sample>,
-    /// All runs together, for the table.
+    /// Over all runs together, for the table.
     whole: Interval,
     judged: Result<Judged, Unjudged>,
 }
 
-/// What is judged.
+/// The result of judging a cell.
 struct Judged {
     interval: Interval,
     is_of_baseline: bool,
-    /// How many other runs tell how far runs scatter.
+    /// The number of other runs that show how far runs scatter.
     runs: Option<u32>,
 }
 
-/// The ratios of all cells that the later run and earlier ones have, and how many metrics of cells
-/// only one side has. `before` holds the samples of each earlier run, the last run first;
-/// `baseline_changed` says that not the same baseline ran in all runs; `spec` is the later run's.
+/// The ratios of all cells that both the later run and earlier ones have, and the number of metrics
+/// of cells that only one side has. `before` holds the samples of each earlier run, the latest run
+/// first; `baseline_changed` says that the runs do not all have the same baseline; `spec` is the
+/// later run's.
 pub fn ratios(
     before: &[Vec<Sample>],
     after: &[Sample],
@@ -164,7 +166,7 @@ fn pair<'a>(
     })
 }
 
-/// The interval that decides, or why none does.
+/// The interval that decides, or the reason why there is none.
 fn to_judge(
     earlier: &[&Sample],
     later: &Sample,
@@ -179,7 +181,7 @@ fn to_judge(
         let values: Vec<&[f64]> = earlier.iter().map(|run| &*run.values).collect();
         Interval::among(&later.values, &values)
     };
-    // Too few runs to be one among them: the last one alone is compared with.
+    // If there are too few runs to compare among, only the latest one is used.
     let used = if among.is_some() { earlier.len() } else { 1 };
     let (interval, runs) = match (among, earlier.first()) {
         (Some((interval, runs)), _) => (interval, Some(runs)),
@@ -199,8 +201,9 @@ fn to_judge(
     })
 }
 
-/// Compared with the last run alone: by how far runs of the schedule scatter, where its history
-/// knows that, and else through the baseline. With how many runs tell it.
+/// Compares with the latest run alone: by how far runs of the schedule scatter, if its history
+/// shows that, otherwise through the baseline. Also returns the number of runs that show the
+/// scatter.
 fn with_last(
     last: &Sample,
     later: &Sample,
@@ -268,9 +271,9 @@ fn ratio(pair: &Pair<'_>, adjusted: Option<f64>, spec: &BenchmarkRunSpec) -> Cel
 }
 
 /// Every measure of every ranked cell, in the order of the summary. Invalid points are not
-/// compared. The baseline's twin counts as the baseline, as it does within a run. The knees are
-/// those of the `earlier` run. Too few blocks are no reason against a number here: they widen the
-/// interval between runs.
+/// compared. The baseline's twin counts as the baseline, as it does within a run. The knees come
+/// from the `earlier` run. Too few blocks do not rule out a number here: they widen the interval
+/// between runs.
 pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
     let Side { spec, summary } = run;
     let effect = minimum_effect(spec);
@@ -282,7 +285,7 @@ pub fn samples(run: Side<'_>, earlier: &Summary) -> Vec<Sample> {
         let sample = |(metric, by_block)| Sample {
             unjudged,
             is_untrusted,
-            // A baseline that differs from its twin.
+            // The baseline differs from its twin.
             is_baseline_untrusted: summary
                 .noise_floor(cell, metric)
                 .is_some_and(|floor| floor.differs),
@@ -315,9 +318,9 @@ pub fn places(summary: &Summary) -> Vec<Place> {
     summary.all_cells().map(Place::of).collect()
 }
 
-/// Whether a point has more connections than the knee of the earlier run's baseline: there the
-/// queue grows and the rate hardly does, and within a run nothing is judged there either. Without a
-/// valid point of the baseline the variant's own knee counts.
+/// Whether a point has more connections than the knee of the earlier run's baseline. Beyond it the
+/// queue grows but the rate hardly does, and nothing is judged there within a run either. If the
+/// baseline has no valid point, the variant's own knee counts.
 fn is_beyond_knee(cell: &dyn AnyCell, earlier: &Summary) -> bool {
     let Point::Throughput { connections } = cell.point() else {
         return false;

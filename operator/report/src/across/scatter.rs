@@ -1,4 +1,4 @@
-//! How far runs scatter, as the history of the schedule that they are of knows it.
+//! How far runs scatter, according to the history of their schedule.
 
 use wasmbench_results::history::line::Series;
 use wasmbench_results::history::{Scatter, stratum_of};
@@ -6,8 +6,8 @@ use wasmbench_results::history::{Scatter, stratum_of};
 use crate::across::ratios::Sample;
 use crate::across::{Schedule, Side};
 
-/// Tells the samples of the later of the two runs `compared` how far other runs of its schedule
-/// scatter. They learn nothing from a history that knows of none.
+/// Adds to each sample of the later of the two runs `compared` how far other runs of its schedule
+/// scatter. Changes nothing if the history does not show it for any sample.
 pub fn learn(later: &mut [Sample], schedule: Schedule<'_>, compared: &[Side<'_>; 2]) {
     let [_, after] = compared;
     let stratum = stratum_of(after.summary, after.spec);

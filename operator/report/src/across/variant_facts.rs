@@ -1,4 +1,4 @@
-//! What ran as a variant, as it was seen: image, engine, `RuntimeClass`. It is what two runs are
+//! What ran as a variant, as observed: image, engine, `RuntimeClass`. This is what two runs are
 //! compared for.
 
 use std::collections::BTreeSet;
@@ -8,12 +8,12 @@ use wasmbench_results::environment::VariantImages;
 use crate::across::difference::{ABSENT, difference};
 use crate::across::{Difference, Side, Weight};
 
-/// What nobody saw: of a variant that never ran, or an engine that was not asked.
+/// A fact that was not observed: the variant never ran, or its engine was not queried.
 const UNKNOWN: &str = "unknown";
-/// Between the facts of an engine.
+/// Separates the facts of an engine.
 const BETWEEN: &str = ", ";
 
-/// What is not the same in the variant of both runs.
+/// The differences in one variant between both runs.
 pub fn differences(variant: &str, before: Side<'_>, after: Side<'_>) -> Vec<Difference> {
     let of = |side: Side<'_>| {
         let mut variants = side.summary.environment.variants.iter();
@@ -46,8 +46,8 @@ fn image(ran: &VariantImages) -> String {
     })
 }
 
-/// The facts that only this one of two engines reports: all of them would be cut before the first
-/// that differs.
+/// The facts that only this one of two engines reports. A list of all facts would be cut off before
+/// the first one that differs.
 fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
     if says.is_empty() {
         return UNKNOWN.to_owned();
@@ -64,7 +64,7 @@ fn engine(says: &BTreeSet<String>, other: &BTreeSet<String>) -> String {
     }
 }
 
-/// A variant that ran without one has the node's default.
+/// A variant that ran without a `RuntimeClass` has the node's default.
 fn runtime_class(ran: &VariantImages) -> String {
     match (ran.runtime_classes.is_empty(), ran.images.is_empty()) {
         (false, _) => joined(&ran.runtime_classes),
@@ -73,7 +73,7 @@ fn runtime_class(ran: &VariantImages) -> String {
     }
 }
 
-/// What a set holds, in one line.
+/// The entries of a set, on one line.
 pub fn joined(set: &BTreeSet<String>) -> String {
     set.iter().cloned().collect::<Vec<_>>().join(BETWEEN)
 }

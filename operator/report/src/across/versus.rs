@@ -1,5 +1,5 @@
-//! A run and the one that it names in `spec.baselineRunName`: may it be compared, and what is said
-//! of it in the status and in the report.
+//! A run and the run that it names in `spec.baselineRunName`: whether they may be compared, and
+//! what the status and the report say about it.
 
 use wasmbench_api::status::VersusRun;
 use wasmbench_api::{BenchmarkRun, BenchmarkRunSpec};
@@ -13,21 +13,22 @@ use crate::across::{Across, CellRatio, Side, across};
 
 /// Name of the file in the report.
 pub const VERSUS_RUN_TXT: &str = "versus-run.txt";
-/// Most bytes of that file: what a `ConfigMap` has beside [`crate::files::MAX_REPORT_BYTES`].
+/// The largest size of that file in bytes: what a `ConfigMap` can hold beside
+/// [`crate::files::MAX_REPORT_BYTES`].
 const MAX_BYTES: usize = 60_000;
-/// Room for the note on rows that are left out.
+/// Room for the note on omitted rows.
 const NOTE_BYTES: usize = 200;
-/// Longest message of the status, in characters.
+/// Longest message in the status, in characters.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// What became of the comparison with an earlier run.
+/// The outcome of the comparison with an earlier run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Versus {
     name: String,
     found: Result<Across, String>,
 }
 
-/// What to read of the earlier run, or why it cannot be compared with.
+/// What to read from the earlier run, or why it cannot be compared with.
 pub fn earlier(name: &str, found: Option<&BenchmarkRun>) -> Result<RunInput, String> {
     let Some(run) = found else {
         return Err(format!(
@@ -46,8 +47,8 @@ pub fn earlier(name: &str, found: Option<&BenchmarkRun>) -> Result<RunInput, Str
 }
 
 impl Versus {
-    /// The comparison of `after` with the run `name`, whose spec and summary are `before`, or the
-    /// reason why there are none.
+    /// Compares `after` with the run `name`, whose spec and summary are `before`, or which has none
+    /// for the given reason.
     pub fn of(
         name: &str,
         before: Result<(&BenchmarkRunSpec, &Summary), String>,
@@ -74,7 +75,7 @@ impl Versus {
         }
     }
 
-    /// Every number that was compared; none where the runs were not.
+    /// Every number that was compared; empty if the runs were not compared.
     pub fn ratios(&self) -> &[CellRatio] {
         self.found.as_ref().map_or(&[], |found| &found.ratios)
     }
@@ -100,8 +101,8 @@ impl Versus {
         }
     }
 
-    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that have no room are left out, and it says
-    /// so.
+    /// The file [`VERSUS_RUN_TXT`] of the report. Rows that do not fit are omitted, and the file
+    /// says so.
     pub fn text(&self) -> String {
         let text = match &self.found {
             Ok(found) => found.text(),

@@ -14,7 +14,7 @@ use crate::table::{Table, ascii};
 
 /// Longest line, in characters.
 const MAX_LINE_CHARS: usize = 400;
-/// Differences that one line names.
+/// The most differences that one line names.
 const MAX_NAMED: usize = 3;
 
 impl Difference {
@@ -25,7 +25,7 @@ impl Difference {
 }
 
 impl Across {
-    /// Everything, for a terminal and for `versus-run.txt`.
+    /// The whole comparison, for a terminal and for `versus-run.txt`.
     pub fn text(&self) -> String {
         let mut text = self.compared().join("\n") + "\n";
         if !self.ratios.is_empty() {
@@ -35,7 +35,7 @@ impl Across {
         text
     }
 
-    /// Everything, as a part of a page.
+    /// The whole comparison, as part of an HTML page.
     pub fn html(&self) -> String {
         let mut html = paragraphs(&self.compared());
         if !self.ratios.is_empty() {
@@ -45,7 +45,7 @@ impl Across {
         html
     }
 
-    /// What is compared, and in what it differs, in lines.
+    /// Lines on what is compared, and how it differs.
     fn compared(&self) -> Vec<String> {
         let before: Vec<String> = self.before.iter().map(full_name).collect();
         let mut lines = vec![ascii(&format!(
@@ -67,7 +67,7 @@ impl Across {
         lines
     }
 
-    /// How to read the table, and what is missing in it, in lines.
+    /// Lines on how to read the table, and what is missing from it.
     fn notes(&self) -> Vec<String> {
         let mut lines = self.legend();
         if self.only_in_one > 0 {
@@ -132,11 +132,11 @@ impl Across {
             )
         });
         let counts = counts(self.judged(), self.worse(), self.better());
-        // Losses first: of a line that is too long the end is cut.
+        // Losses come first, because a line that is too long is cut at its end.
         cut(&ascii(&(counts + &lost + &most)), MAX_LINE_CHARS)
     }
 
-    /// What the table's verdicts are about, and why numbers have none.
+    /// What the table's verdicts refer to, and why numbers have none.
     fn legend(&self) -> Vec<String> {
         let has = |why| self.ratios.iter().any(|ratio| ratio.unjudged == Some(why));
         let is_of_baseline = self.ratios.iter().any(|ratio| ratio.is_of_baseline);
@@ -186,7 +186,7 @@ impl Across {
         legend
     }
 
-    /// Who knows how far runs scatter, where not the runs that are compared.
+    /// Which runs show how far runs scatter, if not the compared runs themselves.
     fn told_by_runs(&self) -> Option<String> {
         let schedule = self.schedule.as_ref()?;
         if self.before.len() > 1 {

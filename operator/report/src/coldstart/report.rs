@@ -92,7 +92,7 @@ pub fn tables(summary: &Summary, workload: &str) -> Vec<(&'static str, Table)> {
     tables
 }
 
-/// The cells by pods at once.
+/// Groups the cells by the number of pods at once.
 fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartCell>> {
     let mut points: BTreeMap<u32, Vec<&ColdStartCell>> = BTreeMap::new();
     for cell in cells {
@@ -101,7 +101,7 @@ fn by_point<'a>(cells: &[&'a ColdStartCell]) -> BTreeMap<u32, Vec<&'a ColdStartC
     points
 }
 
-/// Points whose answers are the cluster's, one line each; empty without any.
+/// Points whose answers wait for the cluster, one line each; empty without any.
 fn late_answers(cells: &[&ColdStartCell]) -> String {
     let late = cells
         .iter()
@@ -176,7 +176,7 @@ fn times(cells: &[&ColdStartCell]) -> Table {
         .table()
 }
 
-/// `6 warm`, `1 cold, 5 warm`, `6 unknown`; nothing for what is never compiled.
+/// `6 warm`, `1 cold, 5 warm`, `6 unknown`; `None` where nothing is ever compiled.
 fn compiled_before(cell: &ColdStartCell) -> Option<String> {
     let told = cell.compiled_before.iter();
     let told = told.filter(|(found, _)| **found != CompileCache::NothingToCompile);

@@ -1,4 +1,4 @@
-//! Cells to the rows of a run's status. Numbers are those of the summary, digit by digit.
+//! Turns cells into the rows of a run's status. Numbers are those of the summary, digit by digit.
 
 use wasmbench_api::status::{
     ColdStartPoint, ColdStartRatio, ColdStartTime, FloorTime, HarnessFloor as StatusFloor,
@@ -18,7 +18,7 @@ pub fn points(summary: &Summary, cells: &[&ColdStartCell]) -> Vec<ColdStartPoint
     points.collect()
 }
 
-/// What the harness takes by itself.
+/// The time that the harness itself takes.
 pub fn harness_floor(summary: &Summary) -> Vec<StatusFloor> {
     let time = |spread: Option<Spread>| {
         let Spread { median, low, high } = spread?;
@@ -62,7 +62,7 @@ fn time(summary: &Summary, cell: &ColdStartCell, metric: Metric, time: &ColdTime
     }
 }
 
-/// With one block both ends are the ratio itself.
+/// With a single block, both ends are the ratio itself.
 fn ratio(found: &Comparison) -> ColdStartRatio {
     let Estimate { ratio, blocks, .. } = found.estimate;
     let (low, high) = found.estimate.ends().unwrap_or((ratio, ratio));

@@ -13,12 +13,12 @@ use crate::sheet::Sheet;
 use crate::tables::with_mark;
 use crate::terminal::words::{verdict, versus};
 
-/// The 90th percentile, marked when there are too few pods for it.
+/// The 90th percentile, marked if there are too few pods for it.
 pub(super) fn tilde(time: &ColdTime) -> String {
     marked(units::micros(time.p90_microseconds), time.p90_carried)
 }
 
-/// A point of a variant, or what the harness takes by itself.
+/// A point of a variant, or the time that the harness itself takes.
 enum Row<'a> {
     Point(&'a SummaryRow, &'a ColdStartPoint),
     Floor(&'a HarnessFloor),
@@ -115,7 +115,7 @@ impl Time {
             })
             .measured("P90", move |row| {
                 let point = row.point()?;
-                // A pod without evidence of a step is still counted: only the report shows it.
+                // A pod without evidence of a step still counts: only the report shows that.
                 let pods = u64::from(point.samples) * u64::from(point.concurrency);
                 let p90 = units::micros(of_point(point)?.p90_microseconds);
                 Some(marked(p90, carries(pods, 10)))
@@ -131,7 +131,7 @@ impl Time {
     }
 }
 
-/// The difference in words; none in a status of an earlier version.
+/// The difference in words; `None` in a status of an earlier version.
 fn difference(found: &ColdStartRatio) -> Option<String> {
     let difference = Difference {
         value: found.difference_microseconds?,

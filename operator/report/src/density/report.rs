@@ -56,7 +56,7 @@ pub fn section(summary: &Summary) -> String {
     text
 }
 
-/// Steps that say something else than the variant's cost, one sentence per reason.
+/// Steps that reflect something other than the variant's cost, one sentence per reason.
 fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
     let all = [
         (
@@ -74,7 +74,7 @@ fn spoilt_steps(cell: &DensityCell) -> Vec<String> {
         .collect()
 }
 
-/// The tables of one workload, each with its title; those without a row are empty.
+/// The tables of one workload, each with its title; a table without rows is empty.
 pub fn tables(summary: &Summary, workload: &str) -> [(&'static str, Table); 2] {
     let of_workload = |cell: &&DensityCell| cell.workload == workload;
     let cells: Vec<&DensityCell> = summary.density.iter().filter(of_workload).collect();

@@ -7,7 +7,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::validity::invalid;
 
-/// What is known of density; `None` where nothing was measured.
+/// The density of a variant; `None` where nothing was measured.
 pub fn status(summary: &Summary, cell: &DensityCell) -> Option<DensityStatus> {
     if cell.counts.valid == 0 && cell.invalid_because.is_empty() {
         return None;

@@ -1,6 +1,6 @@
-//! Go's benchmark format, for benchstat: a line per block of each valid point. What speaks against
-//! numbers stands before them as configuration, so that benchstat shows it, and compares trusted
-//! numbers with trusted ones only.
+//! Go's benchmark format, for benchstat: one line per block of each valid point. Reasons to
+//! distrust numbers precede them as configuration, so that benchstat shows the reasons and compares
+//! trusted numbers only with trusted ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use wasmbench_results::summary::Summary;
 use crate::export::points::{ValidPoint, valid};
 use crate::table::ascii;
 
-/// Nanoseconds, of which benchstat knows how to write them, in a microsecond.
+/// Nanoseconds in a microsecond; benchstat knows how to print nanoseconds.
 const NANOSECONDS: f64 = 1e3;
 
 /// The whole text.
@@ -42,8 +42,9 @@ pub fn benchstat(summary: &Summary) -> String {
     text
 }
 
-/// Which run it is stands in a line that benchstat passes over: numbers of different runs are to be
-/// compared. What must be the same in both is configuration, which is compared first.
+/// The run is identified in a line that benchstat ignores, because numbers of different runs are to
+/// be compared. What must be the same in both runs is configuration, which benchstat compares
+/// first.
 fn head(summary: &Summary) -> String {
     let (run, environment) = (&summary.run, &summary.environment);
     let versions: Vec<&str> = environment
@@ -64,7 +65,7 @@ fn head(summary: &Summary) -> String {
     )
 }
 
-/// The reasons against the lines that follow; without a value the key is gone.
+/// The reasons to distrust the lines that follow. An empty value unsets the key.
 fn untrusted(reasons: &BTreeSet<Reason>) -> String {
     let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
     format!("untrusted: {}", reasons.join(" "))
@@ -73,7 +74,7 @@ fn untrusted(reasons: &BTreeSet<Reason>) -> String {
         + "\n"
 }
 
-/// One line per block. The number of iterations is 1: a block is one trial.
+/// One line per block. The number of iterations is 1, because a block is one trial.
 fn lines(point: &ValidPoint<'_>) -> String {
     let name = name(point.cell);
     let blocks = point
@@ -94,8 +95,8 @@ fn lines(point: &ValidPoint<'_>) -> String {
     text
 }
 
-/// `Hello/variant=embedded/connections=50`. What comes last never ends in a dash and a number,
-/// which would be read as a number of processors.
+/// `Hello/variant=embedded/connections=50`. The last part never ends in a dash and a number, which
+/// would be read as a number of processors.
 fn name(cell: &dyn AnyCell) -> String {
     let at = match cell.point() {
         Point::WarmLatency => "sweep=warmLatency".to_owned(),
@@ -108,15 +109,15 @@ fn name(cell: &dyn AnyCell) -> String {
     format!("{workload}/variant={}/{at}", encoded(cell.variant()))
 }
 
-/// Go's own tools want a capital letter behind `Benchmark`.
+/// Go's own tools require a capital letter after `Benchmark`.
 fn capitalised(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// A name in which nothing ends a field or begins a part: other bytes than those of usual names as
-/// `%20`.
+/// A name without characters that would end a field or start a part: unusual bytes become escapes
+/// such as `%20`.
 fn encoded(name: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
@@ -134,7 +135,7 @@ fn value(metric: Metric, number: f64) -> f64 {
     }
 }
 
-/// The unit, which is all that tells measures of a line apart. benchstat reads `ns` as seconds.
+/// The unit, which alone distinguishes the measures on a line. benchstat reads `ns` as seconds.
 const fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::ThroughputRps => "req/s",

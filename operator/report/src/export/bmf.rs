@@ -1,6 +1,6 @@
 //! Bencher Metric Format: a point of the run is a benchmark, and its measures have a median with
-//! its interval. The format has no place for a doubt, and whoever tracks numbers raises alarms by
-//! them: what is not trusted is left out.
+//! its interval. The format cannot express doubt, and trackers raise alarms based on these numbers,
+//! so untrusted numbers are left out.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::export::points::{ValidPoint, valid};
 use crate::files::Error;
 use crate::json;
 
-/// Longest name of a benchmark that the format takes, in characters.
+/// Longest benchmark name that the format accepts, in characters.
 const MAX_NAME_CHARS: usize = 1024;
 
-/// A number with its interval, which a single block does not have.
+/// A number with its interval, which is absent for a single block.
 #[derive(Serialize, Clone, Copy, Debug, PartialEq)]
 struct Number {
     value: f64,
@@ -30,11 +30,11 @@ struct Number {
     high: Option<f64>,
 }
 
-/// By slug of the measure.
+/// Keyed by the slug of the measure.
 type Measures = BTreeMap<String, Number>;
 
-/// The document: `variant/workload/point` to measures, and of these a ratio to the baseline where
-/// there is one. Units are in the names of the measures.
+/// The document: maps `variant/workload/point` to measures, including a ratio to the baseline where
+/// there is one. The names of measures contain their units.
 pub fn bmf(summary: &Summary) -> Result<String, Error> {
     let points = valid(summary);
     let trusted = points.iter().filter(|point| point.untrusted.is_empty());
@@ -43,7 +43,7 @@ pub fn bmf(summary: &Summary) -> Result<String, Error> {
     Ok(json::pretty(&benchmarks)?)
 }
 
-/// What of the run is not in the document, in a sentence; `None` where all of it is.
+/// What the document leaves out of the run, in a sentence; `None` if nothing.
 pub fn left_out(summary: &Summary) -> Option<String> {
     let points = valid(summary);
     let trusted = points.iter().filter(|point| point.untrusted.is_empty());
@@ -95,7 +95,7 @@ fn of(value: f64, interval: Option<(f64, f64)>) -> Number {
     }
 }
 
-/// What stands behind the name of a measure; the name of a rate has its unit already.
+/// The suffix for the name of a measure; the name of a rate already contains its unit.
 fn unit(metric: Metric) -> &'static str {
     match metric.measure().unit {
         Unit::PerSecond => "",

@@ -1,6 +1,6 @@
 //! A short Markdown text for a job summary or a comment on a pull request: the decision, whether to
-//! trust it, the primary comparisons and what changed since an earlier run. What comes from outside
-//! is escaped, and calls nobody.
+//! trust it, the primary comparisons and what changed since an earlier run. External text is
+//! escaped and mentions nobody.
 
 use std::fmt::Write as _;
 
@@ -18,12 +18,12 @@ use crate::left_out::{LeftOut, left_out};
 use crate::sheet::Sheet;
 use crate::table::{escape, lines};
 
-/// Most rows of a table, and lines of a list: a comment may have 65,536 characters.
+/// The most rows of a table and lines of a list: a comment may have 65,536 characters.
 const MOST_ROWS: usize = 20;
 /// Longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The whole text. `versus` is the comparison with the run that the spec names, where it names one.
+/// The whole text. `versus` is the comparison with the run that the spec names, if it names one.
 pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
     let sections = [
         head(summary),
@@ -37,7 +37,7 @@ pub fn github(summary: &Summary, versus: Option<&Versus>) -> String {
     quiet(&sections.collect::<Vec<String>>().join("\n"))
 }
 
-/// Escaped text in which nobody is mentioned and no issue is referred to.
+/// Escaped text that mentions nobody and refers to no issue.
 fn quiet(markdown: &str) -> String {
     let without_mentions = markdown.replace('@', "@<!-- -->");
     without_mentions.replace("\\#", "#<!-- -->")
@@ -60,7 +60,7 @@ fn head(summary: &Summary) -> String {
     )
 }
 
-/// What the run comes to in a few words. Numbers that cannot be trusted decide nothing.
+/// The outcome of the run in a few words. Numbers that cannot be trusted decide nothing.
 fn decision(summary: &Summary) -> &'static str {
     match (summary.trustworthy, overall(&summary.expectations)) {
         (None, _) => "nothing was measured",
@@ -93,7 +93,7 @@ fn said(message: &str) -> String {
     escape(&cut(message, MAX_MESSAGE_CHARS))
 }
 
-/// As many lines as a list may have, and how many there are beyond.
+/// As many lines as a list may have, and the number of further ones.
 fn list(items: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = items.collect();
     let (shown, rest) = all.split_at(all.len().min(MOST_ROWS));
@@ -107,7 +107,7 @@ fn and_more(before: &str, more: usize) -> String {
     format!("{before}{more} more are in the report.\n")
 }
 
-/// What the run was to decide, and what became of it.
+/// What the run was to decide, and the outcome.
 fn compared(summary: &Summary) -> String {
     let primary: Vec<&Comparison> = summary
         .comparisons
@@ -144,7 +144,7 @@ fn compared(summary: &Summary) -> String {
     text + &left_out
 }
 
-/// What changed since the earlier run: the result in one line, and what is worse or better.
+/// What changed since the earlier run: the result in one line, and what got worse or better.
 fn since(versus: &Versus) -> String {
     let status = versus.status();
     let name = escape(&status.name);

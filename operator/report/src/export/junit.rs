@@ -1,6 +1,6 @@
 //! JUnit XML, which continuous integration shows as tests: whether the numbers are trustworthy,
-//! each expectation, and each primary comparison. That a variant is slower is a finding and fails
-//! nothing; what must not be is an expectation.
+//! each expectation, and each primary comparison. A slower variant is a finding and fails nothing;
+//! requirements belong in expectations.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,15 @@ use wasmbench_results::trust::{self, Trust, trust};
 use crate::left_out::{LeftOut, left_out};
 use crate::table::{escape_html, lines};
 
-/// Longest message in an attribute, in characters; the element has all of it.
+/// Longest message in an attribute, in characters; the element contains the whole message.
 const MAX_ATTRIBUTE_CHARS: usize = 300;
 
-/// What became of a test case, with what there is to say of it.
+/// The outcome of a test case, with its message.
 enum Outcome {
     Passed(String),
     Skipped(String),
     Failed(String),
-    /// The test could not say anything: nothing is known of what it is about.
+    /// The test could not run: nothing is known about its subject.
     Broken {
         kind: &'static str,
         message: String,
@@ -29,13 +29,13 @@ enum Outcome {
 }
 
 struct Case {
-    /// The group in which it is shown.
+    /// The group in which the case is shown.
     class: &'static str,
     name: String,
     outcome: Outcome,
 }
 
-/// The whole document, well-formed whatever the names and messages are.
+/// The whole document, well-formed for any names and messages.
 pub fn junit(summary: &Summary) -> String {
     let cases = cases(summary);
     let count =
@@ -62,7 +62,7 @@ pub fn junit(summary: &Summary) -> String {
 
 fn when(summary: &Summary) -> String {
     let period = summary.period.map(|period| {
-        // The format knows no zone.
+        // The format has no time zone.
         let started = period.started_at.strftime("%Y-%m-%dT%H:%M:%S");
         format!(" timestamp=\"{started}\" time=\"{}\"", period.seconds)
     });
@@ -106,7 +106,7 @@ fn cases(summary: &Summary) -> Vec<Case> {
     all.chain(compared).chain(left_out).collect()
 }
 
-/// An error and no failure: nothing is known to be wrong with what was measured.
+/// An error rather than a failure: nothing is known to be wrong with what was measured.
 fn trusted(summary: &Summary) -> Case {
     let outcome = match trust(summary) {
         Trust::Yes(message) => Outcome::Passed(message),
@@ -204,7 +204,7 @@ impl Case {
     }
 }
 
-/// A message as the attribute that some programs show, and as the content that others do.
+/// A message both as the attribute that some programs show and as the content that others show.
 fn told(message: &str) -> String {
     let short = escape_html(&cut(message, MAX_ATTRIBUTE_CHARS));
     format!("message=\"{short}\">{}", text(message))

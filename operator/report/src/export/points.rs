@@ -1,4 +1,5 @@
-//! The numbers that other programs get: those of valid points, each with what speaks against it.
+//! The numbers that other programs get: those of valid points, each with the reasons to distrust
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +12,16 @@ use wasmbench_results::trust;
 
 /// A valid point with its numbers.
 pub struct ValidPoint<'a> {
-    /// Where it is.
+    /// The cell of the point.
     pub cell: &'a dyn AnyCell,
     /// Its measures, with the number of each valid block; every number is finite.
     pub series: Vec<(Metric, BTreeMap<u32, f64>)>,
-    /// Why not to trust them, although they are valid.
+    /// Why not to trust the numbers, although they are valid.
     pub untrusted: BTreeSet<Reason>,
 }
 
-/// The valid points of a run, in the order of its summary. The baseline's twin is an instrument and
-/// none of them.
+/// The valid points of a run, in the order of its summary. They exclude the baseline's twin, which
+/// is an instrument.
 pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
     let effect = summary.compared.minimum_effect;
     let effect = effect.map_or(0.0, libm::log1p);
@@ -40,7 +41,7 @@ pub fn valid(summary: &Summary) -> Vec<ValidPoint<'_>> {
         .collect()
 }
 
-/// Without what is no number, and without measures of which none is left.
+/// Removes numbers that are not finite, and measures that have none left.
 fn finite(mut series: Vec<(Metric, BTreeMap<u32, f64>)>) -> Vec<(Metric, BTreeMap<u32, f64>)> {
     for (_, by_block) in &mut series {
         by_block.retain(|_, number| number.is_finite());

@@ -14,7 +14,7 @@ pub use plot::{history_body, history_html};
 
 use crate::sheet::Sheet;
 
-/// A number of a line, with what it is of.
+/// A number of a line, with its series and setting.
 struct Row<'a> {
     line: &'a Line,
     number: &'a Number,
@@ -22,7 +22,8 @@ struct Row<'a> {
     setting: &'a Setting,
 }
 
-/// A series with a ratio, and its trusted numbers from the oldest to the newest.
+/// A series that has a ratio: its index, the number of its runs with a ratio, and its latest
+/// number.
 struct Followed<'a> {
     place: usize,
     series: &'a Series,
@@ -120,11 +121,11 @@ fn last_change(history: &History, place: usize) -> Option<String> {
     ))
 }
 
-/// What stands above the changes.
+/// The title above the changes.
 const CHANGES: &str = "Lasting changes, the latest first";
 const NO_CHANGES: &str = "Nothing has changed for good.";
 
-/// The changes, the latest first: `worse` or `better`, and in words.
+/// The changes, the latest first: `worse` or `better`, and a description.
 fn changes(history: &History) -> impl Iterator<Item = (&'static str, String)> {
     history.changes.iter().rev().map(|found| {
         let series = &history.series[found.series];
@@ -145,7 +146,7 @@ fn changes_text(history: &History) -> String {
     text
 }
 
-/// One row per run and measure.
+/// A CSV table with one row per run and measure.
 pub fn history_csv(history: &History) -> String {
     let rows = history.runs.iter().flat_map(|line| {
         let numbers = line.numbers.iter();

@@ -1,5 +1,5 @@
-//! The history as a page: one plot per series, every run a point with its interval, every change a
-//! line.
+//! The history as a page: one plot per series, with a point and its interval for every run and a
+//! line for every change.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const RIGHT: f64 = 1024.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 190.0;
 const HEIGHT: f64 = 230.0;
-/// Runs that a plot shows, the latest: more would lie on each other.
+/// The number of latest runs that a plot shows: more would overlap.
 const SHOWN: usize = 240;
 
 /// The page.
@@ -31,7 +31,7 @@ pub fn history_html(name: &str, history: &History) -> String {
     )
 }
 
-/// All of the page but its frame and its title, as a part of another page.
+/// The page without its frame and title, as part of another page.
 pub fn history_body(history: &History) -> String {
     let mut body = format!("<p>{}.</p>\n", escape(&kept(history)));
     body.push_str(&changes_list(history));
@@ -75,7 +75,7 @@ fn plot(history: &History, followed: &Followed<'_>) -> String {
     let ends = seen
         .iter()
         .flat_map(|(_, _, ends, _)| [ends.0, ends.1, ends.2]);
-    // Larger ratios stand higher.
+    // Larger ratios are higher up.
     let scale = Scale::ratios(ends, (BOTTOM, TOP));
     let x = |place: usize| {
         let step = (RIGHT - LEFT - 20.0) / lines.len().saturating_sub(1).max(1) as f64;
@@ -119,7 +119,7 @@ fn grid(scale: &Scale) -> String {
 
 fn change(found: &LastingChange, x: f64) -> String {
     let label = format!("{} since {}", units::ratio(found.size.0), found.run);
-    // At the right end there is room on the left only.
+    // At the right end there is room only on the left.
     let (class, at) = if x > f64::midpoint(LEFT, RIGHT) {
         ("end", x - 5.0)
     } else {
@@ -149,7 +149,7 @@ fn point(run: &Line, ends: Ends, trusted: bool, x: f64, scale: &Scale) -> String
     marks::titled(mark, Some(&label)) + "\n"
 }
 
-/// When the first and the last run that are shown ended.
+/// The end times of the first and last runs shown.
 fn dates(lines: &[Line], right: f64) -> String {
     let day = |line: Option<&Line>| line.map(|line| super::day(line.ended)).unwrap_or_default();
     let y = BOTTOM + 18.0;

@@ -1,11 +1,12 @@
-//! Axes that several plots have.
+//! Axes that several plots share.
 
 use wasmbench_core::units;
 
 use crate::html::marks::{line, text, tick};
 use crate::html::scale::Scale;
 
-/// A horizontal axis of ratios to `base` below a plot, with lines through the plot and one that stands out at 1.
+/// A horizontal axis of ratios to `base` below a plot, with lines through the plot, of which the
+/// one at 1 stands out.
 pub fn of_ratios(scale: &Scale, (top, bottom): (f64, f64), base: &str) -> String {
     let mut svg = String::new();
     for value in &scale.ticks {

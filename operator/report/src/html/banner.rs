@@ -1,4 +1,4 @@
-//! The first words of the page: whether the run decides, and what to do next.
+//! The first words of the page: whether the run decides anything, and what to do next.
 
 use wasmbench_results::doubt::{Doubt, Reason};
 use wasmbench_results::summary::Summary;
@@ -13,7 +13,7 @@ pub fn banner(summary: &Summary) -> String {
     format!("<p class=\"banner {class}\">{}</p>\n", escape(&sentence))
 }
 
-/// Whether the run decides what it was to decide, and why not. The class colours it.
+/// Whether the run decides what it was to decide, and if not, why. The class sets the colour.
 fn decision(summary: &Summary) -> (&'static str, String) {
     let tally = trust::tally(summary);
     let (settled, planned) = (tally.decided, tally.planned);
@@ -104,7 +104,7 @@ fn action(summary: &Summary) -> String {
     )
 }
 
-/// Where every number is.
+/// Where to find every number.
 pub fn files(summary: &Summary) -> String {
     let (name, namespace) = (&summary.run.name, &summary.run.namespace);
     let report = wasmbench_core::build::names::report(name);

@@ -1,4 +1,5 @@
-//! Plots of cold starts: every block a point, its discarded sample hollow, and the steps in between.
+//! Plots of cold starts: a point for every block, a hollow one for its discarded sample, and the
+//! steps in between.
 
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ const AXIS: Axis = Axis {
     base: 1000.0,
 };
 
-/// What of a block is a point.
+/// The value of a block that is drawn as a point.
 type Of = fn(&ColdBlock) -> Option<f64>;
 
 /// The plots of one workload; none without cold starts.
@@ -131,7 +132,8 @@ fn lane(
     }
 }
 
-/// Steps up to the answer; the end and the deletion of the pod is no part of its start.
+/// Whether a step is on the way to the answer. Sending the create request is the zero of the axis,
+/// and the end and deletion of the pod are no part of its start.
 fn is_of_the_start(step: ColdStep) -> bool {
     !matches!(
         step,
@@ -142,7 +144,7 @@ fn is_of_the_start(step: ColdStep) -> bool {
     )
 }
 
-/// The median moments of all steps, one row per cell, numbered in the order of the legend.
+/// The median times of all steps, one row per cell, numbered in the order of the legend.
 fn timelines(summary: &Summary, cells: &[&ColdStartCell], id: &str) -> String {
     let times = cells.iter().flat_map(|cell| &cell.steps);
     let values = times.filter(|time| is_of_the_start(time.step));
@@ -190,7 +192,7 @@ fn moment(
         <&str>::from(time.step),
         <&str>::from(time.clock),
     );
-    // Neighbours above and below the line, so that close ones can be read.
+    // Neighbours go above and below the line, so that close ones stay legible.
     let above = number % 2 == 1;
     let y = if above { middle - 7.0 } else { middle + 15.0 };
     format!(
@@ -210,7 +212,7 @@ fn numbered(cell: &ColdStartCell) -> impl Iterator<Item = (usize, &StepTime)> {
     })
 }
 
-/// What the numbers of the steps mean, as far as there is evidence of the step.
+/// What the numbers of the steps mean, for steps with evidence.
 fn legend(cells: &[&ColdStartCell]) -> String {
     let mut found: Vec<(usize, ColdStep)> = cells
         .iter()

@@ -1,5 +1,5 @@
-//! Curves over the number of connections or another amount of load: one line per variant through its medians, with the band of
-//! the medians' intervals, and every trial a point.
+//! Curves over the number of connections or another amount of load: one line per variant through
+//! its medians, with the band of the medians' intervals, and a point for every trial.
 
 use std::fmt::Write as _;
 
@@ -14,25 +14,26 @@ const RIGHT: f64 = 508.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 236.0;
 const HEIGHT: f64 = 276.0;
-/// Space left and right of the first and last number of connections.
+/// Space left of the first and right of the last number of connections.
 const MARGIN: f64 = 26.0;
 /// Half the length of a median.
 const DASH: f64 = 5.0;
-/// Room of a number at the axis of connections.
+/// Room for a number on the axis of connections.
 const TICK_ROOM: f64 = 30.0;
 
-/// What one variant does at each number of connections.
+/// What one variant does at each amount of load.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// Name of the variant.
     pub name: String,
     /// Its look.
     pub look: Look,
-    /// Amounts of load, and what was measured with them.
+    /// Amounts of load, and what was measured at each.
     pub points: Vec<(u32, Lane)>,
 }
 
-/// A plot of these curves over an amount of load that is called `load`; `knee` is one to mark, and why.
+/// A plot of these curves over an amount of load that is called `load`; `knee` is an amount to
+/// mark, with the reason.
 pub fn plot(
     id: &str,
     title: &str,
@@ -52,7 +53,7 @@ pub fn plot(
     if let Some((connections, why)) = knee {
         let x = across.at(f64::from(connections));
         body.push_str(&line("knee", (x, TOP), (x, BOTTOM)));
-        // On the side where there is room.
+        // The label goes on the side with more room.
         let side = if x > f64::midpoint(LEFT, RIGHT) {
             "tick end"
         } else {
@@ -71,8 +72,8 @@ pub fn plot(
     marks::svg(id, (WIDTH, HEIGHT), title, &what, &body)
 }
 
-/// Distance of neighbouring variants at the same number of connections, so that their points do not
-/// cover each other and stay clear of those of the next number.
+/// Distance between neighbouring variants at the same number of connections, so that their points
+/// do not cover each other and stay clear of those at the next number.
 fn dodge(across: &Scale, curves: usize) -> f64 {
     let places: Vec<f64> = across.ticks.iter().map(|tick| across.at(*tick)).collect();
     let gaps = places.windows(2).map(|pair| pair[1] - pair[0]);
@@ -106,7 +107,7 @@ fn frame(across: &Scale, up: &Scale, axis: Axis, load: &str) -> String {
     svg + &text("axis middle", (middle, BOTTOM + 34.0), &name, 90) + "\n"
 }
 
-/// Line and band connect ranked points only; the others stand alone.
+/// Lines and bands connect only ranked points; the others stand alone.
 fn drawn(curve: &Curve, x: impl Fn(u32) -> f64, up: &Scale, detail: Points) -> String {
     let ranked = curve.points.iter().filter(|(_, lane)| lane.is_ranked);
     let known: Vec<_> = ranked

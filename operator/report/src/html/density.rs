@@ -19,7 +19,7 @@ const AXIS: Axis = Axis {
     base: 1024.0,
 };
 
-/// The plot of one workload; none without a climb of which memory was read.
+/// The plot of one workload; `None` if no climb has a memory reading.
 pub fn plot(summary: &Summary, workload: &str, id: &str, detail: Points) -> Option<Plot> {
     let of_workload = |cell: &&DensityCell| cell.workload == workload;
     let cells = summary.density.iter().filter(of_workload);

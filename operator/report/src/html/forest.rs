@@ -1,5 +1,5 @@
-//! Forest plots: ratios to the baseline with their intervals, beside what does not matter (the
-//! minimum effect) and what the node cannot resolve (the noise floor).
+//! Forest plots: ratios to the baseline with their intervals, beside the differences that do not
+//! matter (the minimum effect) and those that the node cannot resolve (the noise floor).
 
 use std::fmt::Write as _;
 
@@ -16,15 +16,15 @@ const TOP: f64 = 6.0;
 const ROW: f64 = 26.0;
 const HEAD: f64 = 24.0;
 const FOOT: f64 = 38.0;
-/// Intervals may be as wide as they like; an axis beyond these ends would show nothing else.
+/// Intervals may have any width; an axis beyond these ends would show nothing else.
 const ENDS: (f64, f64) = (1e-3, 1e3);
 
 /// Ratios of one metric.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Name of the metric, and where it is compared.
+    /// Name of the metric, and the point at which it is compared.
     pub name: String,
-    /// The factor above 1 that the twin may differ by.
+    /// The factor above 1 by which the baseline may differ from its twin.
     pub noise_floor: Option<f64>,
     /// One per variant, the twin last.
     pub ratios: Vec<Ratio>,
@@ -63,8 +63,7 @@ impl Ratio {
     }
 }
 
-/// A forest plot of these groups. `minimum_effect` is the factor above 1 from which differences
-/// matter.
+/// A forest plot of these groups. Differences matter from `minimum_effect` on, a factor above 1.
 pub fn forest(
     id: &str,
     title: &str,

@@ -1,4 +1,5 @@
-//! What each variant is beside the baseline under each workload, at a glance: words in the colour of what they say.
+//! Each variant beside the baseline under each workload, at a glance: words in the colour of their
+//! meaning.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,8 @@ use wasmbench_results::summary::Summary;
 use crate::html::marks::escape;
 use crate::left_out::{LeftOut, left_out};
 
-/// What is told of a variant, each by the first of its measures that is compared: speed, CPU, memory and start.
+/// What the table reports for each variant: speed, CPU, memory and start, each by the first of its
+/// measures that is compared.
 const TOLD: [&[Metric]; 4] = [
     &[Metric::ThroughputRps, Metric::OpenLoopP99, Metric::WarmP50],
     &[Metric::CpuPerRequest],
@@ -19,10 +21,10 @@ const TOLD: [&[Metric]; 4] = [
     &[Metric::ColdStartListening, Metric::ColdStartAnswer],
 ];
 
-/// Largest number of characters of the reason why nothing is compared.
+/// Longest reason why nothing is compared, in characters.
 const MAX_REASON_CHARS: usize = 160;
 
-/// The table: variants down, workloads across. Empty for a run of the baseline alone.
+/// The table: one row per variant, one column per workload. Empty for a run of the baseline alone.
 pub fn grid(summary: &Summary) -> String {
     let baseline = &summary.baseline;
     let variants = summary.compared.variants.iter();

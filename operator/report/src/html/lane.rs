@@ -1,4 +1,4 @@
-//! Cells to points: what is drawn of them, and how it is called.
+//! Turns cells into points: what is drawn of them, and how it is labelled.
 
 use wasmbench_api::run::TWIN;
 use wasmbench_core::units;
@@ -11,7 +11,7 @@ use wasmbench_results::trial::{Metrics, Trial, TrialState};
 
 use crate::html::marks::{self, Dot, Look};
 
-/// What a plot shows of a load.
+/// The quantity of a load that a plot shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Successful requests per second.
@@ -20,9 +20,9 @@ pub enum Quantity {
     P50,
     /// 99th percentile of latency.
     P99,
-    /// Median latency from the schedule.
+    /// Median latency from the scheduled time.
     ScheduledP50,
-    /// 99th percentile of it.
+    /// 99th percentile of latency from the scheduled time.
     ScheduledP99,
     /// CPU time per request.
     Cpu,
@@ -31,7 +31,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// How numbers are written and which axis they have.
+    /// How the numbers are written, and their axis.
     pub fn axis(self) -> Axis {
         match self {
             Self::Rate => Axis {
@@ -90,11 +90,11 @@ impl Quantity {
 /// An axis of numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// What it measures, and in which units.
+    /// The quantity, and its units.
     pub name: &'static str,
-    /// A number as people read it.
+    /// Formats a number for people.
     pub label: fn(f64) -> String,
-    /// Round numbers are multiples of powers of it.
+    /// Round numbers are multiples of powers of this base.
     pub base: f64,
 }
 
@@ -109,7 +109,7 @@ impl Axis {
     }
 }
 
-/// Everything that one variant shows at one point.
+/// Everything that a plot shows of one variant at one point.
 #[derive(Clone, Debug)]
 pub struct Lane {
     /// Name of the variant.
@@ -118,20 +118,20 @@ pub struct Lane {
     pub look: Look,
     /// Its numbers, in the order of the blocks.
     pub dots: Vec<Dot>,
-    /// The median of those that count, with its interval.
+    /// The median of the numbers that count, with its interval.
     pub spread: Option<Spread>,
     /// Whether the median takes part in rankings.
     pub is_ranked: bool,
     /// Why the whole point does not count, in words.
     pub invalid: Option<String>,
-    /// Behind the median: `~` when too few requests carry it.
+    /// The mark after the median: `~` when it rests on too few requests.
     pub mark: &'static str,
-    /// Why there is no number at all, or how many trials have none.
+    /// Why there is no number at all, or how many trials lack one.
     pub missing: Option<String>,
 }
 
 impl Lane {
-    /// Its median with its interval, where it is a result.
+    /// The median with its interval, if it is a result.
     pub fn result(&self) -> Option<Spread> {
         self.spread.filter(|_| self.is_ranked)
     }
@@ -143,7 +143,7 @@ impl Lane {
         self.dots.iter().map(|dot| dot.value).chain(spread)
     }
 
-    /// The middle of its numbers.
+    /// The median of the numbers.
     pub fn middle(&self) -> Option<f64> {
         let dots = self.dots.iter().map(|dot| dot.value);
         self.spread
@@ -159,7 +159,7 @@ impl Lane {
     }
 }
 
-/// The look of a variant: by its place in the spec.
+/// The look of a variant, determined by its place in the spec.
 pub fn look(summary: &Summary, variant: &str) -> Look {
     if variant == TWIN {
         return Look::twin();
@@ -169,7 +169,7 @@ pub fn look(summary: &Summary, variant: &str) -> Look {
     Look::of(index.unwrap_or_default())
 }
 
-/// What `cell` shows of `quantity`.
+/// The lane of `cell` for `quantity`.
 pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
     let label = quantity.axis().label;
     let invalid = point_invalid(&cell.invalid_because);
@@ -209,7 +209,7 @@ pub fn lane(summary: &Summary, cell: &CellSummary, quantity: Quantity) -> Lane {
     }
 }
 
-/// `point invalid: Throttled, NodeNoisy`; `None` of a point that counts.
+/// `point invalid: Throttled, NodeNoisy`; `None` for a point that counts.
 pub fn point_invalid(reasons: &[Reason]) -> Option<String> {
     let reasons: Vec<&str> = reasons.iter().map(|reason| (*reason).into()).collect();
     (!reasons.is_empty()).then(|| format!("point invalid: {}", reasons.join(", ")))
@@ -227,7 +227,7 @@ pub fn without_numbers(counts: TrialCounts) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Whether a plot has a place for it.
+/// Whether a plot has a place for the number.
 pub fn is_drawn(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }

@@ -8,15 +8,15 @@ use wasmbench_core::units::cut;
 /// How single trials are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// Each with a label that a pointer shows.
+    /// Each with a label that appears under the pointer.
     Labelled,
-    /// Without labels; what does not count keeps its label.
+    /// Without labels, except for dots that do not count.
     Plain,
     /// Not at all: medians and intervals only.
     None,
 }
 
-/// Colours of variants; further ones get the same colours with another shape.
+/// The number of colours for variants; further variants reuse them with another shape.
 const COLOURS: usize = 8;
 
 /// The look of a variant.
@@ -58,16 +58,16 @@ impl Look {
 pub struct Dot {
     /// The number.
     pub value: f64,
-    /// What a pointer shows.
+    /// The text that appears under the pointer.
     pub label: String,
-    /// Whether it counts; what does not is drawn hollow and crossed.
+    /// Whether it counts; a dot that does not is drawn hollow and crossed.
     pub counts: bool,
-    /// Whether it does not only because its whole point is invalid: then there may be as many as of those
-    /// that count, and the median names the reason too.
+    /// Whether it does not count only because its whole point is invalid. There may be as many such
+    /// dots as dots that count, and the median gives the reason too.
     pub is_out_with_its_point: bool,
 }
 
-/// A coordinate with at most one digit behind the point.
+/// A coordinate with at most one decimal place.
 pub fn px(coordinate: f64) -> String {
     let text = format!("{coordinate:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
@@ -75,7 +75,8 @@ pub fn px(coordinate: f64) -> String {
     if zero { "0" } else { short }.to_owned()
 }
 
-/// The number at a tick, without the zeros that say how well a measured one is known.
+/// The number at a tick, without trailing zeros, which only show how precisely a measured number is
+/// known.
 pub fn tick(label: &str) -> String {
     let end = label
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -88,7 +89,7 @@ pub fn tick(label: &str) -> String {
     format!("{number}{unit}")
 }
 
-/// Points at these coordinates, as far as they are drawn.
+/// The dots at these coordinates, in the requested detail.
 pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
     let (counting, others): (Vec<_>, Vec<_>) =
         dots.iter().copied().partition(|(.., dot)| dot.counts);
@@ -138,14 +139,15 @@ pub fn points(dots: &[(f64, f64, &Dot)], look: Look, detail: Points) -> String {
         }
         Points::Plain | Points::None => {}
     }
-    // What does not count by itself is never thinned out: few of them, and each has a reason.
+    // Dots that do not count on their own are never thinned out: they are few, and each has its own
+    // reason.
     for dot in others {
         labelled(&mut svg, dot);
     }
     svg
 }
 
-/// A line without length: its round or square ends are the point.
+/// A line of zero length, whose round or square caps form the point.
 fn spot(x: f64, y: f64) -> String {
     format!("M{} {}h0", px(x), px(y))
 }
@@ -170,7 +172,7 @@ pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
     )
 }
 
-/// What a pointer on `svg` shows; `svg` itself without any.
+/// Adds text that appears under the pointer; returns `svg` itself without a title.
 pub fn titled(svg: String, title: Option<&str>) -> String {
     match title {
         Some(title) => format!("<g><title>{}</title>{svg}</g>", escape(title)),
@@ -178,7 +180,8 @@ pub fn titled(svg: String, title: Option<&str>) -> String {
     }
 }
 
-/// A line of text, cut to `limit` characters; a pointer shows what was cut.
+/// A line of text, cut to `limit` characters; the whole text appears under the pointer if it was
+/// cut.
 pub fn text(class: &str, (x, y): (f64, f64), text: &str, limit: usize) -> String {
     let shown = cut(text, limit);
     let whole = if shown == text {
@@ -194,7 +197,7 @@ pub fn text(class: &str, (x, y): (f64, f64), text: &str, limit: usize) -> String
     )
 }
 
-/// A whole plot: its name for those who cannot see it, and what it shows in words.
+/// A whole plot, with a name and a description for readers who cannot see it.
 pub fn svg(id: &str, (width, height): (f64, f64), title: &str, what: &str, body: &str) -> String {
     format!(
         "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
@@ -206,7 +209,8 @@ pub fn svg(id: &str, (width, height): (f64, f64), title: &str, what: &str, body:
     )
 }
 
-/// Spreads points that would lie on each other: a share of 1, as even as the golden ratio makes it.
+/// An offset between -0.5 and 0.5 that spreads points which would overlap, evenly by the golden
+/// ratio.
 pub fn jitter(index: usize) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let turns = index as f64 * GOLDEN;

@@ -1,10 +1,11 @@
-//! `report.html`: the run as plots, every trial a point. One file without scripts and without
-//! anything from elsewhere: inline SVG and CSS, well-formed XML as well as HTML.
+//! `report.html`: the run as plots, with a point for every trial. One file without scripts and
+//! without external resources: inline SVG and CSS, well-formed XML as well as HTML.
 //!
-//! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals, tags),
-//! [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the plots [`strip`], [`curve`] and [`forest`], then
-//! [`ratios`] and [`sections`] (which plots a run has), [`banner`] and [`grid`] (the first screen) and [`page`]. Numbers are written as in
-//! `report.md`, and all text that comes from outside is escaped.
+//! Reading order: [`scale`] (numbers to coordinates, and ticks), [`marks`] (points, intervals,
+//! tags), [`axis`], [`lane`] (the trials of a cell as points), [`outliers`] (where axes end), the
+//! plots [`strip`], [`curve`] and [`forest`], then [`ratios`] and [`sections`] (which plots a run
+//! has), [`banner`] and [`grid`] (the first screen) and [`page`]. Numbers are written as in
+//! `report.md`, and all external text is escaped.
 
 pub mod axis;
 mod banner;
@@ -26,17 +27,17 @@ mod strip;
 pub use marks::Points;
 pub use page::{HATCH, STYLE, plots, report_body, report_html};
 
-/// How much of a run is drawn. A report has a limited size, so that large runs are drawn with less,
-/// and the page says so.
+/// How much of a run is drawn. The size of a report is limited, so large runs are drawn in less
+/// detail, and the page says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// How single trials are drawn.
     pub points: Points,
-    /// Whether the tables of the numbers stand beneath the plots.
+    /// Whether tables of the numbers appear below the plots.
     pub tables: bool,
 }
 
-/// From most to least.
+/// The levels of detail, from most to least.
 pub const DETAILS: [Detail; 4] = [
     Detail {
         points: Points::Labelled,

@@ -1,11 +1,12 @@
-//! Numbers far out: where an axis ends, and what is said of those beyond.
+//! Outliers: where an axis ends, and how those beyond it are reported.
 
 use crate::html::lane::{Axis, Lane};
 
-/// An axis ends at so many times the largest median.
+/// An axis ends at this multiple of the largest median.
 const MEDIANS_AT_MOST: f64 = 3.0;
 
-/// Where an axis ends, at the latest: one number far out must not flatten all others. What lies beyond is drawn at the end.
+/// The upper limit of an axis: a single outlier must not flatten all other numbers. Anything beyond
+/// is drawn at the end of the axis.
 pub fn limit<'a>(lanes: impl Iterator<Item = &'a Lane> + Clone) -> f64 {
     let ranked = lanes.clone().filter(|lane| lane.is_ranked);
     let largest = |middles: &mut dyn Iterator<Item = f64>| middles.reduce(f64::max);
@@ -15,7 +16,7 @@ pub fn limit<'a>(lanes: impl Iterator<Item = &'a Lane> + Clone) -> f64 {
     middle.map_or(f64::INFINITY, |middle| middle * MEDIANS_AT_MOST)
 }
 
-/// How many points lie beyond the axis; `None` of none.
+/// How many points lie beyond the axis, in words; `None` if there are none.
 pub fn beyond(lanes: &[&Lane], axis: Axis) -> Option<String> {
     let limit = limit(lanes.iter().copied());
     let dots = lanes.iter().flat_map(|lane| &lane.dots);

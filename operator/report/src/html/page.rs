@@ -1,4 +1,4 @@
-//! The page around the plots, and how it is made to fit.
+//! The page around the plots, and how it is fitted to a size.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,15 @@ use crate::sentences::sentences;
 use crate::table::lines;
 use crate::tables;
 
-/// The style of the page, and of others that show parts of it.
+/// The style of the page, and of other pages that show parts of it.
 pub const STYLE: &str = include_str!("style.css");
 const HOW_TO_READ: &str = include_str!("how_to_read.html");
 const END: &str = "</main>\n</body>\n</html>\n";
-/// Room for the note on what is left out.
+/// Room for the note on omitted parts.
 const MAX_NOTE_BYTES: usize = 300;
 
-/// The page in at most `room` bytes: with as much detail as fits, then without the last workloads,
-/// and it says what is missing.
+/// The page in at most `room` bytes: with as much detail as fits, otherwise without the last
+/// workloads. It says what is missing.
 pub fn report_html(summary: &Summary, room: usize) -> String {
     let run = &summary.run;
     let name = escape(&format!("{}/{}", run.namespace, run.name));
@@ -30,14 +30,14 @@ pub fn report_html(summary: &Summary, room: usize) -> String {
     format!("{begin}{}{END}", report_body(summary, room))
 }
 
-/// All of the page but its frame and its title, as a part of another page, which has [`HATCH`] in it.
+/// The page without its frame and title, as part of another page, which must contain [`HATCH`].
 pub fn report_body(summary: &Summary, room: usize) -> String {
     let (head, foot) = (head(summary), foot(summary));
     let room = room.saturating_sub(head.len() + foot.len());
     head + &plots(summary, room) + &foot
 }
 
-/// The sections of the workloads in at most `room` bytes, and what of them is missing.
+/// The sections of the workloads in at most `room` bytes, with a note on what is missing.
 pub fn plots(summary: &Summary, room: usize) -> String {
     let room = room.saturating_sub(MAX_NOTE_BYTES);
     let workloads = summary.compared.workloads.len();
@@ -51,7 +51,7 @@ pub fn plots(summary: &Summary, room: usize) -> String {
     String::new()
 }
 
-/// The sections of as many workloads as fit, and how many.
+/// The sections of as many workloads as fit, and their number.
 fn workload_sections(summary: &Summary, detail: Detail, room: usize) -> (String, usize) {
     let mut html = String::new();
     for index in 0..summary.compared.workloads.len() {
@@ -98,7 +98,7 @@ pub fn document(title: &str, body: &str) -> String {
     begin(&escape(title)) + body + END
 }
 
-/// All that stands before the contents. Nothing may be loaded from elsewhere, and no script runs.
+/// Everything before the contents. Nothing may be loaded from elsewhere, and no script runs.
 fn begin(title: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
@@ -117,7 +117,7 @@ fn head(summary: &Summary) -> String {
     format!("{first_screen}{expectations}{doubts}{run}")
 }
 
-/// The run in sentences, folded: what was found of every measure, and how it was measured.
+/// The run in sentences, collapsed: the results for every measure, and how it was measured.
 fn about(summary: &Summary) -> String {
     let trust = match summary.trustworthy {
         None => "no numbers to judge",
@@ -152,7 +152,7 @@ fn about(summary: &Summary) -> String {
     html + "</details>\n"
 }
 
-/// The pattern of what the baseline differs from its twin by. A page with plots has it once.
+/// The pattern for how far the baseline differs from its twin. A page with plots contains it once.
 pub const HATCH: &str = "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs><pattern \
                      id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
                      patternTransform=\"rotate(45)\"><path class=\"hatching\" d=\"M0 \

@@ -1,6 +1,6 @@
 //! A plot on the page.
 
-/// A plot with what stands around it.
+/// A plot with the text around it.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// What it shows.
@@ -9,6 +9,6 @@ pub struct Plot {
     pub svg: String,
     /// What it does not show.
     pub notes: Vec<String>,
-    /// Whether colours need a legend, because names do not stand beside them.
+    /// Whether the colours need a legend because there are no names beside them.
     pub has_legend: bool,
 }

@@ -1,4 +1,4 @@
-//! The ratios of a workload to the baseline: one group for each measure and point, of whatever sweep.
+//! The ratios of a workload to the baseline: one group for each measure and point of any sweep.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::html::marks::{Look, escape};
 use crate::left_out::left_out;
 use crate::versus_baseline::PAIRED;
 
-/// Why such a ratio is undecided.
+/// Why a ratio may be undecided although its interval excludes 1.
 const TOGETHER: &str = " Verdicts allow for the number of ratios that are judged together: one whose interval leaves out 1 may be undecided.";
 /// Longest reason why a variant is not compared.
 const MAX_REASON_CHARS: usize = 240;
 
-/// The plot of a workload, with what stands around it; empty where nothing is compared.
+/// The plot of a workload with the text around it; empty where nothing is compared.
 pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> String {
     let compared = summary.comparisons.iter();
     let compared = compared.filter(|one| one.workload == workload);
@@ -29,7 +29,7 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     let twins = twins.filter(|twin| twin.workload == workload);
     let points = compared.map(|one| (one.metric, one.point));
     let points = points.chain(twins.map(|twin| (twin.metric, twin.point)));
-    // What the run was to decide stands above the rest.
+    // What the run was to decide comes first.
     let points: BTreeSet<(bool, Metric, Point)> = points
         .map(|(metric, point)| (!is_primary(summary, workload, metric, point), metric, point))
         .collect();
@@ -79,13 +79,13 @@ pub fn figure(summary: &Summary, workload: &str, id: &str, detail: Detail) -> St
     )
 }
 
-/// Whether a ratio is undecided although its interval leaves out 1.
+/// Whether a ratio is undecided although its interval excludes 1.
 fn is_held_back(one: &Comparison) -> bool {
     let leaves_out_one = |(low, high): (f64, f64)| low > 1.0 || high < 1.0;
     !one.verdict.is_decided() && one.estimate.ends().is_some_and(leaves_out_one)
 }
 
-/// The variants without a ratio that was to be decided, and why; empty where there is none.
+/// The variants that lack a ratio that was to be decided, and why; empty without any.
 fn not_compared(summary: &Summary, workload: &str) -> String {
     let left_out = left_out(summary).into_iter();
     let left_out = left_out.filter(|one| one.workload == workload);
@@ -136,7 +136,7 @@ fn group(summary: &Summary, workload: &str, metric: Metric, point: Point) -> Gro
     }
 }
 
-/// What the name of a measure does not tell of its point.
+/// What the name of a measure does not say about its point.
 fn place(metric: Metric, point: Point) -> String {
     match point {
         Point::Throughput { connections } => format!(" at {connections} connections"),

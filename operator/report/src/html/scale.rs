@@ -1,13 +1,13 @@
-//! Numbers to coordinates: linear and logarithmic axes with round ticks. `libm` for logarithms: the
-//! same bytes on every platform.
+//! Maps numbers to coordinates: linear and logarithmic axes with round ticks. Uses `libm` for
+//! logarithms, which gives the same bytes on every platform.
 
-/// The largest number is this many times the smallest one: a linear axis would squeeze most of the
-/// points into its end.
+/// An axis is logarithmic if the largest number is more than this many times the smallest: a linear
+/// axis would squeeze most of the points into one end.
 const LOGARITHMIC_FROM: f64 = 50.0;
-/// An axis does not magnify differences that the numbers at its ticks, with their three digits, could
-/// not tell apart.
+/// The smallest span of an axis, as a share of its high end. It must not magnify differences that
+/// the numbers at its ticks, with their three digits, could not show.
 const LEAST_SPAN: f64 = 0.05;
-/// Ticks that a linear axis has about.
+/// The approximate number of ticks on a linear axis.
 const TICKS: f64 = 5.0;
 
 /// An axis.
@@ -18,13 +18,13 @@ pub struct Scale {
     high: f64,
     from: f64,
     to: f64,
-    /// Values with a line and a number, rising.
+    /// Values with a line and a number, in ascending order.
     pub ticks: Vec<f64>,
 }
 
 impl Scale {
-    /// An axis from the coordinate `from` to `to` that holds all `values` that are finite and not
-    /// negative. Round numbers are multiples of powers of `base`: 1000, or 1024 for memory.
+    /// An axis from the coordinate `from` to `to` that holds all finite, non-negative `values`.
+    /// Round numbers are multiples of powers of `base`: 1000, or 1024 for memory.
     pub fn fit(values: impl IntoIterator<Item = f64>, base: f64, (from, to): (f64, f64)) -> Self {
         let (low, high) = extremes(values).unwrap_or((0.0, 0.0));
         let unit = unit(high, base);
@@ -37,8 +37,8 @@ impl Scale {
         Self::between(logarithmic, ticks, (from, to))
     }
 
-    /// An axis for ratios: logarithmic, so that half and twice are equally far from 1, which is
-    /// always on it.
+    /// An axis for ratios. It is logarithmic, so that half and twice are equally far from 1, and
+    /// always includes 1.
     pub fn ratios(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let values = values.into_iter().filter(|ratio| *ratio > 0.0);
         let (low, high) = extremes(values.chain([1.0 - LEAST_SPAN, 1.0 + LEAST_SPAN]))
@@ -48,7 +48,7 @@ impl Scale {
         } else {
             linear_ticks(low, high)
         };
-        // A linear axis may begin at 0, which has no place on this one.
+        // Linear ticks may begin at 0, which has no place on a logarithmic axis.
         let ticks = ticks.into_iter().filter(|tick| *tick > 0.0).collect();
         let mut scale = Self::between(true, ticks, (from, to));
         scale.low = scale.low.min(low);
@@ -74,7 +74,7 @@ impl Scale {
         }
     }
 
-    /// The coordinate of `value`; what lies outside the axis is drawn at its end.
+    /// The coordinate of `value`; a value outside the axis is drawn at its end.
     pub fn at(&self, value: f64) -> f64 {
         let place = |value: f64| {
             if self.logarithmic {
@@ -92,12 +92,12 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// The coordinate of its middle.
+    /// The coordinate of the middle of the axis.
     pub fn middle(&self) -> f64 {
         f64::midpoint(self.from, self.to)
     }
 
-    /// What a reader must know about the axis, as far as it is not a plain one.
+    /// What a reader must know about the axis; `None` for a linear one that begins at 0.
     pub fn caution(&self) -> Option<&'static str> {
         match (self.logarithmic, self.low > 0.0) {
             (true, _) => Some("logarithmic axis"),
@@ -126,7 +126,7 @@ fn unit(high: f64, base: f64) -> f64 {
     unit
 }
 
-/// Multiples of a round step around all of `low` to `high`, from 0 when that costs little.
+/// Multiples of a round step that enclose `low` to `high`, from 0 when that costs little.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let (mut low, mut high) = (low, high);
     if high <= 0.0 {
@@ -165,8 +165,8 @@ fn round_step(least: f64) -> f64 {
     found.unwrap_or(10.0 * power)
 }
 
-/// 1, 2, 5, 10, 20, ... around all of `low` to `high`, where `low` is above 0; over more than three
-/// decades powers of ten only.
+/// 1, 2, 5, 10, 20, ... enclosing `low` to `high`, where `low` is above 0; only powers of ten over
+/// more than three decades.
 fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
     let factors: &[f64] = if high / low > 1e3 {
         &[1.0]

@@ -1,5 +1,5 @@
-//! Which plots a run has: the ratios of a workload, then its loads by sweep, then its cold starts and
-//! its density, with the tables of the same numbers beneath.
+//! Which plots a run has: the ratios of a workload, then its loads by sweep, its cold starts and
+//! its density, with tables of the same numbers below.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ use crate::html::strip::strip;
 use crate::html::{Detail, cold, density, ratios};
 use crate::{coldstart, density as climbs, open_loop, tables};
 
-/// Notes on what a plot does not show.
+/// The most notes on what a plot does not show.
 const MAX_NOTES: usize = 6;
 
 /// The sweeps, in the order of their plots.
@@ -150,7 +150,7 @@ const OPEN: [(Quantity, &str); 2] = [
     (Quantity::ScheduledP99, "Latency p99 from the schedule"),
 ];
 
-/// A curve over several numbers of connections, else a strip plot.
+/// A curve over several amounts of load, otherwise a strip plot.
 fn load(
     summary: &Summary,
     workload: &str,
@@ -163,7 +163,7 @@ fn load(
         .iter()
         .map(|cell| (*cell, lane(summary, cell, quantity)))
         .collect();
-    // A counter that the node does not have needs no empty plot.
+    // A counter that the node does not have gets no empty plot.
     if lanes.iter().all(|(_, lane)| lane.dots.is_empty()) && quantity != Quantity::Rate {
         return None;
     }
@@ -196,12 +196,14 @@ fn load(
     })
 }
 
-/// What is plotted from left to right: the rate where the load has one, else the connections.
+/// The amount of load on the horizontal axis: the percentage of the peak for a load with a rate,
+/// otherwise the connections.
 fn amount(cell: &CellSummary) -> u32 {
     cell.percent_of_peak.unwrap_or(cell.connections)
 }
 
-/// What the lanes do not show; what holds at several amounts of load is said once, with their unit.
+/// Notes on what the lanes do not show. A note that applies at several amounts of load appears
+/// once, with those amounts and their unit.
 fn notes(lanes: &[(&CellSummary, Lane)], unit: Option<&str>) -> Vec<String> {
     let mut said: Vec<(String, Vec<String>)> = vec![];
     for (cell, lane) in lanes {

@@ -1,4 +1,5 @@
-//! Strip plots: one row per variant, every trial a point, the median and its interval beneath.
+//! Strip plots: one row per variant, with a point for every trial and the median and its interval
+//! below.
 
 use std::fmt::Write as _;
 
@@ -9,9 +10,9 @@ use crate::html::scale::Scale;
 
 /// Width of a plot.
 pub const WIDTH: f64 = 520.0;
-/// Where the axis begins; names stand left of it.
+/// Where the axis begins; names are to its left.
 pub const LEFT: f64 = 130.0;
-/// Where it ends; numbers stand right of it.
+/// Where the axis ends; numbers are to its right.
 pub const RIGHT: f64 = 430.0;
 /// Where the rows begin.
 pub const TOP: f64 = 6.0;
@@ -19,9 +20,9 @@ pub const TOP: f64 = 6.0;
 pub const ROW: f64 = 34.0;
 /// Height of the cloud of points within a row.
 const CLOUD: f64 = 16.0;
-/// Height of what stands beneath the rows.
+/// Height of the area below the rows.
 pub const FOOT: f64 = 36.0;
-/// Characters of a variant's name that have room.
+/// The number of characters of a variant's name that fit.
 pub const NAME_CHARS: usize = 19;
 
 /// A strip plot of these lanes.

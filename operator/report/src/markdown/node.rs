@@ -8,10 +8,10 @@ use wasmbench_results::summary::Summary;
 
 use crate::table::{Align, Table, escape};
 
-/// Longest value of a fact in the report, in characters; `environment.json` has more of it.
+/// Longest value of a fact in the report, in characters; `environment.json` has a longer one.
 const MAX_FACT_CHARS: usize = 100;
 
-/// Where and with what it was measured.
+/// The section on where and with what the run was measured.
 pub fn section(summary: &Summary) -> String {
     let environment = &summary.environment;
     let node = environment.node.as_deref().unwrap_or("unknown");
@@ -56,7 +56,7 @@ pub fn section(summary: &Summary) -> String {
     )
 }
 
-/// Where subjects and load generator might run, and whether they shared it.
+/// The CPUs on which subjects and load generator could run, and whether they shared them.
 fn cpus(environment: &Environment) -> Vec<(&'static str, String)> {
     let lists = |lists: &BTreeSet<String>| lists.iter().cloned().collect::<Vec<_>>().join(" or ");
     let shared = match environment.cpus_disjoint {

@@ -1,4 +1,5 @@
-//! Two sections: what the pods used inside, and what the runtime used for them outside.
+//! Two sections: resources that the pods used inside, and those that the runtime used for them
+//! outside.
 
 use wasmbench_core::rounding::round_significant;
 use wasmbench_core::units;
@@ -7,7 +8,7 @@ use wasmbench_results::summary::Summary;
 
 use crate::sheet::Sheet;
 
-/// The section of the report; empty where nothing was read.
+/// The section on resources inside pods; empty where nothing was read.
 pub fn inside(summary: &Summary) -> String {
     if summary.sandboxes.is_empty() {
         return String::new();
@@ -47,7 +48,7 @@ fn times(count: f64) -> String {
     round_significant(count, 2).to_string()
 }
 
-/// The section of the report; empty where no shim was read.
+/// The section on resources outside pods; empty where no shim was read.
 pub fn outside(summary: &Summary) -> String {
     if summary.shims.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! The section of `report.md` on loads with a schedule.
+//! The section of `report.md` on loads on a schedule.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The conditions of a run: what they say at each stage and of its conclusion.
+//! The conditions of a run: what they say at each stage and about its conclusion.
 
 use wasmbench_api::BenchmarkRunSpec;
 use wasmbench_api::conditions::{self, Draft, no, unknown, yes};

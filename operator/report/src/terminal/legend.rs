@@ -1,4 +1,4 @@
-//! What is said once below all tables: how to read them.
+//! Explanations that appear once below all tables: how to read them.
 
 use wasmbench_api::status::SummaryRow;
 
@@ -11,7 +11,7 @@ const DECIDES: &str =
 const TILDE: &str = "~ marks a percentile that rests on single requests or pods.";
 const MICROSECONDS: &str = "us: microseconds.";
 
-/// The explanations of what occurs in these tables; empty without any.
+/// The explanations that these tables need; empty if they need none.
 pub fn legend(tables: &str, rows: &[SummaryRow]) -> String {
     let primary = format!("{PRIMARY} {DECIDES}");
     let all = [

@@ -15,8 +15,9 @@ use crate::tables::{ratios_of_loads, with_mark};
 /// Longest list of the invalid points of a row.
 const MAX_INVALID_CHARS: usize = 160;
 
-/// Requests of a warm trial, as far as the status knows: those that were asked for, or as many as
-/// its rate gives in the shortest and the longest window.
+/// The number of requests in a warm trial, as far as the status knows: those requested (by default
+/// `DEFAULT_REQUESTS`, or fewer if the rate gives fewer in the longest window), but at least as
+/// many as the rate gives in the shortest window.
 fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let in_seconds = |seconds| requests_in(seconds, point);
     let asked = spec.sweeps.warm_latency.and_then(|warm| warm.requests);
@@ -25,7 +26,8 @@ fn warm_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     asked.max(in_seconds(LEAST_SECONDS))
 }
 
-/// Requests of a trial at `point`, as far as the status knows: its rate for the planned time.
+/// The number of requests in a trial at `point`, as far as the status knows: its rate over the
+/// planned time.
 fn loaded_requests(spec: &BenchmarkRunSpec, point: Option<&PointSummary>) -> u64 {
     let throughput = spec.sweeps.throughput.as_ref();
     requests_in(throughput.map_or(0, |sweep| sweep.duration_seconds), point)
@@ -42,7 +44,7 @@ fn requests_in(seconds: u32, point: Option<&PointSummary>) -> u64 {
     requests
 }
 
-/// What each variant does by itself. Of points that are invalid there is no number.
+/// The numbers of each variant by itself. Invalid points have no numbers.
 pub fn numbers(rows: &[&SummaryRow], baseline: &str, spec: &BenchmarkRunSpec) -> Table {
     let warm = |row: &SummaryRow| warm(row).cloned();
     let p50 = |point: Option<PointSummary>| Some(units::micros(point?.p50_microseconds));
@@ -91,8 +93,8 @@ fn peak(row: &SummaryRow) -> Option<PointSummary> {
     points.find(|point| Some(point.connections) == at).cloned()
 }
 
-/// Resources are those of the loaded subject, and of the warm one only without a load: where no
-/// load is valid, the warm one must not stand in for it.
+/// The resources of the loaded subject, or of the warm one only if there was no load: where no load
+/// is valid, the warm one must not stand in for it.
 fn resources(row: &SummaryRow) -> Option<PointSummary> {
     if row.throughput.is_some() {
         peak(row)
@@ -135,7 +137,7 @@ enum Compared<'a> {
     Floor,
 }
 
-/// What each variant is as a multiple of the baseline.
+/// Each variant as a multiple of the baseline.
 pub fn ratios(rows: &[&SummaryRow], baseline: &str) -> Table {
     let id = |metric: Metric| -> &'static str { metric.into() };
     let ratio = move |row: &SummaryRow, metric: Metric| {

@@ -5,16 +5,16 @@ use wasmbench_results::measure::Metric;
 
 use crate::table::ascii;
 
-/// What stands at a measure that the run was to decide.
+/// The mark of a measure that the run was to decide.
 pub const PRIMARY: &str = "*";
 
-/// The head of a column of ratios, with a mark where any of them is primary.
+/// The title of a column of ratios, with a mark if any of them is primary.
 pub fn versus(baseline: &str, is_primary: bool) -> String {
     let mark = if is_primary { PRIMARY } else { "" };
     format!("VERSUS {baseline}{mark}")
 }
 
-/// A verdict of a status on `metric` in words, with a mark where something speaks against it.
+/// A verdict of a status on `metric` in words, with a note if it is untrusted.
 pub fn verdict(verdict: &str, metric: Metric, untrusted: Option<&str>) -> String {
     let words = words(verdict, metric);
     if untrusted.is_some() {
@@ -24,8 +24,8 @@ pub fn verdict(verdict: &str, metric: Metric, untrusted: Option<&str>) -> String
     }
 }
 
-/// A verdict in words; one that is unknown, of another version, by its name: `NotResolvable` as
-/// `not resolvable`.
+/// A verdict in words. An unknown one, from another version, is spelled out from its name:
+/// `NotResolvable` as `not resolvable`.
 fn words(verdict: &str, metric: Metric) -> String {
     if let Ok(verdict) = verdict.parse::<Verdict>() {
         return verdict.words(metric);

@@ -1,14 +1,13 @@
-//! How often does a schedule raise an alarm, falsely and rightly? Histories with a known truth,
-//! seeded so that they always say the same. A history is looked at after each of its runs:
-//! `changes` replays it so, and `what_was_found_stays_found_whatever_comes_later` (in its own
-//! tests) shows that the looks agree.
+//! How often does a schedule raise false and true alarms? Histories with a known truth, seeded so
+//! that every test run gives the same result. A history is evaluated after each of its runs:
+//! `changes` replays it that way, and `what_was_found_stays_found_whatever_comes_later` (in its own
+//! tests) shows that the evaluations agree.
 
 use wasmbench_results::statistics::change::{Change, Observed, changes};
 
 use crate::synthetic::{Chance, Noise, tell};
 
-/// How runs scatter around their truth, of which all but the outliers have a standard deviation of
-/// 2 %.
+/// How runs scatter around their truth. The standard deviation is 2 %, apart from outliers.
 #[derive(Clone, Copy, Debug)]
 enum Scatter {
     Normal,
@@ -36,8 +35,8 @@ impl Scatter {
     }
 }
 
-/// A history of so many runs, numbered from 0, whose truth is a logarithm for each run and whose
-/// stratum is a name.
+/// A history of `runs` runs, numbered from 0. `truth` gives the true logarithm and the name of the
+/// stratum for each run.
 fn history(
     scatter: Scatter,
     runs: u32,
@@ -56,7 +55,7 @@ fn history(
     (0..runs).map(observed).collect()
 }
 
-/// Alarms per 100 runs of schedules with so many series each, in which nothing changes but what
+/// Alarms per 100 runs of schedules with `series` series each, in which nothing changes except what
 /// strata explain.
 fn alarms(
     scatter: Scatter,
@@ -105,8 +104,8 @@ fn at_most_one_false_alarm_of_six_series_together_with_outliers() {
     assert_few_alarms(Scatter::Outliers, 200, 6);
 }
 
-/// Two nodes take turns, one a tenth slower; from the 60th run on the baseline is another, and
-/// twice as fast.
+/// Two nodes take turns, one a tenth slower; from the 60th run on there is another baseline, which
+/// is twice as fast.
 fn explained(run: u32) -> (f64, &'static str) {
     match (run.is_multiple_of(2), run < 60) {
         (true, true) => (0.0, "one node"),
@@ -124,7 +123,7 @@ fn what_strata_explain_raises_no_more_alarms() {
     assert!(alarms <= 1.0, "{alarms} in 100 runs");
 }
 
-/// A lasting change by `factor` after so many runs.
+/// A lasting change by `factor` after `before` runs.
 #[derive(Clone, Copy, Debug)]
 struct Planted {
     scatter: Scatter,
@@ -151,7 +150,7 @@ impl Planted {
         Self { series, ..self }
     }
 
-    /// The change as it is seen with so many runs after it: the one that is at most three runs off.
+    /// The detected change after `after` further runs, if it is at most three runs off.
     fn found(self, after: u32, chance: &mut Chance) -> Option<Change> {
         let truth = |run| {
             let size = if run < self.before {
@@ -183,7 +182,7 @@ fn assert_found(planted: Planted, within: u32, least: f64) {
     assert!(share >= least, "{name}: {share}");
 }
 
-/// The promise: after 20 runs that scatter by 2 %, 5 % within 5 runs.
+/// The promise: after 20 runs that scatter by 2 %, a change of 5 % is found within 5 runs.
 #[test]
 fn a_lasting_change_of_5_percent_is_found_within_5_runs() {
     assert_found(Planted::of(20, 5.0), 5, 0.80);
@@ -221,7 +220,7 @@ fn outliers_and_heavy_tails_hide_few_changes() {
     assert_found(Planted::of(20, 10.0).under(Scatter::Outliers), 5, 0.85);
 }
 
-/// Whether an alarm is raised while one wild run, the 21st, is among those after a division.
+/// Whether an alarm is raised at or after the 21st run, which alone is off by `size`.
 fn alarmed_by(size: f64, chance: &mut Chance) -> bool {
     let truth = |run| (if run == 20 { size } else { 0.0 }, "node");
     let history = history(Scatter::Normal, 36, truth, chance);
@@ -247,8 +246,8 @@ fn a_change_that_goes_back_after_one_run_raises_hardly_an_alarm() {
     }
 }
 
-/// Of those that are found, which are the larger ones: when they are found, and 15 runs after the
-/// change.
+/// For the changes that are found, which are the larger ones: as soon as they are found, and 15
+/// runs after the change.
 #[test]
 fn intervals_of_changes_hold_their_size_in_about_95_of_100() {
     for (planted, after) in [

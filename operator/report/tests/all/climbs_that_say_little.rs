@@ -1,4 +1,4 @@
-//! Climbs whose steps say little: requests that failed, and a node that nobody could see.
+//! Climbs whose steps say little: failed requests, and a node that could not be observed.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn fortio(name: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A climb in which the first instance answered everything, over windows of two seconds on two
+/// A climb in which the first instance answered every request, over windows of two seconds on two
 /// quiet CPUs.
 fn climb(variant: &str, block: u32, position: u32) -> Record {
     let per = if variant == "heavy" { 24 } else { 10 } * MIB + u64::from(block) * 10_000;
@@ -66,7 +66,8 @@ fn climb(variant: &str, block: u32, position: u32) -> Record {
     .unwrap()
 }
 
-/// The summary when the window of a step (from 0) of `heavy` was changed like this in these blocks.
+/// The summary if `change` is applied to the window of step `at` (from 0) of `heavy` in these
+/// blocks.
 fn with_step(at: usize, blocks: &[u32], change: impl Fn(&mut Value)) -> Summary {
     let mut records = vec![];
     for block in 1..=5 {

@@ -1,25 +1,25 @@
-//! Do intervals of differences keep what they promise? Starts and failures are judged by them.
+//! Do intervals of differences keep their promise? Starts and failures are judged by them.
 
 use wasmbench_results::statistics::Interval;
 
 use crate::synthetic::{Chance, Noise, every_noise, tell};
 
-/// What is found of the differences of so many blocks.
+/// The interval of the differences of `blocks` blocks.
 fn found(blocks: u32, difference: impl FnMut(u32) -> f64) -> Interval {
     let differences: Vec<f64> = (0..blocks).map(difference).collect();
     Interval::of_differences(&differences).expect("differences")
 }
 
-/// How a variant's start follows from how much longer than usual it takes, in milliseconds.
+/// The start time of a variant in milliseconds, given how many times as long as usual it takes.
 type Start = fn(f64) -> f64;
 
-/// Pods of the baseline typically start in 300 ms, and those of the variants 50 ms later.
+/// The baseline's pods typically start in 300 ms, and the variants' pods 50 ms later.
 const STARTS: [(&str, Start); 2] = [
     ("50 ms more in each start", |longer| 300.0 * longer + 50.0),
     ("a sixth more of each start", |longer| 350.0 * longer),
 ];
 
-/// Share of 95 % intervals that hold the difference of typical pods, 50 ms.
+/// The share of 95 % intervals that contain the difference of typical pods, 50 ms.
 fn coverage(noise: Noise, blocks: u32, start: Start) -> f64 {
     const RUNS: u32 = 3000;
     let mut chance = Chance::new(u64::from(blocks));
@@ -46,7 +46,7 @@ fn intervals_of_starts_hold_the_difference_of_typical_pods() {
     }
 }
 
-/// A number of rare events of which `mean` are expected (Knuth).
+/// A random number of rare events with expectation `mean` (Knuth).
 fn poisson(mean: f64, chance: &mut Chance) -> u32 {
     let least = (-mean).exp();
     let (mut events, mut product) = (0, chance.uniform());
@@ -57,7 +57,7 @@ fn poisson(mean: f64, chance: &mut Chance) -> u32 {
     events
 }
 
-/// Nothing about such counts is normal: most differences are none, or one request of 10,000.
+/// Nothing about such counts is normal: most differences are zero or one request in 10,000.
 #[test]
 fn equal_variants_that_seldom_fail_are_seldom_called_different() {
     const RUNS: u32 = 4000;

@@ -1,4 +1,4 @@
-//! How often does a gate of many bounds decide wrongly? Simulated runs whose bounds lie at the
+//! How often does a gate with many bounds decide wrongly? Simulated runs whose bounds equal the
 //! truth.
 
 use serde_json::json;
@@ -18,7 +18,7 @@ const METRICS: [Metric; 4] = [
     Metric::Memory,
 ];
 
-/// A run with 32 bounds, half of them at least and half at most what the truth is.
+/// A run with 32 bounds at the truth, half of them lower and half upper bounds.
 fn spec() -> BenchmarkRunSpec {
     let mut expectations = vec![];
     for metric in METRICS {
@@ -56,7 +56,7 @@ fn comparison(variant: usize, metric: Metric, ratios: &[f64]) -> Comparison {
     primary(&format!("v{variant}"), metric, ratios)
 }
 
-/// What a run of equals finds at 3 % noise. All variants share the trials of the baseline.
+/// The comparisons of a run of equals at 3 % noise. All variants share the trials of the baseline.
 fn measured(chance: &mut Chance) -> Vec<Comparison> {
     let mut trials = || -> Vec<f64> {
         (0..BLOCKS)
@@ -76,7 +76,7 @@ fn measured(chance: &mut Chance) -> Vec<Comparison> {
     all
 }
 
-/// Whether anything is decided that data cannot decide.
+/// Whether anything is decided that the data cannot decide.
 fn decides(spec: &BenchmarkRunSpec, comparisons: &[Comparison]) -> bool {
     let mut all = decisions(spec, comparisons).into_iter();
     all.any(|decision| decision.outcome != Fulfilment::Undecided)

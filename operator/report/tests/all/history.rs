@@ -1,5 +1,5 @@
-//! The history of a schedule: what it keeps, when it says that something has changed, and what
-//! becomes of it when it is long.
+//! The history of a schedule: what it keeps, when it reports a change, and what becomes of it when
+//! it is long.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -19,9 +19,9 @@ fn at(number: usize) -> Timestamp {
     start + SignedDuration::from_hours(24 * i64::try_from(number).unwrap())
 }
 
-/// The summary of one run, whose ratios are multiplied.
+/// The summary of one run, with its ratios multiplied by `factor`.
 fn night(number: usize, factor: f64) -> Summary {
-    // Scatter of 1 % without chance.
+    // A deterministic scatter of 1 %.
     const SCATTER: [f64; 7] = [0.0, 0.012, -0.008, 0.006, -0.014, 0.009, -0.005];
     let mut summary = summarize(&run(), &all_measured(&run()));
     summary.run.name = format!("nightly-{number}");
@@ -36,7 +36,7 @@ fn night(number: usize, factor: f64) -> Summary {
     summary
 }
 
-/// A history of so many nights at each factor, and what was found in each.
+/// A history with the given number of nights at each factor, and the changes found in each night.
 fn nights(
     factors: &[(usize, f64)],
     change: impl Fn(usize, &mut Summary),
@@ -86,7 +86,7 @@ fn a_run_leaves_its_primary_ratios_and_numbers() {
         );
         assert!(number.value.unwrap().0 > 0.0);
     }
-    // The baseline has numbers and no ratio.
+    // The baseline has values but no ratio.
     let of_baseline = history
         .series
         .iter()
@@ -273,7 +273,7 @@ fn the_page_of_a_history_is_well_formed_and_escapes_names() {
     assert_eq!(html.matches("<li>").count(), history.changes.len());
 }
 
-/// Runs of ten series, as ten blocks of two variants and five workloads leave them.
+/// Runs of ten series, as left by ten blocks of two variants and five workloads.
 fn long(runs: usize) -> History {
     let mut history = History::default();
     for number in 0..10_u32 {
@@ -292,7 +292,7 @@ fn long(runs: usize) -> History {
         asked: "0123456789ab".into(),
     });
     for run in 0..runs {
-        // Five digits as they come, so that packing is not easier than with real numbers.
+        // Five arbitrary digits, so that the data compresses no better than real numbers.
         let digits =
             |salt: usize| f64::from(u32::try_from((run * 7919 + salt * 104_729) % 99_991).unwrap());
         let numbers = (0..10).map(|series| {
@@ -324,7 +324,7 @@ fn years_of_nights_fit_a_config_map_and_none_is_lost() {
     assert_eq!(history.run_count() + history.forgotten, 2000);
     assert_eq!(history.forgotten, 0);
     assert!(history.runs.len() >= 1000, "{}", history.runs.len());
-    // The newest stand as they are.
+    // The newest runs are unchanged.
     assert_eq!(
         history.runs[history.runs.len() - 100..],
         long(2000).runs[1900..]

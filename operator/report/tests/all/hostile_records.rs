@@ -1,4 +1,4 @@
-//! How much memory forged records take, of those that are unpacked at all.
+//! How much memory forged records take, if they are unpacked at all.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,12 +12,12 @@ use wasmbench_results::Collector;
 
 use crate::results_support::{measured, run, trials};
 
-/// What the operator may take for the largest forgery, in KiB.
+/// The most memory that the operator may use for the largest forgery, in KiB.
 const MOST: u64 = 64 << 10;
-/// Set for the process that unpacks, to the kind of forgery.
+/// Set to the kind of forgery in the process that unpacks it.
 const FORGERY: &str = "WASMBENCH_TEST_FORGERY";
 
-/// As many values as an entry may have, in the shapes that take most memory for each.
+/// As many values as an entry may have, in the shapes that take the most memory per value.
 fn forged(shape: &str) -> String {
     match shape {
         "numbers" => format!("[0{}]", ",0".repeat(190_000)),
@@ -50,7 +50,7 @@ fn kibibytes(key: &str) -> u64 {
     number.parse().unwrap()
 }
 
-/// Not a test of its own: the process whose memory is measured.
+/// Not a test of its own: this is the process whose memory is measured.
 #[test]
 #[ignore = "runs in a process of its own, for the test below"]
 fn forged_records_are_unpacked() {
@@ -58,7 +58,7 @@ fn forged_records_are_unpacked() {
     let run = run();
     let trial = trials(&run).remove(0);
     let bytes = entry(&serde_json::to_value(measured(trial, 0)).unwrap(), &shape);
-    // What was needed to make the forgery is given back, as far as the allocator does.
+    // Returns the memory used to make the forgery, as far as the allocator does.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = kibibytes("VmRSS:");
     let mut collector = Collector::new(run);

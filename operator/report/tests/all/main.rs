@@ -1,6 +1,6 @@
-//! What records come to and what people see of it, from outside.
+//! What records add up to and what people see of it, tested from outside.
 //!
-//! One binary for all of them: linking another takes longer than most tests do.
+//! One binary for all of them: linking another takes longer than most tests.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Are two groups of pods told from one, and what do intervals hold where there are two?
+//! Are two groups of pods distinguished from one, and what do intervals cover when there are two?
 
 use wasmbench_results::statistics::Interval;
 use wasmbench_results::statistics::modes::two_modes;
@@ -33,7 +33,7 @@ fn one_group_of_pods_is_called_two_in_at_most_2_of_100_runs() {
     }
 }
 
-/// The logarithms of so many trials, of which half belong to a group that takes a quarter longer.
+/// The logarithms of `blocks` trials, half of which belong to a group that takes a quarter longer.
 fn of_two_groups(blocks: u32, chance: &mut Chance) -> Vec<f64> {
     let mut trial = || {
         let longer = if chance.uniform() < 0.5 { 0.22 } else { 0.0 };
@@ -57,8 +57,8 @@ fn two_groups_a_quarter_apart_are_told_in_most_runs() {
     }
 }
 
-/// Noise on the variant's side alone, which no pairing cancels. What is estimated is the typical
-/// ratio, that of geometric means.
+/// Noise only on the variant's side, which pairing cannot cancel. The estimate is the typical
+/// ratio, that of the geometric means.
 #[test]
 fn an_interval_over_two_groups_holds_the_typical_ratio() {
     for blocks in [10, 20] {

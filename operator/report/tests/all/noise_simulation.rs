@@ -1,4 +1,4 @@
-//! What a noisy node does to comparisons that keep its trials: the reason why noise leaves nothing
+//! What a noisy node does to comparisons that keep its trials. This is why noise leaves nothing
 //! out, and why more than one noisy trial in five is not trusted.
 
 use wasmbench_results::statistics::Interval;
@@ -8,8 +8,8 @@ use crate::synthetic::{Chance, Noise, tell};
 const BLOCKS: u32 = 10;
 const RUNS: u32 = 3000;
 
-/// Share of runs of equals whose interval misses 1, where a neighbour makes so many in a hundred
-/// trials of each side longer by up to a third.
+/// The share of runs of equals whose interval misses 1, where a neighbour makes the given shares of
+/// each side's trials longer by up to a third.
 fn missed(base: f64, variant: f64) -> f64 {
     let mut chance = Chance::new(43);
     let mut trial = |noisy: f64| {

@@ -1,5 +1,5 @@
-//! What older versions stored still reads: runs with `pairing: Duet`, and records of trials in
-//! which the baseline was loaded at the same moment.
+//! Data that older versions stored is still readable: runs with `pairing: Duet`, and records of
+//! trials in which the baseline was loaded at the same time.
 
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkRun;
@@ -15,7 +15,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 use crate::common;
 use crate::results_support::{failed, measured, run, trials};
 
-/// A record as it was stored of a duet, with what it held of the baseline.
+/// A record of a duet as it was stored, including its data on the baseline.
 fn duet_json(trial: TrialId, position: u32) -> Value {
     let baseline = Cell {
         variant: "native".into(),
@@ -41,7 +41,7 @@ fn duet(trial: TrialId, position: u32) -> Record {
     serde_json::from_value(duet_json(trial, position)).expect("an old record reads")
 }
 
-/// The records of a run of duets: the baseline had none of its own.
+/// The records of a run of duets: the baseline had no records of its own.
 fn duets(run: &RunInput) -> Vec<Record> {
     let trials = trials(run).into_iter().zip(0..);
     let duets = trials.filter(|(trial, _)| trial.cell.variant != "native");
@@ -151,7 +151,7 @@ status:
     validate(&run, &common::config()).expect("its reports can be computed again");
 }
 
-/// A run and records of it, as an older version stored them.
+/// A run and its records, as an older version stored them.
 fn stored(text: &str) -> (RunInput, Vec<Record>) {
     let stored: Value = serde_json::from_str(text).unwrap();
     let run: BenchmarkRun = serde_json::from_value(stored["run"].clone()).unwrap();
@@ -159,14 +159,14 @@ fn stored(text: &str) -> (RunInput, Vec<Record>) {
     (RunInput::new(&run, 0), records)
 }
 
-/// As a version stored them whose windows were one run of fortio.
+/// As stored by a version whose windows were one run of fortio.
 #[test]
 fn records_of_windows_in_one_run_give_the_numbers_of_then() {
     let text = include_str!("../fixtures/records/window-in-one-run.json");
     let (run, records) = stored(text);
     let summary = summarize(&run, &records);
-    // Requests per second, median latency, CPU time per request and memory, as its summary.json had
-    // them.
+    // Requests per second, median latency, CPU time per request and memory, as in the summary.json
+    // of that version.
     for (variant, expected) in [
         ("http-old", (23_915.0, 414.8, 39.23, 5_693_440)),
         ("http-new", (33_058.0, 274.7, 27.01, 4_706_304)),
@@ -183,7 +183,7 @@ fn records_of_windows_in_one_run_give_the_numbers_of_then() {
     }
 }
 
-/// With the fields alone that the first version of each sweep knew: no class or floor of a cold
+/// Contains only the fields that the first version of each sweep knew: no class or floor of a cold
 /// start, no noise of a peak, no CPUs of a climb.
 #[test]
 fn records_of_the_first_version_of_each_sweep_give_their_numbers() {

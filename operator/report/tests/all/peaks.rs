@@ -1,4 +1,4 @@
-//! The peak of a load on a schedule: what spoils it spoils the rate that follows from it.
+//! The peak of a load on a schedule: what invalidates it also invalidates the rate derived from it.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn run() -> RunInput {
     }
 }
 
-/// A trial on four quiet CPUs whose `peak` of five seconds was seen like this.
+/// A trial on four quiet CPUs with this `peak` of five seconds.
 fn record(block: u32, peak: &Value) -> Record {
     let fortio = include_str!("../fixtures/fortio/ok.json");
     let fortio: Value = serde_json::from_str(fortio).unwrap();
@@ -56,7 +56,7 @@ fn record(block: u32, peak: &Value) -> Record {
     .unwrap()
 }
 
-/// The summary when the peak was spoilt like this in the first `spoilt` of five blocks.
+/// The summary if `with` is applied to the peak in the first `spoilt` of five blocks.
 fn with_peak(spoilt: u32, with: &Value) -> Summary {
     let record = |block| {
         let mut peak = json!({"rps": 20_000.0, "durationNanoseconds": 5 * SECOND, "failed": 0,

@@ -1,5 +1,5 @@
-//! How much do runs find? Thousands of synthetic runs with a planted difference, seeded so that
-//! they always say the same.
+//! How much can runs detect? Thousands of synthetic runs with a planted difference, seeded so that
+//! every test run gives the same result.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
@@ -19,7 +19,7 @@ fn is_worse(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Slower | Verdict::Larger)
 }
 
-/// Shares of 1000 runs in which a slowdown of 10 % is found, by metric.
+/// The shares of 1000 runs in which a slowdown of 10 % is found, by metric.
 fn planted(noise: Noise, blocks: u32, twin: bool) -> [f64; 3] {
     let run = SyntheticRun {
         blocks,
@@ -47,7 +47,7 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
         (normal, 0.95),
         (drift, 0.95),
         (heavy, 0.95),
-        // One trial in 33 is 35 % off: with two of them in ten blocks one is left after trimming.
+        // One trial in 33 is 35 % off: if two of ten blocks are hit, one is left after trimming.
         (outliers, 0.85),
     ] {
         for (metric, found) in PLANTED.into_iter().zip(planted(noise, 10, true)) {
@@ -59,8 +59,8 @@ fn a_slowdown_of_10_percent_is_found_in_10_blocks_with_a_twin() {
     }
 }
 
-/// Share of runs in which one difference of 10 % at 3 % noise is found among so many comparisons of
-/// equals.
+/// The share of runs in which one difference of 10 % at 3 % noise is found among `comparisons`
+/// comparisons, the others of equals.
 fn found_among(comparisons: usize, blocks: u32) -> f64 {
     let mut chance = Chance::new(41);
     let mut ratios = |truth: f64| chance.ratios(Noise::Normal(0.03), blocks, truth);
@@ -76,7 +76,7 @@ fn found_among(comparisons: usize, blocks: u32) -> f64 {
     (0..2000).filter(is_found).count() as f64 / 2000.0
 }
 
-/// Why a run has one primary measure for each sweep, and ten blocks.
+/// The reason why a run has one primary measure for each sweep, and ten blocks.
 #[test]
 fn the_more_is_compared_the_less_is_found_and_ten_blocks_find_most_of_it() {
     for (comparisons, of_five, of_ten) in [
@@ -161,9 +161,11 @@ fn a_difference_of_the_minimum_effect_is_found_in_most_runs() {
 #[test]
 fn of_the_differences_95_of_100_are_at_least_as_large_as_said() {
     for (name, blocks, noise, slower) in [
-        // Seldom found: those that are were the luckiest, which an uncorrected interval overstates.
+        // Seldom found: the ones found were the luckiest, and an uncorrected interval overstates
+        // them.
         ("seldom found", 5, 0.03, [1.02, 1.02]),
-        // Equals whose small differences are certain must not make the other's claim bolder.
+        // Equals whose small differences are certain must not make the claim about the other
+        // bolder.
         ("beside what is equivalent", 20, 0.01, [1.02, 1.04]),
     ] {
         let run = SyntheticRun {
@@ -198,7 +200,7 @@ fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
     let noise = 0.03;
     for blocks in [5, 10, 20] {
         let run = |slower| SyntheticRun::of(blocks, noise, slower);
-        // Two variants, two primary numbers of each. A ratio has the scatter of two trials.
+        // Two variants with two primary numbers each. A ratio has the scatter of two trials.
         let smallest = smallest_found(noise * f64::sqrt(2.0), blocks, 4, 1.05_f64.ln())
             .unwrap()
             .exp();
@@ -216,9 +218,9 @@ fn what_a_run_says_that_it_finds_is_found_in_80_of_100_runs() {
     }
 }
 
-/// How many of 20 variants, whose true ratio is `truth`, a run of the default 10 blocks at 3 %
-/// noise calls different. All are compared with the same trials of the baseline, and judged as in a
-/// run: what is equivalent lends no p-value.
+/// How many of 20 variants with the true ratio `truth` are called different by a run of the default
+/// 10 blocks at 3 % noise. All are compared with the same trials of the baseline and judged as in a
+/// run: equivalent variants contribute no p-value.
 fn many_variants(truth: f64, chance: &mut Chance) -> usize {
     let thresholds = Thresholds {
         minimum_effect: 1.05_f64.ln(),
@@ -299,8 +301,9 @@ fn what_is_measured_beside_the_primary_measure_costs_it_nothing() {
     assert!(alone >= 0.85 && alone > all, "{alone} and {all}");
 }
 
-/// What docs/methodology/statistics.md promises of two variants at 3 % noise: the least share of
-/// runs that find the primary measure of one of them so much larger, with 5, 10 and 20 blocks.
+/// The promise of docs/methodology/statistics.md for two variants at 3 % noise: the minimum share
+/// of runs that find the primary measure of one of them larger by the given factor, with 5, 10 and
+/// 20 blocks.
 const POWER: [(f64, [f64; 3]); 3] = [
     (1.03, [0.05, 0.15, 0.40]),
     (1.05, [0.20, 0.55, 0.90]),

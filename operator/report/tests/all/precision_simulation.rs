@@ -1,6 +1,6 @@
-//! Is it honest to go on until the intervals are narrow? Runs with a known truth that end when
-//! `precision` says so. The figures of docs/methodology/statistics.md come from here and from
-//! longer runs of the same.
+//! Is it honest to continue until the intervals are narrow? Runs with a known truth that end when
+//! `precision` says so. The figures in docs/methodology/statistics.md come from here and from
+//! longer runs of the same simulations.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::judge::{Thresholds, Verdict, judge};
@@ -14,12 +14,12 @@ use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, primary, tell};
 const TARGET: &str = "5%";
 const FEWEST: u32 = 8;
 const MOST: u32 = 50;
-/// The first block after which a run is looked at.
+/// The first block after which a run is evaluated.
 const FIRST: u32 = 5;
-/// Runs of each kind of noise; the figures of docs/methodology/statistics.md are those of 2000.
+/// Runs for each kind of noise; the figures in docs/methodology/statistics.md are from 2000.
 const RUNS: u32 = 500;
 
-/// Adds blocks to a run until it is precise; `after` tells the comparisons of its first blocks.
+/// Adds blocks to a run until it is precise; `after` returns the comparisons of its first blocks.
 fn end_of(target: &str, after: impl Fn(u32) -> Vec<Comparison>) -> (u32, Vec<Comparison>) {
     let mut looks: Vec<Vec<Comparison>> = (FIRST..FEWEST).map(&after).collect();
     for blocks in FEWEST..=MOST {
@@ -39,8 +39,9 @@ fn comparison(ratios: &[f64]) -> Comparison {
     primary("one", Metric::WarmP50, ratios)
 }
 
-/// Share of runs whose interval holds the truth, a ratio of 1.1. A single ratio is the worst case:
-/// of several, the widest decides, and the others are not at their narrowest just then.
+/// The share of runs whose interval contains the truth, a ratio of 1.1. A single ratio is the worst
+/// case: with several, the widest one decides, and the others are not at their narrowest at that
+/// moment.
 fn coverage(noise: Noise, runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(11);
@@ -76,7 +77,7 @@ fn intervals_of_precise_runs_hold_the_truth_in_95_of_100_runs() {
     }
 }
 
-/// What is said of equals whose ratios are these, where 5 % matter.
+/// Whether equals with these ratios are called equivalent, where 5 % matter.
 fn is_equivalent(ratios: &[f64]) -> bool {
     let thresholds = Thresholds {
         minimum_effect: 1.05_f64.ln(),
@@ -87,7 +88,7 @@ fn is_equivalent(ratios: &[f64]) -> bool {
     verdict == Verdict::Equivalent
 }
 
-/// Share of runs of equals, precise to `target`, that find them equivalent.
+/// The share of runs of equals, precise to `target`, that find them equivalent.
 fn decided(target: &str, noise: Noise) -> f64 {
     let mut chance = Chance::new(13);
     let is_decided = |_: &u32| {
@@ -143,8 +144,8 @@ fn most_equals_are_decided_with_the_blocks_that_a_run_of_five_advises() {
 }
 
 /// The numbers of a run of three variants at one point, as ratios to the first: the second is
-/// slower by a factor, the third is its equal. What the points of a whole run come to is in
-/// `statistics_simulation.rs`; here a run is looked at after every block.
+/// slower by a factor, the third is equal to the first. `statistics_simulation.rs` covers all
+/// points of a run; here a run is evaluated after every block.
 struct Pairs {
     compared: Vec<(&'static str, Metric, Vec<f64>)>,
 }
@@ -168,7 +169,7 @@ impl Pairs {
             let mut ratios = |factor: f64| -> Vec<f64> {
                 let values = times(factor);
                 let pairs = values.iter().zip(&base);
-                // The rate is of what was drawn as a time.
+                // The rate is the inverse of the time that was drawn.
                 if metric == Metric::ThroughputRps {
                     pairs.map(|(value, base)| base / value).collect()
                 } else {
@@ -181,7 +182,7 @@ impl Pairs {
         Self { compared }
     }
 
-    /// What the first blocks come to.
+    /// The comparisons of the first `blocks` blocks.
     fn after(&self, blocks: u32) -> Vec<Comparison> {
         let first = |ratios: &[f64]| comparison(&ratios[..blocks as usize]);
         let all = self.compared.iter();
@@ -193,7 +194,7 @@ impl Pairs {
         all.collect()
     }
 
-    /// The same with verdicts.
+    /// The comparisons of the first `blocks` blocks with verdicts.
     fn judged(&self, blocks: u32) -> Vec<Comparison> {
         let found = self.after(blocks);
         let p_values: Vec<f64> = found.iter().map(|c| c.p_value).collect();
@@ -219,8 +220,8 @@ impl Pairs {
 /// A question about what a run found.
 type Says<'a> = &'a dyn Fn(&[Comparison]) -> bool;
 
-/// Blocks of the runs on average, and for each of `says` the share of runs in which it holds of
-/// what they found.
+/// The mean number of blocks per run, and for each of `says` the share of runs whose results it
+/// holds for.
 fn shares<const N: usize>(
     (noise, slower): (Noise, f64),
     runs: u32,
@@ -243,7 +244,7 @@ fn shares<const N: usize>(
 
 #[test]
 fn of_100_precise_runs_of_equals_at_most_7_find_a_difference() {
-    // As many as their intervals miss the truth, which are looked at again and again.
+    // As many as have intervals that miss the truth, because intervals are looked at repeatedly.
     let [_, drift, outliers, heavy] = every_noise(0.06);
     for noise in [
         Noise::Normal(0.03),
@@ -288,7 +289,7 @@ fn a_slowdown_of_10_percent_is_found_with_the_blocks_of_precision() {
     }
 }
 
-/// Blocks on average that whole runs of equals, with summaries and all, need until they are
+/// The mean number of blocks that whole runs of equals, including summaries, need until they are
 /// precise.
 fn blocks_of_whole_runs(noise: f64) -> f64 {
     let run = SyntheticRun {

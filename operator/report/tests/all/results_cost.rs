@@ -1,4 +1,4 @@
-//! What a run's variants cost: what a price moves and what it does not, and what has no cost.
+//! What a run's variants cost: what a price affects and what it does not, and what has no cost.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Density: climbs in, slopes, verdicts and sentences out.
+//! Density: from climbs to slopes, verdicts and sentences.
 
 use serde_json::json;
 use wasmbench_api::run::TWIN;
@@ -23,8 +23,8 @@ use crate::results_support::{facts, measured, run_with};
 const MIB: u64 = 1 << 20;
 const LADDER: [u32; 4] = [1, 2, 5, 10];
 
-/// Bytes that an instance takes for itself: `heavy` twice what `light` does, within a percent from
-/// block to block.
+/// The bytes that an instance takes itself: `heavy` takes about twice as much as `light`, varying
+/// by up to a percent from block to block.
 fn own(trial: &TrialId) -> u64 {
     let own = if trial.cell.variant == "heavy" {
         24
@@ -34,7 +34,7 @@ fn own(trial: &TrialId) -> u64 {
     own * MIB + u64::from(trial.block) * MIB / 100
 }
 
-/// Five blocks; what all instances share is no part of the slope.
+/// Five blocks; memory that all instances share is not part of the slope.
 fn records() -> (RunInput, Vec<Record>) {
     let run = run_with(json!({
         "blocks": 5, "noiseFloor": false,
@@ -108,7 +108,7 @@ fn an_idle_instance_costs_what_one_more_takes_with_its_shim() {
     assert!((found / expected - 1.0).abs() < 1e-3, "{found}");
     let ratio = heavy.versus_baseline.unwrap().estimate.ratio;
     assert!((ratio - 2.0).abs() < 0.01, "{ratio}");
-    // Without a load nobody knows what a request costs.
+    // Without a load, the cost of a request is unknown.
     let requests = &costs.million_requests[1];
     assert_eq!(requests.missing.as_deref(), Some("not measured"));
     let text = cost_text(&summary, &costs);
@@ -250,7 +250,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
         "{report}"
     );
 
-    // An image is the fact of one variant, and there is nothing to compare it with.
+    // An image is a fact about one variant; without a valid `heavy` there is nothing to compare.
     let (run, mut changed) = records();
     for record in changed.iter_mut().filter(|r| r.trial.block == 3) {
         if record.trial.cell.variant == "heavy" {
@@ -264,7 +264,7 @@ fn nothing_that_a_drift_concerns_is_compared_in_density() {
     assert_eq!(heavys_ratio(&summary), None);
 }
 
-/// The summary when the third step of `heavy` was measured so in these blocks.
+/// The summary if `change` is applied to the third step of `heavy` in these blocks.
 fn with_third_step(blocks: &[u32], change: fn(&mut TimedWindow)) -> (Summary, String) {
     let (run, mut records) = records();
     let is_changed = |trial: &TrialId| {

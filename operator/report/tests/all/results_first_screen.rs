@@ -6,7 +6,7 @@ use wasmbench_results::{Summary, summarize};
 
 use crate::results_support::{all_measured, failed, record, replace, run, slower};
 
-/// What stands before the first workload.
+/// Everything before the first workload.
 fn first_screen(summary: &Summary) -> String {
     let html = report_html(summary, usize::MAX);
     let (first, _) = html.split_once("<section>").unwrap();
@@ -66,7 +66,7 @@ fn a_noisy_run_says_what_is_against_it_and_the_remedy_is_next() {
         shown.contains("<b>Next:</b> move other pods away"),
         "{shown}"
     );
-    // Each comparison is counted once: what is not trusted is not decided besides.
+    // Each comparison is counted once: an untrusted one does not count as decided too.
     let tally = "Of 4 primary comparisons 0 decided, 4 untrusted.";
     assert!(shown.contains(tally), "{shown}");
     assert!(

@@ -1,4 +1,4 @@
-//! The files of a report as people get them. The snapshots are the documentation of the formats.
+//! The files of a report as people get them. The snapshots document the formats.
 
 use wasmbench_api::status::{MeasuredNode, Progress};
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
@@ -13,7 +13,7 @@ use crate::results_support::{
     all_measured, beside_shim, fortio, record, replace, run, shim_cannot_start,
 };
 
-/// A run in which most went well: one point with errors, one workload that a variant cannot do.
+/// A run in which most went well: one point has errors, and one variant cannot run one workload.
 fn mixed() -> (RunInput, Vec<Record>) {
     let mut run = run();
     run.spec.noise_floor = Some(true);

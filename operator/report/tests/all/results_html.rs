@@ -65,7 +65,7 @@ fn report_html_of_a_mixed_run() {
     insta::assert_snapshot!(report_html(&mixed_summary(), ROOM));
 }
 
-/// To look at it: `WRITE_HTML=/tmp/report.html cargo test -p wasmbench-core --test all
+/// To look at the page: `WRITE_HTML=/tmp/report.html cargo test -p wasmbench-report --test all
 /// results_html::`.
 #[test]
 fn the_page_can_be_looked_at() {
@@ -98,7 +98,7 @@ fn every_trial_with_a_number_is_a_point_of_each_of_its_plots() {
                 .iter()
                 .filter(|title| title.starts_with(&label))
                 .count();
-            // Rate, p50, p99, CPU and memory under load; the last four when warm.
+            // Rate, p50, p99, CPU and memory under load; only the last four for warm latency.
             assert!(points == 5 || points == 4, "{label}: {points}");
         }
     }
@@ -173,7 +173,7 @@ fn every_plot_has_a_name_and_a_description_of_its_own() {
     }
 }
 
-/// The corners of elements that lie outside of their plot. A page with plots has some corners.
+/// The corners of elements that lie outside their plot. Asserts that a page with plots has corners.
 fn outside(html: &str) -> Vec<String> {
     let document = parsed(html);
     let (mut found, mut looked_at) = (vec![], 0);
@@ -216,7 +216,7 @@ fn outside(html: &str) -> Vec<String> {
     found
 }
 
-/// The points behind `M` and `L` of a path.
+/// The points after `M` and `L` in a path.
 fn absolute_points(path: &str) -> Vec<(f64, f64)> {
     let parts = path.split(['M', 'L']).filter(|part| !part.is_empty());
     parts
@@ -287,7 +287,8 @@ fn a_page_keeps_within_its_room_and_says_what_it_leaves_out() {
     );
 }
 
-/// What may become of a trial: how much slower it is, or that it has errors, fails, is missing.
+/// The possible fates of a trial: how much slower it is, or that it has errors, fails or is
+/// missing.
 fn fates() -> impl Strategy<Value = Vec<Option<f64>>> {
     prop::collection::vec(prop::option::weighted(0.8, 1e-3..1e3), 60)
 }

@@ -1,5 +1,5 @@
 //! Loads on a schedule, from records to what people see: what is void, what is compared, and where
-//! the numbers stand.
+//! the numbers appear.
 
 use serde_json::{Value, json};
 use wasmbench_core::wire::open_loop::OpenLoopWindow;

@@ -1,4 +1,4 @@
-//! When a run was measured, as its records say.
+//! When a run was measured, according to its records.
 
 use jiff::Timestamp;
 use wasmbench_core::wire::record::Record;

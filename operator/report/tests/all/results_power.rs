@@ -1,4 +1,5 @@
-//! What a run says of the differences that it can find, before it begins and once it has ended.
+//! What a run says about the differences that it can detect, before it begins and after it has
+//! ended.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use wasmbench_results::summarize;
 use crate::common;
 use crate::results_support::{all_measured, run_with};
 
-/// A run of two equals whose spec has these fields besides, as it waits for its node.
+/// A run of two equals with these additional fields in its spec, waiting for its node.
 fn queued(more: &Value) -> BenchmarkRun {
     let mut spec = json!({
         "variants": [{"name": "native", "preset": "native"}, {"name": "equal", "preset": "native"}],

@@ -1,4 +1,4 @@
-//! Records to the decision whether another block is needed, and what reports say about it.
+//! From records to the decision whether another block is needed, and what reports say about it.
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
@@ -14,7 +14,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 use crate::results_support::climbs::climbs;
 use crate::results_support::{self, all_measured, replace, run, skipped};
 
-/// The fixture's run, precise to within `target`, and its records of `blocks` blocks.
+/// The fixture's run, precise to within `target`, with its records of `blocks` blocks.
 fn precise(target: &str, blocks: u32) -> (RunInput, Vec<Record>) {
     let mut input = run();
     input.spec.blocks = blocks;
@@ -76,7 +76,7 @@ fn the_order_of_records_decides_nothing() {
     assert_eq!(one, summarize(&input, &records));
 }
 
-/// After the second block the only competitor is not tried any more.
+/// After the second block the only competitor is no longer tried.
 fn give_up(records: &mut [Record]) {
     replace(
         records,
@@ -96,7 +96,7 @@ fn a_run_without_a_ratio_that_can_still_be_measured_ends() {
     assert_eq!(outcome(&summary), Ending::NothingToCompare);
 }
 
-/// `records` with a node that others kept busy during these trials.
+/// The `records` on a node that others kept busy during the trials that `which` picks.
 fn noisy(mut records: Vec<Record>, which: impl Fn(&TrialId) -> bool) -> Vec<Record> {
     for record in records.iter_mut().filter(|record| which(&record.trial)) {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
@@ -145,7 +145,7 @@ fn memory_per_instance_is_a_ratio_that_has_to_be_precise() {
     }
 }
 
-/// 20 MB per instance, in `embedded` more by up to twice `scatter` percent, from block to block.
+/// 20 MB per instance; in `embedded`, up to twice `scatter` percent more, depending on the block.
 fn scattered(trial: &TrialId, instances: u32, scatter: u64) -> DensityMemory {
     let off = if trial.cell.variant == "embedded" {
         u64::from(trial.block % 3) * scatter
@@ -165,8 +165,8 @@ fn a_run_without_precision_says_nothing_of_it() {
     assert_eq!(summary.precision, None);
 }
 
-/// What is decided after 8 blocks of starts of a second, known to within so many milliseconds: less
-/// than 1 %.
+/// The decision after 8 blocks of starts that take a second, known to within `milliseconds`, which
+/// is less than 1 %.
 fn starts_within(milliseconds: f64) -> Precision {
     let ratios = [1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999, 1.0];
     let interval = Interval::of(&ratios).unwrap();

@@ -1,5 +1,5 @@
-//! What holds for every run: the order of records does not matter, a summary can be read back, and
-//! a report fits a `ConfigMap`.
+//! Properties of every run: the order of records does not matter, a summary can be read back, and a
+//! report fits into a `ConfigMap`.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::results_support::{
     all_measured, failed, fortio, measured, record, run, run_with, trials,
 };
 
-/// What may become of a trial.
+/// The possible fates of a trial.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Measured,
@@ -117,7 +117,7 @@ proptest! {
             let is_open = cell.sweep == Sweep::OpenLoop;
             prop_assert_eq!(cell.percent_of_peak.is_some(), is_open);
             prop_assert!(is_open || cell.open_loop.is_none());
-            // Each of its valid trials has numbers from the schedule.
+            // Each of the cell's valid trials has numbers from the schedule.
             let valid = cell.trials.iter().filter(|trial| trial.state == TrialState::Valid);
             prop_assert!(!is_open || valid.clone().all(|trial| trial.metrics.open_loop.is_some()));
             trials_at_rates += if is_open { valid.count() } else { 0 };
@@ -173,8 +173,8 @@ fn a_report_survives_records_that_were_stored_and_read() {
     );
 }
 
-/// The largest legal run: 256 cells with those of the twin, almost 5000 trials, longest names,
-/// every trial with a doubt.
+/// The largest legal run: 256 cells including those of the twin, almost 5000 trials, the longest
+/// names, a doubt about every trial.
 #[test]
 fn the_report_of_the_largest_legal_run_fits_a_config_map() {
     let name = |kind: &str, i: usize| format!("{kind}{i:0>39}");

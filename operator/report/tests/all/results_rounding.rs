@@ -1,4 +1,4 @@
-//! A number is rounded once: whoever rounds a rounded number again may show another last digit.
+//! A number is rounded only once: rounding it again may change its last digit.
 
 #![allow(clippy::float_cmp, reason = "digit by digit is what is tested")]
 

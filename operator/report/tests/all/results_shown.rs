@@ -31,7 +31,7 @@ fn line<'a>(text: &'a str, variant: &str) -> &'a str {
     lines.find(|line| line.starts_with(variant)).unwrap()
 }
 
-/// Records in which a CPU limit stopped `embedded` under `hello` at these points.
+/// Records in which a CPU limit throttled `embedded` under `hello` at these points.
 fn throttled(input: &RunInput, points: &[Point]) -> Vec<Record> {
     let mut records = all_measured(input);
     let is_meant = |record: &&mut Record| {
@@ -63,7 +63,7 @@ fn the_terminal_names_the_reason_beside_the_numbers_of_invalid_points() {
     );
     let native = line(&shown, "native");
     assert!(!native.contains("Throttled"), "{shown}");
-    // What was used without a load is nothing that a load used.
+    // Usage without a load must not pass for usage under a load.
     assert!(
         !embedded.contains("MiB") && native.contains("MiB"),
         "{shown}"
@@ -96,7 +96,7 @@ fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
     let medians = "<title>point invalid: Throttled</title><text class=\"none\"";
     assert_eq!(html.matches(medians).count(), 4);
     assert_eq!(html.matches(">invalid</text>").count(), 4);
-    // On a curve there is no median, and the reason stands beneath.
+    // A curve has no median there, and the reason is below it.
     let records = throttled(&input, &[Point::Throughput { connections: 10 }]);
     let html = report_html(&summarize(&input, &records), usize::MAX);
     let beneath = "embedded: point invalid: Throttled (each at 10 connections)";
@@ -104,7 +104,7 @@ fn every_trial_of_an_invalid_point_is_crossed_and_its_median_says_so() {
     assert_eq!(html.matches("class=\"out").count(), 5 * 5);
 }
 
-/// Records of windows in which so many requests succeeded.
+/// Records of windows in which `requests` requests succeeded.
 fn with_requests(input: &RunInput, requests: u64) -> Vec<Record> {
     let mut records = all_measured(input);
     for record in &mut records {
@@ -117,7 +117,7 @@ fn with_requests(input: &RunInput, requests: u64) -> Vec<Record> {
     records
 }
 
-/// A column of the first row of the first table that has it, in a report.
+/// The value of a column in the first row of the first table of a report that has the column.
 fn column(report: &str, name: &str) -> String {
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
@@ -174,7 +174,7 @@ fn a_p99_of_an_open_loop_with_few_requests_is_marked_where_shown() {
     }
 }
 
-/// A field of the first row of `summary.csv` that begins like this.
+/// A field of the first row of `summary.csv` that starts with `row`.
 fn field(csv: &str, row: &str, name: &str) -> String {
     let mut lines = csv.lines();
     let mut header = lines.next().unwrap().split(',');
@@ -218,7 +218,7 @@ fn what_nobody_counted_is_absent_and_never_zero() {
     let absent = ["fewestRequests", "throttledPeriods"].map(|name| cell.unwrap().get(name));
     assert_eq!(absent, [None, None]);
     assert_eq!(json["cells"][0]["throttledPeriods"], 0);
-    // A summary of before, which had zeros there, is read all the same.
+    // A summary of an earlier version, which had zeros there, is still readable.
     let mut old = json.clone();
     old["cells"][0]["fewestRequests"] = json!(0);
     let old: Summary = serde_json::from_value(old).unwrap();
@@ -245,7 +245,7 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
         let timed = record.load_mut().unwrap().timed.as_mut().unwrap();
         let meter = timed.subject.as_mut().unwrap();
         let is_throttled = meter.throttled_periods == Some(3);
-        // Every trial differs; those of the invalid point are far away.
+        // Every trial differs; those of the invalid point are far off.
         let bytes = if is_throttled { 1 << 40 } else { trial << 20 };
         meter.outside.as_mut().unwrap().resident_bytes = bytes;
         meter.memory_peak_bytes = Some(bytes);
@@ -265,7 +265,7 @@ fn what_pods_and_shims_used_in_invalid_points_is_in_no_range() {
     assert_eq!(used.len(), 25, "of six points one is out");
     let close = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 1e-3;
     for range in [shim.resident_bytes, pod.peak_bytes.unwrap()] {
-        // The extremes, and not the ends of an interval.
+        // The extremes rather than the ends of an interval.
         assert!(close(range.min, used[0]), "{range:?}");
         assert!(close(range.max, used[24]), "{range:?}");
     }

@@ -1,6 +1,6 @@
-//! Do the statistics keep what they promise? Thousands of synthetic runs with a known truth, seeded
-//! so that they always say the same. The figures of docs/adr/0006-trimmed-log-ratios.md come from
-//! here and from longer runs of the same.
+//! Do the statistics keep their promises? Thousands of synthetic runs with a known truth, seeded so
+//! that every test run gives the same result. The figures in docs/adr/0006-trimmed-log-ratios.md
+//! come from here and from longer runs of the same simulations.
 
 use wasmbench_results::comparison::Comparison;
 use wasmbench_results::statistics::{Interval, Spread, false_discovery};
@@ -9,7 +9,7 @@ use crate::synthetic::{Chance, Noise, SyntheticRun, every_noise, share, tell};
 
 const BLOCKS: [u32; 6] = [5, 6, 8, 10, 15, 20];
 
-/// Share of 95 % intervals that hold the truth, a ratio of 1.1.
+/// The share of 95 % intervals that contain the truth, a ratio of 1.1.
 fn coverage(noise: Noise, blocks: u32, runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(u64::from(blocks));
@@ -52,8 +52,8 @@ fn intervals_hold_the_truth_when_noise_has_heavy_tails() {
     assert_coverage(Noise::HeavyTails(0.03));
 }
 
-/// Share of intervals of equals that hold 1 where one trial in ten of one side alone is 35 %
-/// slower: what is asked is whether they tell the ratio of typical pods.
+/// The share of intervals of equals that contain 1 if one trial in ten on one side alone is 35 %
+/// slower. It shows whether they cover the ratio of typical pods.
 fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(blocks));
     let mut trial = |hits: f64| {
@@ -70,7 +70,7 @@ fn coverage_hit_on_one_side(blocks: u32, runs: u32) -> f64 {
     f64::from(u32::try_from((0..runs).filter(holds).count()).expect("few")) / f64::from(runs)
 }
 
-/// One hit is trimmed, and more widen the interval by more than they shift it.
+/// One hit is trimmed; several widen the interval more than they shift it.
 #[test]
 fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
     for blocks in [10, 20] {
@@ -83,8 +83,8 @@ fn intervals_hold_the_truth_when_one_side_alone_has_outliers() {
     }
 }
 
-/// Share of intervals of a median over trials that hold the truth. Outliers lie on one side here:
-/// what is asked is whether the median tells what the trials would be without them.
+/// The share of intervals of a median over trials that contain the truth. Outliers are on one side
+/// here: the share shows whether the median reflects the trials without them.
 fn median_coverage(noise: Noise, trials: u32, runs: u32) -> f64 {
     let mut chance = Chance::new(u64::from(trials));
     let holds = |_: &u32| {
@@ -133,7 +133,8 @@ fn fewer_than_six_trials_hold_the_median_as_often_as_reports_say() {
     }
 }
 
-/// Share of 95 % intervals of unpaired samples of these sizes that hold the truth, a ratio of 1.1.
+/// The share of 95 % intervals of unpaired samples of these sizes that contain the truth, a ratio
+/// of 1.1.
 fn unpaired_coverage(noises: [Noise; 2], trials: [u32; 2], runs: u32) -> f64 {
     let truth = 1.1_f64.ln();
     let mut chance = Chance::new(u64::from(100 * trials[0] + trials[1]));
@@ -179,7 +180,7 @@ fn intervals_across_runs_hold_the_truth_whatever_the_sizes_and_the_noise() {
     }
 }
 
-/// With 20 numbers per run, how often two runs of equals come to any difference.
+/// How often two runs of equals with 20 numbers each find any difference.
 #[test]
 fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
     for (noise, trials) in [(0.03, 5), (0.10, 5), (0.10, 10)] {
@@ -209,7 +210,7 @@ fn at_most_one_comparison_of_equal_runs_in_twenty_finds_a_difference() {
     }
 }
 
-/// Whether the run says of anything that it was to decide that it differs.
+/// Whether the run calls anything that it was to decide different.
 fn any_difference(comparisons: &[Comparison]) -> bool {
     let mut primary = comparisons.iter().filter(|c| c.primary);
     primary.any(|c| c.verdict.is_difference())
@@ -283,7 +284,8 @@ fn intervals_of_equals_hold_one_in_95_of_100_comparisons() {
         let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
         let name = format!("intervals of equals that hold 1, {noise:?}");
         tell(&name, share, "95 %, and 93 at least");
-        // Of 2,400 intervals of which 90 in 100 hold it, 93 do once in a million times.
+        // If 90 in 100 intervals held 1, then 93 in 100 of 2,400 would hold it once in a million
+        // times.
         assert!(share >= 0.93, "{noise:?}: {share}");
     }
 }

@@ -1,4 +1,4 @@
-//! The status of the largest runs that are legal stays below 100 kB.
+//! The status of the largest legal runs stays below 100 kB.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn status(spec: Value) -> BenchmarkRunStatus {
     status_with(spec, |_| ())
 }
 
-/// The same, when something else was concluded.
+/// The status of such a run if `change` is applied to its conclusion.
 fn status_with(spec: Value, change: impl Fn(&mut Conclusion)) -> BenchmarkRunStatus {
     let input = run_with(spec);
     let summary = summarize(&input, &all_measured(&input));
@@ -109,7 +109,7 @@ fn every_list_and_message_at_its_longest() {
         "expectations": expectations,
         "sweeps": {"coldStart": {"samples": 1, "concurrency": [1]}},
     });
-    // A thousand pods a trial fill a ConfigMap with few trials, and 5000 of these hundreds of them.
+    // With a thousand pods per trial, few trials fill a ConfigMap, and 5000 trials fill hundreds.
     let records: Vec<String> = (0..1000).map(|i| format!("{i:r>253}")).collect();
     let status = status_with(spec, |conclusion| {
         conclusion.records.clone_from(&records);
@@ -135,7 +135,7 @@ fn every_list_and_message_at_its_longest() {
         results.records.len() + results.records_omitted as usize,
         1000
     );
-    // Numbers are what a status is read for.
+    // People read a status for its numbers.
     assert!(status.summary.len() > 100, "{}", status.summary.len());
 }
 

@@ -1,4 +1,4 @@
-//! Are windows that begin slowly told from windows that only scatter?
+//! Are windows that start slowly distinguished from windows that only scatter?
 
 use wasmbench_results::steady::{moves, trend};
 use wasmbench_results::trial::{Metrics, Trial, TrialState};
@@ -39,7 +39,7 @@ fn told(shape: [f64; 4]) -> f64 {
 
 #[test]
 fn windows_that_only_scatter_are_hardly_ever_called_unsteady() {
-    // The second: half of what matters, which is the limit.
+    // The second shape is off by half of what matters, which is the limit.
     let limit = libm::exp(-EFFECT / 2.0);
     for (shape, at_most) in [([1.0; 4], 0.01), ([limit, limit, 1.0, 1.0], 0.04)] {
         let told = told(shape);

@@ -1,5 +1,5 @@
-//! An API server that dies in the middle of a run. How soon the run goes on is measured by `make
-//! selftest`.
+//! An API server that dies in the middle of a run. `make selftest` measures how soon the run
+//! continues.
 
 use kube::Client;
 use wasmbench_e2e::namespace::with_namespace;

@@ -1,4 +1,5 @@
-//! Runs as large as the API server takes them from a tenant. The operator reads all of them at its start.
+//! Runs as large as the API server accepts from a tenant. The operator reads all of them when it
+//! starts.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ const COUNT: usize = 120;
 /// The chart gives the operator 256 MiB.
 const MOST_MEBIBYTES: f64 = 64.0;
 
-/// Suspended, with so many characters of arguments, of annotations, and so many labels.
+/// A suspended run with this many characters of arguments and annotations, and this many labels.
 fn run(name: &str, arguments: usize, annotations: usize, labels: usize) -> BenchmarkRun {
     let argument = "a".repeat(1000);
     let arguments = vec![argument; arguments / 1000].join(", ");
@@ -57,7 +58,7 @@ async fn runs_as_large_as_they_may_be_do_not_keep_the_operator_from_starting() {
             bytes += serde_json::to_vec(&created).expect("JSON").len();
         }
         operator::restarted().await;
-        // The others' runs go on.
+        // The other tenants' runs continue.
         let mut small = run("small", 0, 0, 0);
         small.spec.suspend = false;
         let created = Api::namespaced(client.clone(), &namespace);

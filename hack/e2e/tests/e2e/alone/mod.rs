@@ -1,4 +1,4 @@
-//! What stops or changes something that all tests share, and what needs more nodes than one.
+//! Tests that stop or change something that all tests share, or that need more than one node.
 
 mod api_server;
 mod large_runs;

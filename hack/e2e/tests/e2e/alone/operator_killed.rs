@@ -1,4 +1,4 @@
-//! An operator that dies again and again.
+//! An operator that is killed repeatedly.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,11 +21,11 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
-/// SIGKILL, which nothing can catch. The pod goes with it, because the kubelet would wait longer
-/// before each restart of its container.
+/// Kills the operator with SIGKILL, which nothing can catch. Also deletes the pod, because the
+/// kubelet would wait longer before each restart of its container.
 async fn kill_the_operator() {
-    // The kubelet may have started the container once more before it saw that the pod goes: then the one
-    // that was met last time is gone too, and the next pod is on its way.
+    // The kubelet may have restarted the container once more before it saw that the pod is being
+    // deleted. Then the process killed last time is gone as well, and the next pod is on its way.
     let killed = eventually(PATIENCE, "an operator runs", || async {
         let pid = operator()?;
         send_signal("KILL", pid).then_some(pid)
@@ -43,7 +43,7 @@ async fn kill_the_operator() {
         selector,
     ];
     assert!(kubectl(&delete).await.ok);
-    // The next kill is to meet a living one.
+    // The next kill must hit a living operator.
     eventually(PATIENCE, "an operator runs again", || async {
         operator().filter(|pid| *pid != killed)
     })
@@ -54,7 +54,7 @@ async fn kill_the_operator() {
 async fn an_operator_killed_ten_times_loses_and_repeats_nothing() {
     with_namespace("kill", |client, namespace| async move {
         runs::create(&client, &namespace, "survivor", SHORT).await;
-        // Odd pauses, so that the kills fall into every part of a trial.
+        // Odd pauses, so that the kills hit every part of a trial.
         for pause in [900, 2300, 3700, 1100, 4900, 2900, 600, 5300, 3100, 1700] {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             kill_the_operator().await;

@@ -9,7 +9,7 @@ use wasmbench_e2e::nodes::free;
 use wasmbench_e2e::runs::{self, condition};
 use wasmbench_e2e::{PATIENCE, eventually};
 
-/// Measures until it is deleted, however long the other takes.
+/// Measures until it is deleted, however long the other run takes.
 const LASTING: &str = r"
 blocks: 6
 noiseFloor: false
@@ -25,7 +25,7 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 100}}
 ";
 
-/// The node of a run that measures.
+/// The node of a run that is measuring.
 fn measures_on(run: &BenchmarkRun) -> Option<String> {
     let reason = condition(run, conditions::SUCCEEDED)?.reason;
     let node = run.status.as_ref()?.node.as_ref()?;
@@ -45,7 +45,7 @@ async fn runs_on_different_nodes_go_on_in_parallel() {
             measures_on(&runs::get(&client, &namespace, "left").await)
         })
         .await;
-        // Another begins and ends meanwhile, on another node.
+        // Another run begins and ends meanwhile, on another node.
         runs::create(&client, &namespace, "right", BRIEF).await;
         let right = runs::finished(&client, &namespace, "right", 120).await;
         let status = right.status.as_ref().expect("a status");

@@ -1,4 +1,4 @@
-//! Runs that go on until their intervals are narrow.
+//! Runs that continue until their intervals are narrow.
 
 use wasmbench_api::status::ReachedPrecision;
 use wasmbench_api::{BenchmarkRun, conditions};
@@ -8,8 +8,8 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::processes::{operator, send_signal};
 use wasmbench_e2e::runs;
 
-/// CPU per request and memory of short windows are close to a wide target from the beginning, or not:
-/// either way the run says which of the two ended it.
+/// CPU per request and memory of short windows may or may not be close to a wide target from the
+/// beginning: either way the run says which of the two ended it.
 const PRECISE: &str = r"
 blocks: 5
 seed: 1
@@ -23,8 +23,8 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
-/// What ended the run is what its blocks and its widest interval say. A busy node may take intervals away, and
-/// then the run says so.
+/// Asserts that the run's blocks and its widest interval agree with what ended it. A busy node may
+/// invalidate intervals, and then the run says so.
 fn check_outcome(run: &BenchmarkRun, reached: &ReachedPrecision) {
     match (&*reached.outcome, reached.widest_relative_interval) {
         ("PreciseEnough", Some(widest)) => assert!(widest <= 0.1, "{reached:?}"),
@@ -58,7 +58,7 @@ async fn a_precise_run_ends_when_precise_or_spent_whoever_dies_meanwhile() {
         assert_eq!(records.len(), 2 * reached.blocks as usize);
         check_outcome(&run, reached);
         let succeeded = runs::condition(&run, conditions::SUCCEEDED).expect("a condition");
-        // Where the node was noisy in every trial, nothing else is said.
+        // If the node was noisy in every trial, nothing else is reported.
         let is_nothing = succeeded.reason == "NothingMeasured" && runs::is_disturbed(&run);
         assert!(
             succeeded.message.contains(&reached.message) || is_nothing,

@@ -1,4 +1,4 @@
-//! One bad object never stops the others. For a moment the CRD takes anything.
+//! One bad object never stops the others. For a moment the CRD accepts anything.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
@@ -15,7 +15,7 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
-/// An object from before the CRD knew its bounds, as an upgrade leaves it.
+/// Creates an object from before the CRD had its bounds, as an upgrade leaves it.
 async fn create_undecodable(client: &kube::Client, namespace: &str) {
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
     let name = "benchmarkruns.wasmbench.dev";

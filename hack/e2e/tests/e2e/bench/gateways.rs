@@ -1,10 +1,12 @@
-//! What a request costs the gateways beside each other and beside a server of the field, on the loopback: their CPU time, and not
-//! their rate, of which most is the load generator's. Ratios within rounds, each server once per round, in turn the first one; runs by `make bench` alone.
+//! What a request costs the gateways, compared with each other and with an established server, on
+//! the loopback. Measures their CPU time rather than their rate, which depends mostly on the load
+//! generator. Ratios are within rounds; each server runs once per round, and they take turns going
+//! first. Run only by `make bench`.
 
 use wasmbench_e2e::others::{Gateway, Task};
 use wasmbench_e2e::selftest::at_most;
 
-/// Rounds; the median of an odd number of them is one of them.
+/// Number of rounds; it is odd, so that the median is one of them.
 const ROUNDS: usize = 9;
 
 /// CPU time per request of a fresh server, in microseconds.
@@ -20,7 +22,8 @@ fn cost(start: &dyn Fn() -> Gateway, connections: u32) -> f64 {
     task.cpu_per_request(&gateway)
 }
 
-/// The median over rounds of each server's cost as a ratio to the first one's of the same round.
+/// For each server, the median over rounds of the ratio of its cost to that of the first server in
+/// the same round.
 fn ratios(servers: &[&dyn Fn() -> Gateway], connections: u32) -> Vec<f64> {
     let mut of_servers = vec![Vec::with_capacity(ROUNDS); servers.len()];
     for round in 0..ROUNDS {
@@ -53,15 +56,15 @@ fn the_embedded_gateway_keeps_up_with_native_at_100_connections() {
     let pooling = || Gateway::embedded(&["--engine-allocator=Pooling"]);
     let on_demand = || Gateway::embedded(&["--engine-allocator=OnDemand"]);
     let found = ratios(&[&Gateway::start, &pooling, &on_demand], 100);
-    // A bound against getting dearer. In pods (pods.rs) a request costs more, so that an instance per request weighs
-    // less (docs/embedded.md).
+    // A bound that guards against growing costs. In pods (pods.rs) a request costs more, so an
+    // instance per request weighs less (docs/embedded.md).
     let keeps = at_most(
         "embedded-pooling-vs-native-cpu-c100-on-loopback",
         found[1],
         "ratio",
         2.0,
     );
-    // Shown beside it; nothing is asked of it.
+    // Shown for comparison, without a bound.
     at_most(
         "embedded-on-demand-vs-native-cpu-c100-on-loopback",
         found[2],

@@ -1,4 +1,5 @@
-//! What an operator costs that has nothing to do but to know a thousand finished runs. Runs by `make bench` alone.
+//! What an operator costs that does nothing except know a thousand finished runs. Run only by
+//! `make bench`.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -22,14 +23,14 @@ use wasmbench_e2e::{PATIENCE, answered, eventually, operator, operator_namespace
 use super::pods::trials;
 
 const FINISHED_RUNS: usize = 1000;
-/// Rows of their statuses.
+/// Rows in each of their statuses.
 const ROWS: usize = 24;
 
 const MINUTE: Duration = Duration::from_mins(1);
-/// What a new operator does first is over by then.
+/// By then a new operator has done its initial work.
 const START: Duration = Duration::from_secs(10);
 
-/// A thousand finished runs, each with the status of one that was really measured.
+/// Creates a thousand finished runs, each with the status of one that was really measured.
 async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
     let names: Vec<String> = (1..=FINISHED_RUNS)
@@ -42,7 +43,7 @@ async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
             .await
             .expect("the run is created");
     }
-    // The operator has its say first: later it would write over what is written here.
+    // Waits for the operator to write its statuses first: it would overwrite them later.
     let all = ListParams::default();
     eventually(PATIENCE, "the operator has seen the runs", || async {
         let runs = answered("runs are listed", || api.list(&all)).await;
@@ -66,7 +67,7 @@ async fn fill(client: &Client, namespace: &str, measured: &BenchmarkRun) {
     }
 }
 
-/// How many runs have ended.
+/// The number of runs that have ended.
 async fn finished(client: &Client, namespace: &str) -> usize {
     let api: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
     let all = ListParams::default();
@@ -78,7 +79,7 @@ async fn finished(client: &Client, namespace: &str) -> usize {
     runs.items.iter().filter(has_ended).count()
 }
 
-/// Waits until what earlier tests left is gone: its end is work for the operator.
+/// Waits until the leftovers of earlier tests are gone: their removal is work for the operator.
 async fn nothing_ends(client: &Client) {
     let api: Api<Namespace> = Api::all(client.clone());
     let all = ListParams::default();
@@ -91,7 +92,7 @@ async fn nothing_ends(client: &Client) {
     .await;
 }
 
-/// Reconciles that the operator has done since it started.
+/// The number of reconciles since the operator started.
 async fn reconciles(pod: &str) -> f64 {
     let namespace = operator_namespace();
     let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}:8080/proxy/metrics");
@@ -103,7 +104,7 @@ async fn reconciles(pod: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{count} is missing:\n{metrics}"))
 }
 
-/// From the operator's first line to the one that says that it knows all runs.
+/// The time from the operator's first log line to the one that says that it knows all runs.
 async fn seconds_to_ready(pod: &str) -> f64 {
     let log = kubectl(&["logs", "-n", &operator_namespace(), pod])
         .await
@@ -119,7 +120,7 @@ async fn seconds_to_ready(pod: &str) -> f64 {
     ready.duration_since(start).as_secs_f64()
 }
 
-/// Which object, and which version of it.
+/// The identity and the version of an object.
 type Version = (Option<String>, Option<String>);
 
 async fn versions_of<K>(client: &Client, selected: &ListParams) -> Vec<Version>
@@ -132,7 +133,8 @@ where
     objects.items.iter().map(version).collect()
 }
 
-/// Versions of everything that the operator can write: each write that changes anything makes a new one.
+/// The versions of everything that the operator can write: each write that changes something
+/// creates a new one.
 async fn versions(client: &Client) -> BTreeSet<Version> {
     let all = ListParams::default();
     let ours = ListParams::default().labels(&format!("{}={}", labels::PART_OF, labels::APP));
@@ -150,7 +152,7 @@ async fn versions(client: &Client) -> BTreeSet<Version> {
 #[ignore = "a benchmark: make bench"]
 async fn an_idle_operator_with_a_thousand_finished_runs_is_small_and_silent() {
     with_namespace("idle", |client, namespace| async move {
-        // The shortest windows: what counts is a whole status.
+        // The shortest windows: only a complete status matters.
         runs::create(&client, &namespace, "measured", &trials(1)).await;
         let measured = runs::finished(&client, &namespace, "measured", 300).await;
         fill(&client, &namespace, &measured).await;

@@ -1,4 +1,4 @@
-//! Benchmarks: figures with the bounds that they keep.
+//! Benchmarks: figures and the bounds that they must keep.
 
 mod gateways;
 mod idle;

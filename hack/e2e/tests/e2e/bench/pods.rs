@@ -1,5 +1,5 @@
-//! What a trial costs besides its timed window, and what Wasm costs where services run: in pods. Runs by
-//! `make bench` alone.
+//! What a trial costs in addition to its timed window, and what Wasm costs where services run: in
+//! pods. Run only by `make bench`.
 
 use kube::Client;
 use wasmbench_api::BenchmarkRun;
@@ -12,7 +12,7 @@ use wasmbench_e2e::selftest::{at_least, at_most, missing};
 /// Length of a timed window, in seconds.
 const WINDOW: u32 = 10;
 
-/// The gateway under the shims beside the same source as a native program.
+/// The gateway under the shims, compared with the same source as a native program.
 const SHIMS: &str = r"
 blocks: 5
 noiseFloor: false
@@ -35,8 +35,8 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {coldStart: {samples: 5, concurrency: [1], class: CompileCached}}
 ";
 
-/// Six trials without the warm-up that users ask for, and which is theirs to shorten: what is left is the
-/// harness, the calibration of the histogram included.
+/// Six trials without the warm-up, which users request and can shorten: what is left is the
+/// harness, including the calibration of the histogram.
 pub(super) fn trials(window_seconds: u32) -> String {
     format!(
         r"
@@ -50,7 +50,7 @@ sweeps: {{throughput: {{connections: [100], durationSeconds: {window_seconds}, w
     )
 }
 
-/// A run of this spec, when it has ended.
+/// The run of this spec after it has ended, and its records.
 async fn measured(
     client: &Client,
     namespace: &str,
@@ -63,8 +63,8 @@ async fn measured(
     (run, records)
 }
 
-/// From the first trial's preparation to the report, without the windows that a noisy node spoilt and that
-/// were measured once more: what those cost is not the harness'.
+/// The time from the first trial's preparation to the report, without windows that a noisy node
+/// spoilt and that were measured again: their cost is not the harness's.
 fn seconds(run: &BenchmarkRun, records: &[Record]) -> f64 {
     let status = run.status.as_ref().expect("a status");
     let start = status.start_time.as_ref().expect("a start");
@@ -83,7 +83,8 @@ fn row<'a>(run: &'a BenchmarkRun, variant: &str) -> Option<&'a SummaryRow> {
     rows.find(|row| row.variant == variant)
 }
 
-/// A variant's CPU time per request as a multiple of the native one's; none when there is no valid point.
+/// A variant's CPU time per request as a multiple of the native one's; `None` if there is no valid
+/// point.
 fn cpu(run: &BenchmarkRun, variant: &str) -> Option<f64> {
     let mut ratios = row(run, variant)?.versus_baseline.iter();
     let ratio = ratios.find(|ratio| ratio.metric == "cpuPerRequest")?;
@@ -143,7 +144,7 @@ async fn gateways_under_the_shims_keep_up_with_the_native_one() {
                 "wasmedge-shim-aot-vs-native-cpu-c100",
                 2.5,
             ),
-            // It makes an instance per request.
+            // It creates an instance per request.
             cpu_at_most(
                 &run,
                 "wasmtime-http",

@@ -1,5 +1,7 @@
-//! How fast the gateways with a process per answer are beside what this machine can start of that process at all, and
-//! that beside a program that does nothing. Ratios within rounds, each once per round and in turn the first one, on the loopback; runs by `make bench` alone.
+//! How fast the gateways with a process per response are compared with how fast this machine can
+//! start that process at all, and how fast that is compared with a program that does nothing.
+//! Ratios are within rounds; each runs once per round, and they take turns going first, on the
+//! loopback. Run only by `make bench`.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,12 +9,12 @@ use std::process::Command;
 use wasmbench_e2e::others::{Gateway, Task, in_root, program};
 use wasmbench_e2e::selftest::at_least;
 
-/// Rounds; the median of an odd number of them is one of them.
+/// Number of rounds; it is odd, so that the median is one of them.
 const ROUNDS: usize = 5;
-/// Does nothing, and needs the C library alone.
+/// A program that does nothing and needs only the C library.
 const TRUE: &str = "/bin/true";
 
-/// Processes per second that `spawner`, a gateway, starts with these options.
+/// Processes per second that the gateway `spawner` starts with these options.
 fn spawned(mut spawner: Command, args: &[&str]) -> f64 {
     let output = spawner.args(["spawn-rate", "--seconds", "3"]).args(args);
     let output = output.output().expect("the gateway runs");
@@ -21,7 +23,7 @@ fn spawned(mut spawner: Command, args: &[&str]) -> f64 {
     rate.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Answers per second at a hundred connections.
+/// Responses per second at a hundred connections.
 fn answered(root: &Path, args: &[&str]) -> f64 {
     let gateway = Gateway::in_root(root, args);
     let task = Task {
@@ -41,7 +43,8 @@ fn median(mut ratios: Vec<f64>) -> f64 {
     ratios[ratios.len() / 2]
 }
 
-/// Medians of: answers by processes alone, and processes by those of a program that does nothing.
+/// Medians of two ratios: responses to processes alone, and processes to those of a program that
+/// does nothing.
 fn ratios(root: &Path, args: &[&str]) -> (f64, f64) {
     let (mut of_gateway, mut of_runtime) = (vec![], vec![]);
     let of_nothing = || {
@@ -68,7 +71,7 @@ fn ratios(root: &Path, args: &[&str]) -> (f64, f64) {
 
 fn keeps_up(name: &str, variable: &str, args: &[&str]) {
     let (of_gateway, of_runtime) = ratios(&program(variable), args);
-    // Shown; nothing is asked of it: it is the runtime's own start.
+    // Shown without a bound: it is the runtime's own start.
     let shown = format!("{name}-vs-true-processes");
     at_least(&shown, of_runtime, "ratio", 0.0);
     let asked = format!("{name}-vs-processes-alone-c100");

@@ -1,5 +1,5 @@
-//! Functions of the action protocol: natively each in a pod of its own, as Wasm many in one. Both are started, called and
-//! counted by the same sweeps as services.
+//! Functions of the action protocol: native ones each in a pod of its own, many Wasm ones in one
+//! pod. Both are started, called and counted by the same sweeps as services.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ async fn measured(client: &Client, namespace: &str, variants: &str) -> (Benchmar
     let run = runs::finished(client, namespace, "functions", 600).await;
     let records = runs::records(client, &run).await;
     let outcomes = runs::outcomes(&records);
-    // Three variants, and two cold starts, a load and a climb of each.
+    // Three variants, each with two cold starts, a load and a climb.
     assert_eq!(records.len(), 12, "{outcomes:#?}");
     assert!(outcomes.values().all(|o| o == "Measured"), "{outcomes:#?}");
     let loads = records.iter().filter(|record| record.load().is_some());
@@ -54,7 +54,8 @@ async fn measured(client: &Client, namespace: &str, variants: &str) -> (Benchmar
     (run, records)
 }
 
-/// A start is the sending of the code and the first answer; natively, a pod comes before.
+/// A start consists of sending the code and the first response; for native functions, a pod comes
+/// first.
 fn check_start(pod: &ColdPod, is_native: bool) {
     let at = |step| pod.steps.get(&step).map(|moment| moment.nanoseconds);
     let order = [

@@ -1,4 +1,4 @@
-//! Cold starts: what is measured is in order and complete, and nothing is left behind.
+//! Cold starts: measurements are complete and in order, and nothing is left behind.
 
 use kube::Client;
 use wasmbench_api::cold_start::ColdStartClass;
@@ -21,10 +21,10 @@ sweeps:
   coldStart: {samples: 3, concurrency: [1, 3], timeoutSeconds: 120}
 ";
 
-/// What `timeoutSeconds` gives the pods of a sample.
+/// The time that `timeoutSeconds` gives the pods of a sample, in nanoseconds.
 const SLOWEST: i64 = 120_000_000_000;
 
-/// What a busy node makes points of cold starts invalid for.
+/// Reasons for which a busy node makes points of cold starts invalid.
 const OF_THE_NODE: [&str; 2] = ["NodeNoisy", "ClockTooCoarse"];
 
 fn samples(record: &Record) -> &[ColdSample] {
@@ -54,7 +54,8 @@ async fn both_presets_are_cold_started_and_every_timeline_is_in_order() {
             for (number, sample) in samples.iter().enumerate() {
                 assert_eq!(sample.discarded, number == 0);
                 assert_eq!(sample.pods.len(), concurrency);
-                // Nobody set the clock. A stall between the readings of both clocks looks the same.
+                // Nobody set the clock, although a stall between reading both clocks looks the
+                // same.
                 assert!(sample.clock_shift_nanoseconds.abs() < SLOWEST, "{sample:?}");
                 let node = sample.node.expect("the node's CPU time");
                 assert!(node.cpu.busy_nanoseconds > 0, "{sample:?}");
@@ -81,7 +82,7 @@ fn check_timeline(pod: &ColdPod) {
         sent >= 0 && sent <= at(ColdStep::CreateAccepted),
         "{pod:#?}"
     );
-    // A stamp that is late gives way to the answer.
+    // A late stamp is replaced by the time of the response.
     let listening = pod.steps[&ColdStep::Listening];
     assert!(
         listening.clock == Clock::LogStamp
@@ -152,7 +153,7 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
                 answer.p50_microseconds >= time.p50_microseconds,
                 "{point:#?}"
             );
-            // What a busy node did to one of the two has no ratio.
+            // A point that a busy node invalidated for one of the two variants has no ratio.
             let mut points = all().filter(|other| other.concurrency == point.concurrency);
             let compared = points.all(|other| other.invalid.is_none());
             let is_other = row.variant == "embedded";
@@ -171,7 +172,7 @@ fn check_status(run: &wasmbench_api::BenchmarkRun) {
     assert_eq!(floor, [1, 3], "{status:#?}");
     let mut floors = status.harness_floor.iter();
     assert!(floors.all(|floor| floor.listening.is_some()), "{status:#?}");
-    // Of points that a busy node has spoilt, all of them, there is nothing to say.
+    // If a busy node has invalidated all points, there is nothing to report.
     let is_spoilt = all().all(|point| point.invalid.is_some());
     let verdict = status.verdict.as_deref().unwrap_or_default();
     assert!(is_spoilt || verdict.contains("cold start to "), "{verdict}");
@@ -229,7 +230,7 @@ sweeps: {coldStart: {samples: 5}}
         .await;
         let run = runs::finished(&client, &namespace, "victim", 240).await;
         let outcomes = runs::outcomes(&runs::records(&client, &run).await);
-        // Of the first trial, unless this machine took so long to see it.
+        // In the first trial, unless this machine took too long to see it.
         let mut words: Vec<&String> = outcomes.values().collect();
         words.sort();
         assert_eq!(words, ["Failed ProbeFailed", "Measured"], "{outcomes:#?}");

@@ -1,5 +1,5 @@
-//! Classes of cold starts and containerd's own timeline, at the probe level `node`: what the node has
-//! of an image is as it was asked for, and containerd's events stand where they belong.
+//! Classes of cold starts and containerd's own timeline, at the probe level `node`: the node has as
+//! much of an image as requested, and containerd's events are in their proper places.
 
 use wasmbench_api::cold_start::ColdStartClass;
 use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdSample, ColdStep, CompileCache};
@@ -60,7 +60,8 @@ fn check(
     }
 }
 
-/// containerd's events are there, in order, between what the probe and the log say.
+/// Asserts that containerd's events are present and in order, between the times from the probe and
+/// the log.
 fn check_events(pod: &ColdPod) {
     let order = [
         ColdStep::CreateSent,

@@ -1,4 +1,4 @@
-//! Two runs on one node: the later names the earlier, and the plugin compares them too.
+//! Two runs on one node: the later one names the earlier one, and the plugin compares them too.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ sweeps:
   warmLatency: {requests: 100}
 ";
 
-/// A run that names an earlier one, measured, and what its status says of both.
+/// Measures a run that names an earlier one, and returns what its status says about both.
 async fn versus(
     (client, namespace, node): (&Client, &str, &str),
     later: &str,
@@ -60,8 +60,9 @@ async fn compare(client: &Client, namespace: &str, node: &str) {
 
     let compared = versus(place, "second", "first", "").await;
     assert!(compared.compared, "{compared:?}");
-    // Warm p50 of the variant under one workload at least: CPU and memory are missing where so
-    // short a window began unobserved. On a busy node it may be that no number is judged.
+    // At least warm p50 of the variant under one workload: CPU and memory are missing if the
+    // beginning of such a short window was not observed. On a busy node it may be that no number is
+    // judged.
     assert!(compared.message.contains(" number"), "{compared:?}");
     let nothing = "no number is valid";
     assert!(!compared.message.contains(nothing), "{compared:?}");
@@ -103,7 +104,7 @@ async fn compare(client: &Client, namespace: &str, node: &str) {
     assert!(refused.stdout.contains(why), "{refused:?}");
 }
 
-/// What programs read of a finished run, and which build wrote its report.
+/// Checks what programs read of a finished run, and which build wrote its report.
 async fn check_documents(namespace: &str, run: &str, report: &BTreeMap<String, String>) {
     let got = kubectl(&["wasmbench", "get", run, "-n", namespace, "-o", "json"]).await;
     let document: Value = serde_json::from_str(&got.stdout).expect("nothing but JSON");

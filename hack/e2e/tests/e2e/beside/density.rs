@@ -1,4 +1,4 @@
-//! Density: a ladder is climbed and measured, one that the node has no room for ends in good order,
+//! Density: a ladder is climbed and measured, a ladder that the node has no room for ends properly,
 //! and nothing is left behind.
 
 use wasmbench_core::wire::density::{DensityDocument, DensityStopReason};
@@ -9,7 +9,7 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 
-/// The planted difference: so much more memory has each instance of the second variant.
+/// The planted difference: the additional memory of each instance of the second variant.
 const BALLAST_MIB: f64 = 20.0;
 
 /// Small requests, so that the first ladder fits any node.
@@ -29,8 +29,8 @@ sweeps: {{density: {{instances: [1, 2, 4], requests: 500}}}}
     )
 }
 
-/// Two instances fit a small node, ninety do not. The time is what those have to come up that fit,
-/// and the others wait for in vain.
+/// Two instances fit on a small node, ninety do not. The timeout is how long the instances that fit
+/// have to come up, and how long the others wait in vain.
 const TOO_MUCH: &str = r"
 blocks: 1
 resources: {requests: {cpu: 300m, memory: 16Mi}, limits: {memory: 64Mi}}

@@ -1,4 +1,4 @@
-//! What goes wrong is marked with its reason, and the rest of the run goes on.
+//! Faults are marked with their reason, and the rest of the run continues.
 
 use wasmbench_api::conditions;
 use wasmbench_e2e::evidence::left_of;
@@ -124,7 +124,7 @@ sweeps: {{warmLatency: {{requests: 50, warmupRequests: 10}}}}
 async fn a_child_that_never_ends_is_killed_at_its_timeout_and_answered_504() {
     with_namespace("hung", |client, namespace| async move {
         let image = images(&client).await.wasmedge_cli;
-        // Its child is a server, which never ends, and which must not find its port taken.
+        // Its child is a server that never ends and must not find its port taken.
         let spec = format!(
             r"
 blocks: 1

@@ -1,5 +1,5 @@
-//! On the node's network the service is asked before it is there. How exact the first answer is
-//! then is measured by `make selftest`.
+//! On the node's network the service is requested before it exists. `make selftest` measures how
+//! exact the first response is then.
 
 use wasmbench_core::wire::cold_start::{ColdPod, ColdStep};
 use wasmbench_e2e::evidence::left_of;
@@ -14,8 +14,8 @@ placement: {network: Host}
 sweeps: {coldStart: {samples: 4, timeoutSeconds: 120}, warmLatency: {requests: 100}}
 ";
 
-/// The service refused connections before it listened, and listened before it answered: both
-/// moments are known from two sides.
+/// Asserts that the service refused connections before it listened, and listened before it
+/// answered: both moments are bounded from both sides.
 fn check(pod: &ColdPod) {
     assert!(pod.attempts > 1, "{pod:#?}");
     let [listening, answer] = [ColdStep::Listening, ColdStep::FirstCorrectAnswer].map(|step| {

@@ -1,5 +1,5 @@
-//! What a tenant tries who wants more than their namespace, and what somebody tries who got hold of a token:
-//! [the table](../../../../../docs/security.md).
+//! What a tenant may try to get beyond their namespace, and what somebody may try with a stolen
+//! token: [the table](../../../../../docs/security.md).
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, ResourceQuota};
@@ -22,7 +22,7 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
-/// Asks whether a request would pass, and changes nothing.
+/// Checks whether a request would pass, without changing anything.
 fn dry() -> PostParams {
     PostParams {
         dry_run: true,
@@ -37,7 +37,7 @@ fn dry_deletion() -> DeleteParams {
     }
 }
 
-/// A pod that the namespace's pod security standard lets through.
+/// A pod that the namespace's pod security standard admits.
 fn restricted() -> serde_json::Value {
     json!({
         "securityContext": { "runAsNonRoot": true, "seccompProfile": { "type": "RuntimeDefault" } },
@@ -152,7 +152,7 @@ async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
         }));
         let decoy = pods.create(&PostParams::default(), &decoy.expect("a pod")).await;
         assert_refused(decoy, words);
-        // Nor by way of what is there already.
+        // Nor by changing an existing object.
         let plain = map(json!({ "metadata": { "name": "plain" } }));
         maps.create(&PostParams::default(), &plain).await.expect("their own");
         let labelled = Patch::Merge(json!({ "metadata": { "labels": { labels::RUN_UID: uid } } }));
@@ -167,7 +167,7 @@ async fn what_says_that_it_is_a_runs_cannot_be_made_or_changed_by_a_tenant() {
     .await;
 }
 
-/// A finalizer on a subject would hold the node.
+/// Asserts that nobody can put a finalizer on a subject, which would hold the node.
 async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
     let subjects = component_selector(uid, labels::COMPONENT_SUBJECT);
     let params = ListParams::default().labels(&subjects);
@@ -180,7 +180,7 @@ async fn held_subject(pods: &Api<Pod>, uid: &str, words: &str) {
         .patch(&subject.name_any(), &PatchParams::default(), &held)
         .await
     {
-        // It went with its trial.
+        // The subject was deleted with its trial.
         Err(kube::Error::Api(status)) if status.is_not_found() => {}
         answer => assert_refused(answer, words),
     }

@@ -1,4 +1,4 @@
-//! The operator can do no more than it needs, and tells what it does.
+//! The operator has only the rights that it needs, and reports what it does.
 
 use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::operator_namespace;
@@ -10,7 +10,7 @@ async fn the_operator_may_do_what_it_needs_and_nothing_else() {
     let may = |verb: &'static str, what: &'static str, place: String| {
         let account = account.clone();
         async move {
-            // `pods/exec` would be a pod of the name `exec` to this command.
+            // This command would take `pods/exec` as a pod named `exec`.
             let (what, sub) = what.split_once('/').unwrap_or((what, ""));
             let sub = format!("--subresource={sub}");
             let ask = ["auth", "can-i", verb, what, &sub, &account, "-n", &place];

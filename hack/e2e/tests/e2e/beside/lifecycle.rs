@@ -1,5 +1,5 @@
-//! Delete, suspend, queue, expire: nothing is lost, repeated or left behind. How soon a run stops
-//! is measured by `make selftest`.
+//! Delete, suspend, queue, expire: nothing is lost, repeated or left behind. `make selftest`
+//! measures how soon a run stops.
 
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, Client};
@@ -26,7 +26,7 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
-/// Its windows alone take longer than [`PATIENCE`].
+/// A run whose windows alone take longer than [`PATIENCE`].
 const LONG: &str = r"
 blocks: 50
 noiseFloor: false
@@ -47,8 +47,8 @@ async fn patch_spec(client: &Client, namespace: &str, name: &str, spec: serde_js
         .expect("the patch is accepted");
 }
 
-/// Waits until the run's pods and Jobs are gone with its claim on the node, which it has as long as
-/// it goes on. That takes as long as a busy node needs for it.
+/// Waits until the run's pods and Jobs are gone, and with them its claim on the node, which it
+/// holds until it has stopped. That takes as long as a busy node needs.
 async fn stops_and_leaves_nothing(client: &Client, uid: &str) {
     eventually(PATIENCE, "everything of the run is gone", || async {
         left_of(client, uid).await.is_empty().then_some(())
@@ -67,7 +67,7 @@ async fn a_run_deleted_halfway_stops_and_leaves_nothing() {
             .expect("deleted");
         let uid = run.metadata.uid.expect("a uid");
         stops_and_leaves_nothing(&client, &uid).await;
-        // The garbage collector takes its time.
+        // The garbage collector may take a while.
         eventually(PATIENCE, "the run's records are gone", || async {
             let maps = kubectl(&["get", "configmaps", "-n", &namespace, "-o", "name"]).await;
             (maps.ok && !maps.stdout.contains("halfway")).then_some(())
@@ -122,7 +122,7 @@ async fn the_second_run_for_a_node_queues_and_says_so() {
 async fn queue(client: &Client, namespace: &str, node: &str) {
     let one = SHORT.replace("blocks: 3", "blocks: 1") + &placement(node);
     runs::create(client, namespace, "first", &one).await;
-    // Soon, because the second has nothing to wait for when the first has ended.
+    // Create the second run soon: it has nothing to wait for once the first has ended.
     eventually(PATIENCE, "the first run has the node", || async {
         let run = runs::get(client, namespace, "first").await;
         let succeeded = runs::condition(&run, conditions::SUCCEEDED)?;
@@ -148,7 +148,7 @@ async fn queue(client: &Client, namespace: &str, node: &str) {
     );
 }
 
-/// When the run was measured. Its report is written after that, while the next run has the node.
+/// When the run was measured. Its report is written afterwards, while the next run has the node.
 async fn measured(client: &Client, run: &BenchmarkRun) -> Period {
     let records = runs::records(client, run).await;
     let summary = summarize(&RunInput::new(run, 0), &records);

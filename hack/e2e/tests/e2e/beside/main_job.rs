@@ -63,7 +63,7 @@ async fn two_presets_and_an_own_container_are_measured_on_all_workloads() {
     .await;
 }
 
-/// What a record says of the generator's ceiling, of CPUs and of engines.
+/// Checks what a record says about the generator's ceiling, CPUs and engines.
 fn check_instrument(records: &[Record]) {
     let pooling = serde_json::json!({
         "name": "embedded", "preset": "wasmtime-embedded", "engine": {"allocator": "Pooling"},
@@ -78,7 +78,7 @@ fn check_instrument(records: &[Record]) {
         let window = document.timed.as_ref().expect("a window");
         let echoed = window.upstream_cpu_nanoseconds.is_some_and(|used| used > 0);
         assert_eq!(echoed, trial.cell.workload == "proxy", "{trial}");
-        // The kubelet of the local cluster gives no CPU to one pod alone.
+        // The kubelet of the local cluster gives no pod exclusive CPUs.
         let cpus = document.cpus.as_ref().expect("lists of CPUs");
         assert!(
             cpus.subject.is_some() && cpus.subject == cpus.generator,
@@ -99,7 +99,7 @@ fn check_conditions(run: &wasmbench_api::BenchmarkRun) {
     let is = |status: &str, reason: &str| Some((status.to_owned(), reason.to_owned()));
     assert_eq!(state(conditions::ACCEPTED), is("True", "Valid"));
     assert_eq!(state(conditions::FINISHED), is("True", "Completed"));
-    // A trial that a busy machine disturbed has a record and no valid measurement.
+    // A trial that a busy machine disturbed has a record but no valid measurement.
     let mut incomplete = ["Incomplete", "NothingMeasured"].into_iter();
     let is_incomplete =
         incomplete.any(|reason| state(conditions::SUCCEEDED) == is("False", reason));
@@ -125,9 +125,9 @@ fn check_conditions(run: &wasmbench_api::BenchmarkRun) {
 /// A variant and a workload.
 type Pair<'a> = (&'a str, &'a str);
 
-/// Of which loads the resources are known. Where a busy node lets the first reading come so late
-/// that it misses a part of the window, they are absent, which is better than wrong; `open_loop`
-/// has windows of which some are metered on any node.
+/// The loads whose resources are known. They are absent if a busy node delays the first reading so
+/// much that it misses a part of the window, which is better than wrong values. Some windows of the
+/// test `open_loop` are metered on any node.
 fn metered(records: &[Record]) -> BTreeSet<Pair<'_>> {
     let is_load = |record: &&Record| matches!(record.trial.cell.point, Point::Throughput { .. });
     let is_metered = |record: &&Record| {
@@ -150,7 +150,7 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun, metered: &BTreeSet<Pair<'_>>
         .map(|row| (&*row.variant, &*row.workload))
         .collect();
     assert_eq!(rows.len(), 12, "{rows:?}");
-    // On a noisy node points are measured and not compared.
+    // On a noisy node points are measured but not compared.
     let points = |row: &SummaryRow| {
         let loaded = row.throughput.iter().flat_map(|load| load.points.clone());
         loaded.chain(row.warm_latency.clone()).collect::<Vec<_>>()
@@ -172,7 +172,7 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun, metered: &BTreeSet<Pair<'_>>
         assert!(peak > 0.0, "{what}: {load:?}");
         let is_metered = |variant: &str| metered.contains(&(variant, &*row.workload));
         check_resources(&what, load, is_metered(&row.variant));
-        // Without resources on both sides, those of rate and latency are left.
+        // Without resources on both sides, only the ratios of rate and latency are left.
         let both = is_metered(&row.variant) && is_metered("native");
         let fewest = if both { 3 } else { 2 };
         let ratios = row.versus_baseline.len();
@@ -199,14 +199,15 @@ fn check_numbers(run: &wasmbench_api::BenchmarkRun, metered: &BTreeSet<Pair<'_>>
     );
 }
 
-/// CPU time and memory of a load are there exactly if they were metered, and can be true.
+/// Asserts that CPU time and memory of a load are present exactly if they were metered, and are
+/// plausible.
 fn check_resources(what: &str, load: &ThroughputSummary, is_metered: bool) {
     let point = &load.points[0];
     let (cpu, memory) = (point.cpu_microseconds_per_request, point.memory_bytes);
     assert_eq!(cpu.is_some(), is_metered, "{what}: {load:?}");
     assert_eq!(memory.is_some(), is_metered, "{what}: {load:?}");
     if let Some((cpu, memory)) = cpu.zip(memory) {
-        // One core for one second at this rate is the most that a single thread can use.
+        // A single thread can use at most one core for one second at this rate.
         let peak = load.peak_rps.unwrap_or(point.rps);
         assert!(cpu > 0.5 && cpu < 1.3e6 / peak, "{what}: {load:?}");
         assert!(memory > 100_000, "{what}: {load:?}");
@@ -304,7 +305,7 @@ async fn samples_and_studies_are_accepted() {
     with_namespace("samples", |_, namespace| async move {
         let mut paths = manifests("samples");
         paths.extend(manifests("studies"));
-        // The documents' figures, and no run.
+        // Contains the figures of the documents, and no run.
         paths.retain(|path| !path.ends_with("published.yaml"));
         for path in paths {
             let path = path.display().to_string();

@@ -1,4 +1,4 @@
-//! Tests of mechanisms, which run side by side.
+//! Tests of mechanisms, which run in parallel.
 
 mod actions;
 mod cold_start;

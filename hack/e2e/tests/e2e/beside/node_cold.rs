@@ -1,5 +1,5 @@
 //! Cold starts of the class `NodeCold` on a real node: the image is pulled from a registry in every
-//! sample, and stays where someone else needs it.
+//! sample, and kept if a foreign pod needs it.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
@@ -12,8 +12,8 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::nodes::{placement, with_own_node};
 use wasmbench_e2e::{PATIENCE, answered, eventually, runs};
 
-/// A gateway's image that lies in the local cluster's registry and shares no layer with those on its
-/// nodes.
+/// A gateway's image that is in the local cluster's registry and shares no layer with the images on
+/// its nodes.
 fn image() -> String {
     let image = std::env::var("WASMBENCH_REGISTRY_IMAGE");
     image.expect("WASMBENCH_REGISTRY_IMAGE names no image: run 'make e2e'")
@@ -52,8 +52,8 @@ async fn every_sample_pulls_its_image_and_the_pull_is_in_the_timeline() {
             let wrong = wrong.count();
             let counted: Vec<&ColdSample> =
                 document.samples.iter().filter(|s| s.counts()).collect();
-            // On a busy node a pod comes later than the other and finds the image there, perhaps in
-            // every sample.
+            // On a busy node one pod may start later than the other and find the image already
+            // there, perhaps in every sample.
             let is_single = document.samples[0].pods.len() == 1;
             let is_complete = counted.len() == 3 && (!is_single || wrong == 0);
             let is_refilled = !is_single && wrong == with_refills(3) as usize - counted.len();
@@ -77,7 +77,7 @@ fn check(sample: &ColdSample) {
     sample.pods.iter().for_each(check_pull);
 }
 
-/// How much earlier than it is told the pull may have begun, in nanoseconds.
+/// How much earlier than reported the pull may have begun, in nanoseconds.
 fn unsure(pod: &ColdPod) -> u64 {
     let began = pod.steps[&ColdStep::ImagePullStarted];
     began.uncertainty_nanoseconds.expect("an uncertainty")
@@ -106,14 +106,15 @@ fn check_pull(pod: &ColdPod) {
         told.image_bytes.is_some_and(|bytes| bytes > 100_000),
         "{told:?}"
     );
-    // The kubelet's duration lies between the two steps, within what is not known of the first.
+    // The kubelet's duration matches the time between the two steps, within the uncertainty of the
+    // first.
     let between = u64::try_from(at[2].nanoseconds - at[1].nanoseconds).unwrap();
     let told = told.milliseconds * 1_000_000;
     let longest = between + unsure(pod);
     assert!(between <= told && told <= longest, "{pod:#?}");
 }
 
-/// A pod of someone else with the image that is to be measured.
+/// A foreign pod with the image that is to be measured.
 fn other(image: &str, node: &str) -> Pod {
     let security = json!({
         "runAsNonRoot": true, "runAsUser": 65532, "allowPrivilegeEscalation": false,
@@ -144,7 +145,7 @@ async fn an_image_that_another_pod_runs_stays_and_the_trial_says_whose_it_is() {
 async fn image_in_use(client: &Client, namespace: &str, node: &str) {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     let neighbour = other(&image(), node);
-    // A namespace that has no service account yet takes no pod.
+    // A namespace accepts no pod before it has a service account.
     answered("the neighbour is created", || async {
         pods.create(&PostParams::default(), &neighbour).await
     })

@@ -1,5 +1,5 @@
-//! A load on a schedule: the rate that was asked for, latencies from the schedule beside the service
-//! times, and a point for which the subject is too slow.
+//! A load on a schedule: the requested rate, latencies from the schedule beside the service times,
+//! and a point for which the subject is too slow.
 
 use wasmbench_core::wire::record::Point;
 use wasmbench_e2e::evidence::left_of;
@@ -7,7 +7,8 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::runs;
 
-/// A service that sleeps has its peak in its connections and not in the CPU, which others use too.
+/// The peak of a service that sleeps is limited by its connections rather than by the CPU, which
+/// others use too.
 const RATES: &str = r"
 blocks: 2
 seed: 1
@@ -42,7 +43,8 @@ async fn a_load_keeps_its_schedule_and_tells_latencies_counted_from_it() {
             assert!((share * 100.0 - f64::from(percent_of_peak)).abs() < 1e-6);
             let sent = found.requests + u64::from(found.connections);
             assert_eq!(timed.fortio["RetCodes"]["200"].as_u64(), Some(sent));
-            // Eight connections with answers of 5 ms and more, on a busy machine of much more.
+            // Eight connections with responses after at least 5 ms, and much later on a busy
+            // machine.
             assert!(found.peak.rps > 0.0 && found.peak.rps < 1600.0, "{found:?}");
             assert!(found.service.p50_microseconds > 5000.0, "{found:?}");
             let (service, scheduled) = (found.service, found.from_schedule);
@@ -56,8 +58,8 @@ async fn a_load_keeps_its_schedule_and_tells_latencies_counted_from_it() {
             );
             metered += usize::from(timed.subject.is_some());
         }
-        // Resources are metered as in every load: not where a busy node lets the first reading come
-        // too late. Each window has a single one here, and 80 ms for it.
+        // Resources are metered as in every load, unless a busy node delays the first reading too
+        // much. Each window here has only one reading, and 80 ms for it.
         assert!(metered > 0, "none of 8 windows is metered");
         let status = run.status.as_ref().expect("a status");
         let points = &status.summary[0].open_loop;

@@ -1,5 +1,5 @@
-//! The presets that run in ordinary pods: each answers like the native one, and proves its mode. Those whose
-//! runtime is compiled first run by `make test-systems` alone.
+//! The presets that run in ordinary pods: each responds like the native one and proves its mode.
+//! Those whose runtime must be compiled first run only by `make test-systems`.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ const USUAL: &str = r"
 - {name: compute, path: '/compute?iters=2000', expect: {sameAcrossVariants: true}}
 - {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
 ";
-/// What a guest that is the whole service does itself, and not the gateway before it.
+/// What a guest that is the whole service does itself, rather than the gateway in front of it.
 const MORE: &str = r"
 - {name: heavy, path: '/heavy?n=15', expect: {body: '610'}}
 - {name: blake3, path: '/blake3?iters=2000', expect: {sameAcrossVariants: true}}
@@ -68,7 +68,7 @@ sweeps:
     )
 }
 
-/// Measures each variant under each workload; all must give the native answers, and none may
+/// Measures each variant under each workload. All must give the native responses, and none may
 /// contradict what it claims, which would make its points invalid.
 async fn measured(
     client: &Client,
@@ -92,7 +92,7 @@ async fn measured(
     (run, records)
 }
 
-/// The mode that each variant's process told.
+/// The mode that each variant's process reported.
 fn modes(records: &[Record]) -> BTreeMap<&str, &str> {
     fn mode(record: &Record) -> Option<(&str, &str)> {
         let engine = record.load()?.engine.as_ref()?;

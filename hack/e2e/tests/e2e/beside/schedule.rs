@@ -1,4 +1,4 @@
-//! Schedules: what they start, leave out, refuse and remove, and who may make them.
+//! Schedules: what they start, skip, refuse and remove, and who may create them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use wasmbench_e2e::{PATIENCE, answered, eventually};
 use wasmbench_results::history::History;
 use wasmbench_results::history::stored::HISTORY_KEY;
 
-/// A run of half a minute, whose two blocks are too few to be trusted.
+/// A run of half a minute whose two blocks are too few to be trusted.
 const TINY: &str = r"
 blocks: 2
 noiseFloor: false
@@ -24,7 +24,7 @@ workloads: [{name: hello, expect: {bodySuffix: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
-/// Its windows are short, and all of them together take longer than the test does.
+/// A run whose windows are short but together take longer than the test.
 const LONG: &str = r"
 blocks: 50
 noiseFloor: false
@@ -37,7 +37,7 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 6, warmupSeconds: 0}
 ";
 
-/// A schedule of each minute, with further fields.
+/// A schedule that is due every minute, with additional fields.
 fn each_minute(name: &str, run: &str, more: &Value) -> BenchmarkSchedule {
     let run: Value = serde_yaml::from_str(run).expect("the run is YAML");
     let mut spec = json!({ "schedule": "* * * * *", "template": { "spec": run } });
@@ -88,7 +88,7 @@ async fn patch(
     api.patch(name, &PatchParams::default(), &patch).await
 }
 
-/// What outlives the runs of a schedule.
+/// The history, which outlives the runs of a schedule.
 async fn history(client: &Client, namespace: &str, name: &str) -> History {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let map = names::history(name);
@@ -97,7 +97,7 @@ async fn history(client: &Client, namespace: &str, name: &str) -> History {
     History::unpack(&bytes.expect("an entry").0).expect("a history")
 }
 
-/// Waits until a condition of the schedule has this reason, and answers with its message.
+/// Waits until a condition of the schedule has this reason, and returns its message.
 async fn says(client: &Client, namespace: &str, name: &str, type_: &str, reason: &str) -> String {
     eventually(PATIENCE, "the schedule says it", || async {
         let conditions = status(client, namespace, name).await.conditions;
@@ -199,7 +199,7 @@ async fn a_schedule_says_why_no_run_starts() {
     .await;
 }
 
-/// Somebody who may do everything with schedules, and nothing with pods.
+/// A client for a user who may do everything with schedules but nothing with pods.
 async fn planner(admin: &Client, namespace: &str) -> Client {
     let role: Role = serde_json::from_value(json!({
         "metadata": { "name": "planner" },
@@ -228,7 +228,7 @@ async fn planner(admin: &Client, namespace: &str) -> Client {
     bound.expect("the binding is created");
     let eve = client_as("eve").await;
     let schedules: Api<BenchmarkSchedule> = Api::namespaced(eve.clone(), namespace);
-    // The API server learns of the binding a moment later.
+    // The API server sees the binding a moment later.
     eventually(PATIENCE, "she may plan", || async {
         schedules.list(&ListParams::default().limit(1)).await.ok()
     })

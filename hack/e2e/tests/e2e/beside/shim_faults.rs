@@ -1,5 +1,5 @@
-//! What goes wrong with Wasm in the place of a container is told with what to do about it, and the
-//! other variants are measured.
+//! Faults of Wasm in place of a container are reported with a remedy, and the other variants are
+//! measured.
 
 use kube::Client;
 use wasmbench_core::wire::record::{Outcome, Record};
@@ -8,24 +8,24 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runtime_class::{self, ShimOnNodes};
 use wasmbench_e2e::{runs, wasm_image};
 
-/// A runtime that the local cluster's containerd knows, and whose shim is nowhere.
+/// A runtime that the local cluster's containerd knows but whose shim does not exist.
 const BROKEN: &str = "wasmbench-broken";
 const SWEEP: &str = r"
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 300, warmupRequests: 10}}
 ";
 
-/// Longer than the kubelet of a busy node takes to see that a container has ended, so that the
-/// crash is known when the load is over. With the crash known, nobody waits for that.
+/// Longer than the kubelet of a busy node takes to notice that a container has ended, so that the
+/// crash is known when the load is over. Then nothing needs to wait for it.
 const LASTING: &str = r"
 workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 20, warmupSeconds: 0}}
 ";
 
-/// What a pod has to come up, and what one that never does is waited for.
+/// How long a pod may take to come up, and how long one that never does is waited for.
 const SECONDS: u32 = 30;
 
-/// Reason and message of the variant's trial that failed; the others of a broken variant are skipped.
+/// Reason and message of the variant's failed trial; the others of a broken variant are skipped.
 fn failure<'a>(records: &'a [Record], variant: &str) -> (&'a str, &'a str) {
     let mut mine = records
         .iter()
@@ -44,7 +44,7 @@ fn is_measured(records: &[Record], variant: &str) -> bool {
     mine.any(|record| record.outcome == Outcome::Measured)
 }
 
-/// A variant of the user's own, under a RuntimeClass.
+/// A variant with the user's own image, under a RuntimeClass.
 fn under(class: &str, name: &str, image: &str, more: &str) -> String {
     format!(
         "- {{name: {name}, container: {{image: '{image}', runtimeClassName: {class}{more}}}}}\n"
@@ -168,7 +168,7 @@ async fn a_runtime_that_the_node_lacks_is_named_with_its_remedy() {
         let skipped = |record: &&Record| matches!(record.outcome, Outcome::Skipped { .. });
         assert_eq!(records.iter().filter(skipped).count(), 2, "{:#?}", runs::outcomes(&records));
 
-        // The probe creates the pods of cold starts, and sees no more of them than that they do not come.
+        // The probe creates the pods of cold starts, and sees only that they do not come up.
         let cold = format!(
             "blocks: 1\nvariants:\n- {{name: good, preset: native}}\n\
              - {{name: no-shim, container: {{image: '{server}', runtimeClassName: e2e-broken}}}}\n\

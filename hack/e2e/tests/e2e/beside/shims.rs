@@ -1,4 +1,4 @@
-//! Wasm in the place of a container: pods that containerd hands to a shim.
+//! Wasm in place of a container: pods that containerd hands to a shim.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ const QUICK: &str = r"
 - {name: state, path: /state, expect: {status: 200}}
 - {name: proxy, path: /elsewhere, expect: {body: upstream}, upstream: true}
 ";
-/// Takes a tenth of a second or three, whatever is asked for: a few requests must do.
+/// Takes a tenth of a second or three tenths, whatever is requested: a few requests must suffice.
 const MIXED: &str = r"
 - {name: mixed, path: '/mixed?seed=1', expect: {body: mixed}}
 ";
@@ -60,8 +60,9 @@ fn class_of(variant: &str) -> Option<&'static str> {
     }
 }
 
-/// Measures all variants; none may fail, run under another runtime than its own, give other answers than the
-/// native one, or contradict what it claims, by its words or by how fast it computes.
+/// Measures all variants. None may fail, run under another runtime than its own, respond
+/// differently from the native one, or contradict its claim by its words or by how fast it
+/// computes.
 async fn measured(client: &Client, namespace: &str, spec: &str) -> (BenchmarkRun, Vec<Record>) {
     runs::create(client, namespace, "shim", spec).await;
     let run = runs::finished(client, namespace, "shim", 600).await;
@@ -79,7 +80,8 @@ async fn measured(client: &Client, namespace: &str, spec: &str) -> (BenchmarkRun
     (run, records)
 }
 
-/// What keeps no state between requests has no counter, which is said and is no failure.
+/// A variant that keeps no state between requests has no counter, which is reported and is not a
+/// failure.
 fn check_not_applicable(run: &BenchmarkRun) {
     let status = run.status.as_ref().expect("a finished run has a status");
     let [cell] = &status.not_applicable[..] else {
@@ -97,7 +99,7 @@ async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled(
 ";
         let spec = spec(WASMTIME, QUICK, sweeps);
         let (run, records) = measured(&client, &namespace, &spec).await;
-        // Nine workloads of three variants, without what an instance per request cannot do.
+        // Nine workloads of three variants, except what an instance per request cannot do.
         assert_eq!(records.len(), 26);
         check_not_applicable(&run);
         for record in &records {
@@ -114,12 +116,14 @@ async fn components_under_the_wasmtime_shim_answer_like_native_and_are_compiled(
             .iter()
             .flat_map(|status| &status.summary)
             .filter_map(|row| {
-                // Of a point, not the peak: that of a point on a noisy node does not count.
+                // The rate of the point rather than the peak: a peak on a noisy node does not
+                // count.
                 let point = row.throughput.as_ref()?.points.first()?;
                 Some(((&*row.workload, &*row.variant), point.rps))
             })
             .collect();
-        // What only waits cannot be faster than its wait: 8 connections of 20 ms each. On a busy machine it is slower.
+        // A service that only waits cannot be faster than its wait: 8 connections of 20 ms each. On
+        // a busy machine it is slower.
         for variant in ["native", "shim", "served"] {
             let rate = rates[&("sleep", variant)];
             assert!(rate > 0.0 && rate <= 400.0, "{variant}: {rate}");
@@ -134,7 +138,7 @@ async fn modules_under_the_wasmedge_shim_answer_like_native_in_their_mode() {
         let sweeps = r"
   throughput: {connections: [100], durationSeconds: 1, warmupSeconds: 1}
 ";
-        // Of 100 connections each waits for an interpreter that answers the others.
+        // With 100 connections, each waits for an interpreter that serves the others.
         let workloads = QUICK.replace("iters=2000", "iters=400");
         let spec = spec(WASMEDGE, &workloads, sweeps);
         let (run, records) = measured(&client, &namespace, &spec).await;
@@ -168,7 +172,7 @@ async fn work_and_waiting_are_mixed_in_every_compiled_guest() {
             let document = record.load().expect("a load");
             let window = document.timed.as_ref().expect("a window");
             let slowest = window.fortio["DurationHistogram"]["Max"].as_f64();
-            // Of 20 requests some wait, as drawn.
+            // Some of 20 requests wait, depending on the draw.
             assert!(
                 slowest.is_some_and(|seconds| seconds >= 0.29),
                 "{record:#?}"

@@ -1,5 +1,5 @@
-//! The meter checked against the subjects' own accounts of their CPU time. Prints what it found;
-//! wants a quiet node, so that it runs by `make selftest` alone.
+//! The meter checked against the subjects' own accounts of their CPU time. Prints what it found.
+//! Needs a quiet node, so it runs only by `make selftest`.
 
 use wasmbench_core::wire::document::Meter;
 use wasmbench_core::wire::record::Record;
@@ -8,7 +8,7 @@ use wasmbench_e2e::namespace::with_namespace;
 use wasmbench_e2e::operator::images;
 use wasmbench_e2e::{runs, windows};
 
-/// Two subjects that print their account; one starts a process for each answer.
+/// Two subjects that print their account; one starts a process for each response.
 fn accountants(image: &str) -> String {
     format!(
         r"
@@ -33,7 +33,7 @@ fn worst(errors: &[f64]) -> f64 {
         .expect("a trial")
 }
 
-/// What the meter says over a trial's window, and what the subject says.
+/// The CPU time over a trial's window according to the meter and according to the subject.
 fn both(record: &Record, accounts: &accounts::Accounts) -> (Meter, Entry) {
     let uid = &record.subject.as_ref().expect("a subject").pod_uid;
     let timed = record.load().and_then(|d| d.timed.as_ref());

@@ -1,5 +1,5 @@
-//! Equals in two runs, and in one that ends when it is precise enough: what is the same is not
-//! called different.
+//! Equals in two runs, and in one that ends when it is precise enough: equals are not called
+//! different.
 
 use kube::Client;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 use wasmbench_results::fortio;
 
-/// Three variants with the twin, of two points each: 36 trials.
+/// Three variants including the twin, with two points each: 36 trials.
 const EQUALS: &str = r"
 blocks: 6
 noiseFloor: true
@@ -24,7 +24,7 @@ sweeps:
   throughput: {connections: [10], durationSeconds: 2, warmupSeconds: 1}
 ";
 
-/// Three trials in each block, 90 at most.
+/// Three trials in each block, at most 90.
 const PRECISE: &str = r"
 blocks: 8
 noiseFloor: false
@@ -38,7 +38,7 @@ sweeps:
   throughput: {connections: [10], durationSeconds: 2, warmupSeconds: 1}
 ";
 
-/// What a finished run came to.
+/// The summary of a finished run.
 async fn summary(namespace: &str, run: &str) -> Value {
     let report = kubectl(&["wasmbench", "report", run, "-n", namespace, "-o", "json"]).await;
     serde_json::from_str(&report.stdout).expect("a summary")
@@ -62,13 +62,13 @@ fn words(comparison: &Value) -> String {
     )
 }
 
-/// Whether it says that there is a difference.
+/// Whether the comparison found a difference.
 fn is_difference(comparison: &Value) -> bool {
     let verdict = comparison["verdict"].as_str().expect("a verdict");
     ["Faster", "Slower", "Smaller", "Larger"].contains(&verdict)
 }
 
-/// The shortest warm window in seconds, the fewest requests in one, and how many there are.
+/// The shortest warm window in seconds, the fewest requests in one, and the number of windows.
 fn warm_windows(records: &[Record]) -> (f64, u64, usize) {
     let warm = records
         .iter()
@@ -109,7 +109,7 @@ async fn check_equals(client: &Client, namespace: &str, name: &str, spec: &str) 
     let is_any_different = primary.iter().any(|one| is_difference(one));
     assert!(!is_any_different, "{primary:#?}");
     assert_eq!(windows, 18);
-    // As much as the probe's own tests leave to clocks.
+    // The tolerance that the probe's own tests grant to clocks.
     assert!(shortest >= 0.99 && fewest >= 1000, "{figure}");
 }
 

@@ -7,7 +7,7 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
-/// One in 500 is 0.2 percentage points; from a tenth of 1 % on, a difference matters.
+/// One in 500 is 0.2 percentage points; differences matter from a tenth of 1 % on.
 fn spec(image: &str) -> String {
     format!(
         r"
@@ -25,7 +25,7 @@ sweeps:
     )
 }
 
-/// The comparison of a variant's share that succeeds.
+/// The comparison of the share of a variant's requests that succeed.
 fn of<'a>(summary: &'a Value, variant: &str) -> &'a Value {
     let all = summary["comparisons"].as_array().expect("comparisons");
     let mut shares = all.iter().filter(|one| one["metric"] == "succeeded");

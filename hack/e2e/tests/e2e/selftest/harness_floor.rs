@@ -1,4 +1,4 @@
-//! What the harness takes of a cold start, beside a service that does no more than listen.
+//! The harness's part of a cold start, compared with a service that only listens.
 
 use wasmbench_core::wire::cold_start::{ColdSample, ColdStartDocument, ColdStep};
 use wasmbench_core::wire::record::{Point, Record};
@@ -25,8 +25,8 @@ async fn a_pod_of_the_harness_floor_starts_as_the_native_one_does() {
     .await;
 }
 
-/// A pod of the harness' floor starts as the native one does: neither does more than listen. The shortest starts are
-/// compared, because what holds a node up makes starts longer and never shorter.
+/// A pod of the harness's floor starts like the native one: both only listen. The shortest starts
+/// are compared, because disturbances on a node make starts longer and never shorter.
 fn check_floor(records: &[Record]) {
     for concurrency in [1, 3] {
         let point = Point::ColdStart { concurrency };

@@ -1,5 +1,5 @@
-//! The instruments themselves: what measuring costs, and how sure it is. Each test prints what it
-//! found; they run by `make selftest` alone.
+//! The instruments themselves: what measuring costs, and how precise it is. Each test prints what
+//! it found. Run only by `make selftest`.
 
 use wasmbench_core::wire::cold_start::{ColdPod, ColdSample, ColdStep};
 use wasmbench_core::wire::record::Record;
@@ -9,7 +9,7 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::others::{Gateway, Task, exact_quantile};
 use wasmbench_e2e::{operator_namespace, runs, selftest, windows};
 
-/// Windows of a minute in all, so that watches, which live for 200 s, end in some of them.
+/// Windows of a minute in total, so that watches, which live for 200 s, end in some of them.
 const WINDOWS: &str = r"
 blocks: 3
 noiseFloor: false
@@ -61,7 +61,7 @@ async fn the_operator_makes_no_call_in_a_timed_window() {
 #[ignore = "needs a quiet machine: make selftest"]
 fn percentiles_are_those_of_every_single_request() {
     let gateway = Gateway::start();
-    // fortio writes whole microseconds: nothing here takes only a few.
+    // fortio writes whole microseconds: no request here takes only a few.
     for (path, connections) in [
         ("/compute?iters=1000", 1),
         ("/", 8),
@@ -94,14 +94,15 @@ fn percentiles_are_those_of_every_single_request() {
     }
 }
 
-/// Rounds of ours and wrk's in turn: a machine is not as fast in one second as in the next.
+/// Rounds in which our pipeline and wrk take turns: a machine's speed varies from one second to the
+/// next.
 const ROUNDS: usize = 7;
 
 #[test]
 #[ignore = "needs a quiet machine: make selftest"]
 fn the_rate_is_that_of_wrk() {
     let gateway = Gateway::start();
-    // Long requests, so that the gateway and not the generator is what limits the rate.
+    // Long requests, so that the gateway rather than the generator limits the rate.
     let task = Task {
         path: "/compute?iters=50000",
         connections: 4,
@@ -128,7 +129,8 @@ fn the_rate_is_that_of_wrk() {
     assert!((middle - 1.0).abs() <= 0.05, "{ratios:?}");
 }
 
-/// Slow enough that the first attempts meet nobody: then the moment is known from both sides.
+/// Slow enough that the first attempts find nobody listening: then the moment is bounded from both
+/// sides.
 fn slow_start(image: &str) -> String {
     format!(
         r"
@@ -190,7 +192,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
             unsure.len(),
             pods.len()
         );
-        // An attempt that found the node's CPUs taken is less sure, and its pod says so.
+        // An attempt that found the node's CPUs busy is less certain, and its pod says so.
         assert!(exact_quantile(&unsure, 0.9) <= 1.0, "{unsure:?}");
         assert!(
             (0.0..=2.0).contains(&exact_quantile(&apart, 0.5)),
@@ -201,7 +203,7 @@ async fn the_clock_of_cold_starts_is_sure_to_a_millisecond() {
     .await;
 }
 
-/// A service that listens as soon as it can, which is asked from before it is there.
+/// A service that listens as soon as it can and is requested before it exists.
 const ON_HOST: &str = r"
 blocks: 2
 noiseFloor: false
@@ -249,7 +251,7 @@ async fn on_the_nodes_network_the_first_answer_is_exact() {
     .await;
 }
 
-/// How much earlier than it was seen each first answer may have been there, in milliseconds, in
+/// How much earlier than observed each first response may have been available, in milliseconds, in
 /// ascending order.
 fn unsure(pods: &[&ColdPod]) -> Vec<f64> {
     let unsure = pods.iter().filter_map(|pod| {
@@ -259,8 +261,8 @@ fn unsure(pods: &[&ColdPod]) -> Vec<f64> {
     ascending(unsure)
 }
 
-/// From the line in the log to the first answer, in milliseconds, in ascending order: what the
-/// service says of itself and what is seen from outside are one moment.
+/// The time from the line in the log to the first response, in milliseconds, in ascending order:
+/// what the service reports and what is observed from outside are the same moment.
 fn apart(pods: &[&ColdPod]) -> Vec<f64> {
     let apart = pods.iter().filter_map(|pod| {
         let answer = pod.since_create(ColdStep::FirstCorrectAnswer)?;

@@ -1,5 +1,5 @@
-//! Many differences at once: what a run of many variants finds, what it calls different by chance, and whether it knows
-//! what it cannot find.
+//! Many differences at once: what a run of many variants finds, what it calls different by chance,
+//! and whether it knows what it cannot find.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,19 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
-/// The work of a request, as links of a chain of SHA-256.
+/// The work of a request, in links of a chain of SHA-256.
 const WORK: u32 = 20_000;
 
-/// Beyond what a run says that it finds, it may find some by luck, and five at once more easily than
-/// one. More than two of five that are 3 % larger are found where 6 % is said to be findable in 3 of
-/// 100 simulated runs at most; where 4 % is, in 15 to 20.
+/// A run may find more than it says is findable, by luck, and one of five more easily than a single
+/// one. If 6 % is said to be findable, more than two of five variants that are 3 % larger are found
+/// in at most 3 of 100 simulated runs; if 4 % is, in 15 to 20.
 const NEARLY_FINDABLE: f64 = 1.06;
 
-/// So many variants that do so much more work, in percent, beside each other.
+/// Pairs of a number of variants and the additional work of each in percent, all in the same run.
 type Planted = [(u32, u32); 2];
 
-/// A baseline, and all variants in one run: they are corrected among themselves. What is 3 % larger must matter to be found.
+/// A baseline and all variants in one run: they are corrected for each other. A difference of 3 %
+/// must matter to be found.
 fn spec(image: &str, planted: Planted) -> String {
     let mut variants = format!("- {{name: plain, container: {{image: '{image}', args: []}}}}\n");
     for (count, percent) in planted {
@@ -48,7 +49,7 @@ sweeps:
     )
 }
 
-/// What a run says of one variant.
+/// What a run says about one variant.
 struct Said {
     percent: u32,
     ratio: f64,
@@ -77,7 +78,8 @@ async fn said(namespace: &str, run: &str) -> Vec<Said> {
     primary.map(said).collect()
 }
 
-/// Of the variants that do `percent` more, how many have one of these verdicts, and how many there are.
+/// Of the variants with `percent` more work, the number with one of these verdicts, and the number
+/// of all.
 fn count(all: &[Said], percent: u32, verdicts: &[&str]) -> (usize, usize) {
     let of = all.iter().filter(|one| one.percent == percent);
     let hits = of.clone().filter(|one| verdicts.contains(&&*one.verdict));
@@ -135,7 +137,7 @@ async fn of_twenty_planted_tenths_nearly_all_are_found() {
         assert_eq!((of_tenths, equals, of_few), (20, 20, 5));
         assert!(tenths >= 17, "{tenths}");
         assert!(different <= 3, "{different}");
-        // What is findable is found in 80 of 100 cases, and may be found by luck where it is not.
+        // A findable difference is found in 80 of 100 cases, and others may be found by luck.
         assert!(few + 2 >= said_findable, "{few} of {said_findable}");
         assert!(few <= nearly + 2, "{few}, and nearly findable {nearly}");
     })

@@ -1,5 +1,5 @@
-//! What is planted must be found, the instruments are checked against others, and what is to happen
-//! at once is timed.
+//! Planted differences must be found, the instruments are checked against others, and prompt
+//! actions are timed.
 
 mod cpu_time;
 mod equal_runs;

@@ -1,12 +1,13 @@
-//! What each step against noise gains on this machine, by pairs of equals on the loopback: how far
-//! the rates of two of them are apart, with the step and without. Prints figures for
-//! docs/methodology/self-test.md; runs by `make selftest` alone. A quiet machine has little to gain
-//! from a step, so that only what must hold everywhere is asserted.
+//! What each measure against noise gains on this machine, by pairs of equals on the loopback: how
+//! far apart the rates of two of them are, with and without the measure. Prints figures for
+//! docs/methodology/self-test.md; run only by `make selftest`. A quiet machine has little to gain,
+//! so only what must hold everywhere is asserted.
 
 use wasmbench_e2e::others::{Gateway, Task};
 use wasmbench_e2e::selftest;
 
-/// Pairs per setting. All settings take their turn in each round, so that a slow minute hits all.
+/// Pairs per setting. All settings take turns in each round, so that a slow minute affects all of
+/// them.
 const ROUNDS: usize = 12;
 
 /// One way to measure.
@@ -66,7 +67,7 @@ fn spread(logarithms: &[f64]) -> f64 {
     (squares / logarithms.len() as f64).sqrt()
 }
 
-/// Half of the ratios are farther from 1 than this.
+/// The typical distance of a ratio from 1: half of the ratios are farther away.
 fn typical(logarithms: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = logarithms.iter().map(|log| log.abs()).collect();
     sizes.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
-//! The instrument checked by planted differences: what is put into a subject must be found again,
-//! what is not there must not. Each test prints what it found. They want a quiet node and take
-//! minutes, so that they run by `make selftest` alone.
+//! The instrument checked by planted differences: what is put into a subject must be found, and
+//! what is not there must not. Each test prints what it found. They need a quiet node and take
+//! minutes, so they run only by `make selftest`.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ async fn equals_are_hardly_ever_called_different() {
     .await;
 }
 
-/// The 95 % interval of a share (Wilson, 1927), as if the comparisons knew nothing of each other.
+/// The 95 % interval of a share (Wilson, 1927), as if the comparisons were independent.
 fn share_between(hits: usize, all: usize) -> (f64, f64) {
     let (share, count, z) = (hits as f64 / all as f64, all as f64, 1.96_f64);
     let middle = share + z * z / (2.0 * count);
@@ -125,8 +125,8 @@ sweeps:
     )
 }
 
-/// The interval holds `truth`. Besides the chain of SHA-256 a request costs one percent for HTTP,
-/// which the handicap does not raise.
+/// Whether the interval contains `truth`. In addition to the chain of SHA-256, a request costs one
+/// percent for HTTP, which the handicap does not raise.
 fn holds(ratio: &Ratio, truth: f64) -> bool {
     let (low, high) = (
         ratio.low.expect("an interval"),
@@ -200,7 +200,8 @@ async fn planted_work_and_memory_are_found_again() {
     .await;
 }
 
-/// The largest share of a core that the probe itself used in a timed window; each record has to tell it.
+/// The largest share of a core that the probe itself used in a timed window; each record must
+/// report it.
 fn probe_share(records: &[Record]) -> f64 {
     let shares = records.iter().map(|record| {
         let document = record.load().expect("a document");
@@ -222,8 +223,8 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [16], durationSeconds: 4, warmupSeconds: 1}}
 ";
 
-/// What the run says of the reason for which it is not to be trusted, and why its only point is invalid, if it is. What it
-/// merely notes begins with another word.
+/// What the run says about the reason for which it is not trusted, and why its only point is
+/// invalid, if it is. Mere notes begin with another word.
 async fn doubt(client: &Client, namespace: &str, reason: &str) -> (String, String) {
     runs::create(client, namespace, "doubted", SHORT).await;
     let run = runs::finished(client, namespace, "doubted", 120).await;
@@ -238,13 +239,14 @@ async fn doubt(client: &Client, namespace: &str, reason: &str) -> (String, Strin
     (line.to_owned(), invalid)
 }
 
-/// A server and four clients that never pause, in a pod of their own.
+/// Creates a pod of its own with a server and four clients that never pause.
 async fn neighbour(client: &Client, namespace: &str) -> Api<Pod> {
     let image = images(client).await.probe;
     let container = |name: &str, args: &[&str]| {
         json!({
             "name": name, "image": image, "command": ["/fortio"], "args": args,
-            // A share of its own: without, the kernel leaves it only what the subject does not want.
+            // A CPU request of its own: without one, the kernel gives it only what the subject
+            // leaves.
             "resources": {"requests": {"cpu": "150m"}},
             "securityContext": {
                 "allowPrivilegeEscalation": false, "runAsNonRoot": true,
@@ -291,7 +293,7 @@ async fn a_neighbour_that_burns_cpus_makes_a_run_untrustworthy() {
     .await;
 }
 
-/// Long enough that the neighbour is there for most of the first window and gone in the second.
+/// Long enough that the neighbour runs for most of the first window and is gone in the second.
 const LONG: &str = r"
 blocks: 1
 variants: [{name: native, preset: native}]

@@ -1,5 +1,5 @@
-//! What is to happen at once: a run that is suspended or deleted stops, and one whose API server
-//! was away goes on.
+//! What must happen promptly: a suspended or deleted run stops, and a run continues after an outage
+//! of its API server.
 
 use std::time::{Duration, Instant};
 
@@ -19,15 +19,15 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {throughput: {connections: [1], durationSeconds: 600, warmupSeconds: 0}}
 ";
 
-/// By then each pod and Job of a run that is to stop is deleted.
+/// By then each pod and Job of a run that is to stop has been deleted.
 const STOPPED: Duration = Duration::from_secs(10);
 
-/// Calls that hung on dead connections, and pauses that had grown, took one to three minutes. How
+/// Calls that hung on dead connections and backoffs that had grown took one to three minutes. How
 /// soon a pod runs is up to the cluster, whose own controllers may have died with the API server.
 const GOES_ON: Duration = Duration::from_secs(45);
 
-/// Runs kubectl in the middle of a run's window, and gives the time until nothing of the run is
-/// left that nobody has deleted.
+/// Runs kubectl in the middle of a run's window, and returns the time until everything of the run
+/// has been deleted.
 async fn stopped_by(client: &Client, namespace: &str, name: &str, arguments: &[&str]) -> Duration {
     let run = runs::create(client, namespace, name, LASTING).await;
     let uid = run.metadata.uid.expect("a uid");
@@ -91,7 +91,7 @@ async fn a_run_goes_on_at_once_when_the_api_server_is_back() {
     with_namespace("outage", |client: Client, namespace| async move {
         runs::create(&client, &namespace, "survivor", outage::RUN).await;
         let paused = outage::survived(&namespace, "survivor").await;
-        // The tests that follow find a cluster that works.
+        // The following tests need a working cluster.
         runs::finished(&client, &namespace, "survivor", 300).await;
         found(
             "a run goes on when the API server is back",

@@ -6,7 +6,8 @@ use wasmbench_e2e::operator::images;
 use wasmbench_e2e::runs;
 use wasmbench_e2e::selftest::found;
 
-/// The work besides outlasts the warm-up of a second, in which the rate is steady, by two seconds.
+/// The additional work outlasts the warm-up of one second by two seconds; during the warm-up the
+/// rate is steady.
 fn spec(image: &str) -> String {
     format!(
         r"

@@ -1,5 +1,5 @@
-//! A start delay that is planted must be found again, in the steps of the pods and in what the report says. Runs by
-//! `make selftest` alone.
+//! A planted start delay must be found, in the steps of the pods and in the report. Run only by
+//! `make selftest`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use wasmbench_results::judge::Verdict;
 use wasmbench_results::measure::{Metric, Unit};
 use wasmbench_results::{RunInput, summarize};
 
-/// Two variants that differ in the delay alone, in short trials, so that both see the same minute.
+/// Two variants that differ only in the delay, in short trials, so that both run under the same
+/// conditions.
 fn delayed(image: &str, seed: u32) -> String {
     format!(
         r"
@@ -32,9 +33,9 @@ sweeps:
     )
 }
 
-/// Runs of the same kind until the interval is tight enough: on a quiet node one will do.
+/// The most runs of the same kind until the interval is tight enough: on a quiet node one suffices.
 const BATCHES: u32 = 6;
-/// Half of a 95 % interval at which 5 ms can be told.
+/// Half of a 95 % interval that is tight enough to tell 5 ms.
 const TIGHT: f64 = 4.0;
 
 #[tokio::test]
@@ -70,8 +71,9 @@ async fn a_start_delay_of_50_milliseconds_is_found_within_5() {
     .await;
 }
 
-/// What people read is what the pods say: from create to listening, the median over blocks of each block's median
-/// pod. What is judged is the difference within blocks: it scatters by what comes before the service.
+/// Asserts that the report agrees with the pods: the time from create to listening is the median
+/// over blocks of each block's median pod. The judgement uses the difference within blocks, which
+/// scatters with what happens before the service starts.
 fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     let summary = summarize(&RunInput::new(run, 0), records);
     let told = |variant: &str| {
@@ -102,7 +104,7 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
         ),
         "50 ms, starts later",
     );
-    // One interval in twenty misses the truth, by little.
+    // One interval in twenty misses the truth slightly.
     let slack = (high - low) / 4.0;
     assert!(
         (low - slack..=high + slack).contains(&50_000.0),
@@ -112,7 +114,7 @@ fn the_report_holds_the_delay(run: &BenchmarkRun, records: &[Record]) {
     assert!(!claims_less, "{judged:?}");
 }
 
-/// In microseconds, from the pods themselves.
+/// In microseconds, computed from the pods themselves.
 fn median_of_blocks(records: &[Record], variant: &str) -> f64 {
     let of_block = |record: &Record| {
         let document = record.cold_start().expect("a document");
@@ -137,8 +139,8 @@ fn middle(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Milliseconds from the start of the container's process, as containerd's event has it, to listening:
-/// no service can have a part in what was before, and that scatters most.
+/// Milliseconds from the start of the container's process, according to containerd's event, to
+/// listening: the service has no influence on what happens before, which scatters most.
 fn after_the_start(record: &Record) -> Vec<f64> {
     let document = record.cold_start().expect("a document");
     let counted = document.samples.iter().filter(|sample| sample.counts());
@@ -150,7 +152,7 @@ fn after_the_start(record: &Record) -> Vec<f64> {
     milliseconds.collect()
 }
 
-/// The median of all differences between one of the first and one of the second (Hodges and
+/// The median of all differences between a value of `first` and one of `second` (Hodges and
 /// Lehmann), and half of its 95 % interval, from the same differences (Moses).
 fn shift(first: &[f64], second: &[f64]) -> (f64, f64) {
     let pairs = second.iter().flat_map(|b| first.iter().map(move |a| b - a));

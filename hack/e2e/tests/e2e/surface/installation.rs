@@ -1,4 +1,4 @@
-//! The chart's life: upgraded while a run is measured, removed, and installed again.
+//! The chart's life cycle: upgraded while a run is measured, removed, and installed again.
 
 use std::path::Path;
 
@@ -21,12 +21,12 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 1, warmupSeconds: 0}
 ";
 
-/// What a release made that is not in a namespace of runs.
+/// The kinds of objects that a release creates outside namespaces of runs.
 const MADE: &str = "deployments,services,configmaps,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,\
                     networkpolicies,validatingadmissionpolicies,validatingadmissionpolicybindings,\
                     customresourcedefinitions";
 
-/// Runs helm in the operator's namespace, and answers with what it printed.
+/// Runs helm in the operator's namespace, and returns what it printed.
 async fn helm(arguments: &[&str]) -> String {
     let namespace = operator_namespace();
     let called = run("helm", &[arguments, &["--namespace", &namespace]].concat()).await;
@@ -51,7 +51,7 @@ async fn upgraded(values: &Path, more: &[&str]) {
     helm(&[&upgrade, more].concat()).await;
 }
 
-/// The names of what the release made and is there.
+/// The names of the existing objects that the release created.
 async fn made() -> Vec<String> {
     let selector = "app.kubernetes.io/instance=wasmbench";
     let get = ["get", MADE, "-A", "-o", "name", "-l", selector];
@@ -77,7 +77,7 @@ async fn an_upgrade_and_an_uninstall_leave_runs_and_their_results() {
     with_namespace("chart", |client, namespace| async move {
         runs::create(&client, &namespace, "lasting", SHORT).await;
         runs::recorded(&client, &namespace, "lasting", 2).await;
-        // Another pod of the operator, while a trial goes on.
+        // Another pod of the operator, while a trial is running.
         upgraded(
             saved.path(),
             &["--set-string", "podAnnotations.upgraded=yes"],
@@ -96,7 +96,7 @@ async fn an_upgrade_and_an_uninstall_leave_runs_and_their_results() {
         assert!(made().await.len() > 10, "the selector finds the release");
         helm(&["uninstall", "wasmbench", "--wait"]).await;
         assert_eq!(made().await, Vec::<String>::new());
-        // The CRDs stay, or this would be gone.
+        // The CRDs stay, otherwise this would be gone.
         assert_eq!(report(&namespace).await, before);
 
         upgraded(saved.path(), &[]).await;

@@ -1,5 +1,5 @@
-//! What others see of wasmbench: what the chart leaves behind, what it gives to Prometheus, what it is told,
-//! and what the dashboard shows to a browser.
+//! Wasmbench as others see it: what the chart leaves behind, what it exports to Prometheus and is
+//! told, and what the dashboard shows in a browser.
 
 mod dashboard;
 mod installation;

@@ -1,4 +1,5 @@
-//! A Prometheus that takes every ServiceMonitor and every rule of the cluster finds those of the chart.
+//! A Prometheus that accepts every ServiceMonitor and every rule of the cluster finds those of the
+//! chart.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +8,13 @@ use wasmbench_e2e::kubectl::kubectl;
 use wasmbench_e2e::prometheus::{asked, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, eventually, operator_namespace};
 
-/// The elements of a list, none where there is no list.
+/// The elements of a list; empty if the value is no list.
 fn elements(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Names of the alerts among these rules, in the cluster's words or in Prometheus's.
+/// Names of the alerts among these rules; `name` is the field that holds them in the cluster or in
+/// Prometheus.
 fn alerts<'a>(groups: &'a [Value], name: &str) -> BTreeSet<&'a str> {
     let rules = groups.iter().flat_map(|group| elements(&group["rules"]));
     rules.filter_map(|rule| rule[name].as_str()).collect()

@@ -1,5 +1,5 @@
-//! The steps of docs/watch-a-runtime.md, with an image that does more work from the sixth run on: which run the history
-//! names, the alert that Alertmanager gets, and what the dashboard shows of it.
+//! The steps of docs/watch-a-runtime.md, with an image that does more work from the sixth run on:
+//! which run the history names, which alert Alertmanager gets, and what the dashboard shows.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use wasmbench_e2e::page::{Page, with};
 use wasmbench_e2e::prometheus::{alerts, metrics_are_clean, query};
 use wasmbench_e2e::{PATIENCE, answered, eventually, operator_namespace};
 
-/// The page whose steps these are.
+/// The page that describes these steps.
 const PAGE: &str = "docs/watch-a-runtime.md";
-/// Runs before the change, and runs of which the whole history consists.
+/// The number of runs before the change, and in the whole history.
 const BEFORE: usize = 5;
 const RUNS: usize = 12;
 /// A run takes about a minute, and the next one waits for it.
@@ -26,7 +26,7 @@ const REFERENCE: &str = "registry.example.com/team/reference:1.0";
 const OLD: &str = "registry.example.com/team/gateway:1.0";
 const NEW: &str = "registry.example.com/team/gateway:1.1";
 
-/// The schedule of the page, with runs of a minute and images that are there.
+/// The schedule of the page, with runs of a minute and existing images.
 fn schedule(page: &Page, image: &str) -> String {
     let [yaml] = &page.blocks("2. Start a run each night", "yaml")[..] else {
         panic!("one manifest is expected");
@@ -44,7 +44,7 @@ fn schedule(page: &Page, image: &str) -> String {
     with(yaml, &changes)
 }
 
-/// Carries out the commands below a heading, each with these changes.
+/// Runs the commands below a heading, each with these changes, and returns what they printed.
 async fn step(page: &Page, heading: &str, changes: &[(&str, &str)]) -> String {
     let mut said = String::new();
     for block in page.blocks(heading, "sh") {
@@ -91,7 +91,7 @@ async fn alert_arrives(namespace: &str) {
     .await;
 }
 
-/// Every expression of the dashboard, with what it has chosen, gives series.
+/// Asserts that every expression of the dashboard, with its variables chosen, returns series.
 async fn dashboard_shows(namespace: &str) {
     let dashboards = [
         "get",
@@ -118,14 +118,14 @@ async fn dashboard_shows(namespace: &str) {
                 .replace("$__rate_interval", "1m");
             let series = eventually(PATIENCE, &chosen, || query(&chosen)).await;
             println!("surface: {}: {} series", panel["title"], series.len());
-            // An operator that never failed has none.
+            // An operator that never failed has no such series.
             let may_be_empty = written.contains("wasmbench_reconcile_failures_total");
             assert!(may_be_empty || !series.is_empty(), "{chosen}");
         }
     }
 }
 
-/// The runs between which the change is, as the condition names them.
+/// The runs before and after the change, as the condition names them.
 fn both_sides(message: &str) -> (String, String) {
     let after = |text: &str, words: &str| -> String {
         let (_, rest) = text
@@ -139,7 +139,7 @@ fn both_sides(message: &str) -> (String, String) {
     (after(message, "(before it "), after(message, "since run "))
 }
 
-/// Looks at the change as the page does: the condition, the history, both sides compared.
+/// Looks at the change as the page describes: the condition, the history, both sides compared.
 async fn look(page: &Page) -> String {
     let blocks = page.blocks("5. See what changed", "sh");
     let [told, compared] = &blocks[..] else {
@@ -209,7 +209,7 @@ async fn the_page_about_regressions_finds_the_image_that_costs_more() {
         );
         alert_arrives(&namespace).await;
         dashboard_shows(&namespace).await;
-        // With the series of the schedule.
+        // Including the series of the schedule.
         metrics_are_clean().await;
         step(&page, "6. Mend it, or accept it", &[]).await;
         eventually(PATIENCE, "the change is accepted", || async {

@@ -1,5 +1,5 @@
-//! What shifts a whole run is no finding about a variant: by simulated runs with a known truth, and
-//! by runs that differ in one thing.
+//! A shift of a whole run is no finding about a variant: shown by simulated runs with a known
+//! truth, and by runs that differ in one respect.
 
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::across::{Across, CellRatio, Schedule, Side, Unjudged, across};
@@ -14,7 +14,7 @@ use super::support::{compared, named};
 use crate::results_support::{all_measured, run, slower};
 use crate::synthetic::{Chance, tell};
 
-/// The records of a run on a node that is `factor` times as slow that day.
+/// The records of a run on a node that is `factor` times as slow on that day.
 fn shifted(run: &RunInput, factor: f64) -> Vec<Record> {
     let mut records = all_measured(run);
     for record in &mut records {
@@ -42,7 +42,7 @@ fn a_run_on_a_slower_day_finds_no_variant_slower() {
     );
     assert_eq!((found.worse(), found.judged()), (0, 18));
     let native = found.ratios.iter().find(|r| r.variant == "native").unwrap();
-    // The number is shown, and nobody says what it means.
+    // The number is shown without a verdict.
     assert!((native.ratio - 1.3).abs() < 0.01, "{native:?}");
     assert_eq!(
         (native.verdict, native.unjudged),
@@ -91,7 +91,7 @@ fn a_run_of_one_variant_is_not_judged_by_a_single_earlier_run() {
     assert_eq!((found.judged(), found.ratios.len()), (0, 18));
 }
 
-/// `after` as a multiple of earlier runs, whose nodes were so many times as slow.
+/// `after` as a multiple of earlier runs on nodes that were slower by the factors `days`.
 fn among(days: &[f64], after: f64) -> Across {
     let input = run();
     let summary = |factor: &f64| summarize(&input, &shifted(&input, *factor));
@@ -144,12 +144,13 @@ impl Scatter {
     }
 }
 
-/// A summary whose numbers scatter like that; `embedded` is `factor` times as slow.
+/// A summary whose numbers scatter that way; `embedded` is `factor` times as slow.
 fn simulated(like: &Summary, chance: &mut Chance, scatter: Scatter, factor: f64) -> Summary {
     let Scatter { trial, day, own } = scatter;
     let mut summary = like.clone();
     let day = day * chance.normal();
-    // Without a scatter of its own nothing is drawn: the chance of the other tests stays as it is.
+    // Without a scatter of its own nothing is drawn, which keeps the random sequence of the other
+    // tests unchanged.
     let shift = if own > 0.0 {
         own * chance.normal()
     } else {
@@ -173,7 +174,7 @@ fn simulated(like: &Summary, chance: &mut Chance, scatter: Scatter, factor: f64)
     summary
 }
 
-/// In which share of pairs of runs the later is called worse.
+/// The share of pairs of runs in which the later one is called worse.
 fn called_worse(scatter: Scatter, factor: f64, earlier_runs: usize) -> f64 {
     const PAIRS: u32 = 200;
     let input = run();
@@ -208,8 +209,8 @@ fn two_runs_of_the_same_thing_are_seldom_called_different() {
     }
 }
 
-/// What shifts one variant alone from run to run does not cancel: only earlier runs tell how far it
-/// goes.
+/// A shift of one variant alone from run to run does not cancel: only earlier runs show how large
+/// it can be.
 #[test]
 fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
     let share = |own: f64, runs: usize, expected: &str| {
@@ -233,8 +234,8 @@ fn what_shifts_one_variant_from_run_to_run_is_known_from_five_of_them() {
     assert!(against_one >= 0.10, "{against_one}");
 }
 
-/// In which share of pairs of runs of a schedule the later is called worse, where its history has
-/// so many others.
+/// The share of pairs of runs of a schedule in which the later one is called worse, if the history
+/// has `others` other runs.
 fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 {
     const PAIRS: u32 = 200;
     let input = run();
@@ -257,7 +258,7 @@ fn called_worse_by_history(scatter: Scatter, factor: f64, others: usize) -> f64 
     f64::from(u32::try_from((0..PAIRS).filter(is_worse).count()).unwrap()) / f64::from(PAIRS)
 }
 
-/// Adds a run, compared anew, whose numbers are trusted however few its blocks are.
+/// Adds a run, compared anew, whose numbers are trusted even if it has few blocks.
 fn follow(history: &mut History, run: &Summary, input: &RunInput) {
     let cells = Cells {
         loads: run.cells.clone(),
@@ -287,7 +288,7 @@ fn by_history(input: &RunInput, before: &Summary, after: &Summary, history: &His
     across(&[side(before)], side(after), Some(schedule), false)
 }
 
-/// What two runs alone call different in more than a tenth of pairs.
+/// Two runs alone call such a shift different in more than a tenth of pairs.
 #[test]
 fn what_shifts_one_variant_is_known_from_the_history_of_its_schedule() {
     let scatter = Scatter {
@@ -310,7 +311,7 @@ fn what_shifts_one_variant_is_known_from_the_history_of_its_schedule() {
     assert!(found >= 0.9, "{found}");
 }
 
-/// Equal runs of a schedule, whose history has so many.
+/// `count` equal runs of a schedule, and its history.
 fn nights(input: &RunInput, count: usize) -> (Vec<Summary>, History) {
     let like = summarize(input, &all_measured(input));
     let (mut chance, mut history) = (Chance::new(3), History::default());
@@ -338,7 +339,7 @@ fn a_schedule_of_many_runs_judges_what_the_baseline_itself_does() {
     let judged = of_native
         .iter()
         .filter(|ratio| ratio.verdict == Some(Verdict::Slower));
-    // Under two workloads, by all nights but the one that is compared.
+    // Under two workloads, judged by all nights except the one compared with.
     assert_eq!(
         judged.map(|ratio| ratio.runs).collect::<Vec<_>>(),
         [Some(11); 2]
@@ -363,7 +364,7 @@ fn a_schedule_of_few_or_other_runs_judges_as_if_there_were_none() {
         (&input, &all_measured(&input)),
         false,
     );
-    // Five, of which one is compared.
+    // Five, one of which is compared.
     let by_few = by_history(&input, &few[3], &few[4], &history);
     assert_eq!(by_few.judged(), without.judged());
     assert!(!by_few.text().contains("scatter."), "{}", by_few.text());

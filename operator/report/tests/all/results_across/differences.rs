@@ -59,7 +59,7 @@ fn what_is_measured_must_be_the_same_and_how_often_need_not() {
         false,
     );
     assert_eq!(found.differences, []);
-    // Two points of both runs; one of each stands alone.
+    // Two points that both runs have; each run has one further point of its own.
     assert_eq!((found.ratios.len(), found.only_in_one), (24, 24));
     assert!((found.minimum_effect - 1.07).abs() < 1e-9);
     assert!(

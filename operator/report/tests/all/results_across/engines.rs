@@ -1,4 +1,5 @@
-//! Two runs of one variant with another engine or `RuntimeClass`: listed as what is compared.
+//! Two runs of one variant with another engine or `RuntimeClass`: listed as the subject of the
+//! comparison.
 
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::across::Weight;
@@ -34,7 +35,7 @@ fn listed(one: &[Record], other: &[Record]) -> Vec<(Weight, String)> {
     let run = run();
     let found = compared((&run, one), (&run, other), false);
     let differences = found.differences.iter();
-    // What the engine says is judged elsewhere.
+    // What the engine reports is judged elsewhere.
     let ran = differences.filter(|difference| difference.what != "trustworthy");
     ran.map(|difference| (difference.weight, difference.line()))
         .collect()

@@ -1,4 +1,4 @@
-//! What is invalid in either run is shown in its own report and not compared.
+//! What is invalid in either run is shown in that run's report and not compared.
 
 use serde_json::json;
 use wasmbench_core::wire::cold_start::ColdStep;
@@ -15,7 +15,7 @@ use crate::results_support::cold_starts;
 
 type Change = fn(&mut TimedWindow);
 
-/// `records` of climbs, of which `embedded` had its second step measured so in these blocks.
+/// The `records` of climbs, with `change` applied to the second step of `embedded` in these blocks.
 fn spoilt(mut records: Vec<Record>, blocks: &[u32], change: Change) -> Vec<Record> {
     let of_embedded = |trial: &TrialId| {
         let is_meant = trial.cell.variant == "embedded";
@@ -56,7 +56,7 @@ fn an_invalid_density_of_either_run_is_not_compared() {
     assert_eq!(found(&light, &spoil(&heavy)), native(1));
     assert_eq!(found(&spoil(&light), &heavy), native(1));
     assert_eq!(found(&spoil(&light), &spoil(&heavy)), native(0));
-    // Climbs on a noisy node are shown all the same, and judged while they are few.
+    // Climbs on a noisy node are still shown, and are judged as long as they are few.
     let at_times = |blocks: &[u32]| spoilt(heavy.clone(), blocks, noisy);
     assert_eq!(found(&light, &at_times(&[2])), (both.clone(), 1, 0));
     assert_eq!(found(&light, &at_times(&[2, 4])), (both, 0, 0));
@@ -78,7 +78,7 @@ fn an_invalid_density_is_not_worse_than_that_of_a_named_run() {
     assert_eq!(worse(&spoilt(heavy, &[2], throttled)), (true, 0));
 }
 
-/// A run of cold starts. Of the 15 pods of `hare` that are started one at a time, so many are
+/// A run of cold starts. Of the 15 pods of `hare` started one at a time, `at_first_attempt` are
 /// answered at the first attempt.
 fn thawed(name: &str, at_first_attempt: usize) -> (RunInput, Vec<Record>) {
     let input = RunInput {
@@ -97,8 +97,8 @@ fn thawed(name: &str, at_first_attempt: usize) -> (RunInput, Vec<Record>) {
 
 type HareFound = (Vec<Metric>, usize, u32);
 
-/// What is compared of `hare`'s cold starts one at a time, all ratios, and what only one of the
-/// runs has.
+/// The compared metrics of `hare`'s cold starts one at a time, the number of all ratios, and the
+/// number of metrics that only one of the runs has.
 fn of_hare(before: &(RunInput, Vec<Record>), after: &(RunInput, Vec<Record>)) -> HareFound {
     let found = compared((&before.0, &before.1), (&after.0, &after.1), false);
     let ratios = found.ratios.iter();
@@ -139,7 +139,7 @@ fn starts_are_compared_across_runs_by_milliseconds() {
         };
         ratios.find(is_meant).unwrap().verdict
     };
-    // More than 1 % of it, and less than 10 ms.
+    // More than 1 % of it, but less than 10 ms.
     assert_ne!(verdict(8), Some(Verdict::Slower));
     assert_eq!(verdict(40), Some(Verdict::Slower));
 }

@@ -1,4 +1,4 @@
-//! Two runs of which the later one lost points: what is named, and what is no loss.
+//! Two runs, of which the later one lost points: what is named, and what is not a loss.
 
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_report::across::Across;
@@ -7,7 +7,7 @@ use wasmbench_results::RunInput;
 use super::support;
 use crate::results_support::{all_measured, failed, record, replace, run};
 
-/// `after` as a multiple of a run of which every trial was measured.
+/// `after` as a multiple of a run in which every trial was measured.
 fn compared(after: &RunInput, records: &[Record]) -> Across {
     let before = run();
     support::compared((&before, &all_measured(&before)), (after, records), false)

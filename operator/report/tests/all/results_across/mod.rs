@@ -1,4 +1,4 @@
-//! Two runs compared: which may be, what is listed, and what the numbers come to.
+//! Comparison of two runs: which runs may be compared, what is listed, and what the numbers say.
 
 mod between_runs;
 mod differences;

@@ -1,4 +1,4 @@
-//! What the numbers of two runs come to.
+//! What the numbers of two runs say.
 
 use serde_json::json;
 use wasmbench_api::run::TWIN;
@@ -193,7 +193,7 @@ fn twice_the_memory_per_instance_is_worse_than_before() {
         Some(Unjudged::TooFewRuns)
     );
     assert_eq!((found.worse(), found.only_in_one), (1, 0));
-    // A run that never measured it has none to compare with.
+    // A run that never measured the point has none to compare with.
     let none = compared((&before, &climbing(&before, 20)), (&after, &[]), true);
     assert_eq!((none.ratios.len(), none.only_in_one), (0, 2));
 }

@@ -35,8 +35,8 @@ pub fn compared(
     )
 }
 
-/// The records of a run in which everything of `embedded` takes `factor` times as long, from
-/// another image.
+/// The records of a run in which everything takes `embedded` `factor` times as long, with another
+/// image.
 pub fn changed(run: &RunInput, factor: f64) -> Vec<Record> {
     let mut records = all_measured(run);
     replace(
@@ -65,7 +65,8 @@ pub fn of_sweep(name: &str, sweeps: serde_json::Value) -> RunInput {
     input
 }
 
-/// Climbs of `native` and `embedded` whose instances take as many MiB each, within a percent.
+/// Climbs of `native` and `embedded`; `embedded` is the MiB that each of its instances takes,
+/// within a percent.
 pub fn climbing(run: &RunInput, embedded: u64) -> Vec<Record> {
     climbs(run, |trial, instances| {
         let own = if trial.cell.variant == "embedded" {

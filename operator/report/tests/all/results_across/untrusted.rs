@@ -1,4 +1,4 @@
-//! What one of the runs does not trust is shown, and not judged.
+//! What one of the runs does not trust is shown but not judged.
 
 use serde_json::json;
 use wasmbench_core::wire::document::TimedWindow;
@@ -11,7 +11,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 use super::support::{compared, named};
 use crate::results_support::{all_measured, failed, record, replace, run, slower};
 
-/// Ten connections are below the knee, so that no comparison within a run is about them.
+/// Ten connections are below the knee, so no comparison within a run refers to them.
 fn is_meant(trial: &TrialId, variant: &str) -> bool {
     let cell = &trial.cell;
     (cell.variant.as_str(), cell.workload.as_str()) == (variant, "hello")
@@ -28,7 +28,7 @@ fn change(records: &mut [Record], variant: &str, change: impl Fn(u32, &mut Timed
     }
 }
 
-/// The records of a run in which `embedded` answers 1.3 times as slowly there.
+/// The records of a run in which `embedded` responds 1.3 times as slowly at that point.
 fn slow(run: &RunInput) -> Vec<Record> {
     let mut records = all_measured(run);
     change(&mut records, "embedded", |_, window| {
@@ -44,7 +44,7 @@ fn noisy(block: u32, window: &mut TimedWindow) {
     }
 }
 
-/// Nobody knows whether others used it.
+/// It is unknown whether others used the node.
 fn blind(_: u32, window: &mut TimedWindow) {
     window.node = None;
 }
@@ -90,7 +90,7 @@ fn a_slower_point_on_a_noisy_node_is_shown_and_not_judged() {
     assert_eq!(rate(&quiet).verdict, Some(Verdict::Slower));
     assert!(!quiet.text().contains("ntrusted"), "{}", quiet.text());
 
-    // In either run, and of the baseline as well.
+    // In either run, and for the baseline as well.
     for variant in ["embedded", "native"] {
         for (earlier, later) in [
             (clean.clone(), with(slow(&after), variant, noisy)),
@@ -173,7 +173,7 @@ fn an_untrusted_number_among_five_earlier_runs_is_not_judged() {
     };
     let trusted = among([&clean; 5]);
     assert_eq!(rate(&trusted).verdict, Some(Verdict::Slower));
-    // The oldest of them.
+    // Only the oldest of them is doubted.
     let found = among([&clean, &clean, &clean, &clean, &doubted]);
     assert_eq!(rate(&found).unjudged, Some(Unjudged::Untrusted));
     // The baseline's own number at this point has no verdict either.

@@ -1,4 +1,4 @@
-//! A run and the one that its spec names.
+//! A run and the earlier run that its spec names.
 
 use wasmbench_api::{BenchmarkRun, BenchmarkRunStatus, conditions};
 use wasmbench_core::twin::with_twin;
@@ -8,7 +8,7 @@ use wasmbench_results::{RunInput, summarize};
 use super::support::{changed, named};
 use crate::results_support::all_measured;
 
-/// A finished run as the API has it.
+/// A finished run as stored in the API.
 fn finished(input: &RunInput) -> BenchmarkRun {
     let mut run = BenchmarkRun::new(&input.name, input.spec.clone());
     run.metadata.uid = Some(input.uid.clone());
@@ -55,7 +55,7 @@ fn a_named_run_is_compared_with_and_the_status_counts_what_is_worse() {
     );
     let one = summarize(&before, &all_measured(&before));
     let other = summarize(&after, &changed(&after, 1.3));
-    // The operator holds the later spec with the twin, where there is one.
+    // The operator holds the later spec with the twin, if there is one.
     let mut spec = after.spec.clone();
     spec.noise_floor = Some(true);
     let spec = with_twin(&spec);

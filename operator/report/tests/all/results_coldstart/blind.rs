@@ -1,4 +1,4 @@
-//! Samples in which nobody could see whether the node was noisy.
+//! Samples for which it is unknown whether the node was noisy.
 
 use wasmbench_core::wire::cold_start::NodeSpan;
 use wasmbench_core::wire::document::NodeCpu;
@@ -8,8 +8,8 @@ use wasmbench_results::doubt::Reason;
 use super::support::{doubts_of, summary_of};
 use crate::results_support::cold_starts::records;
 
-/// What is noted when the node was read in all samples but those of the first `blind` trials, over
-/// spans of so many milliseconds on two CPUs.
+/// The notes if the node was read in all samples except those of the first `blind` trials, over
+/// spans of `milliseconds` on two CPUs.
 fn noted(blind: usize, milliseconds: u64) -> Vec<(bool, String)> {
     let mut all = records();
     let documents = all.iter_mut().filter_map(Record::cold_start_mut);

@@ -93,7 +93,7 @@ fn a_cold_start_half_as_long_again_is_slower() {
 fn a_baseline_that_differs_from_itself_is_doubted_and_holds_its_twin() {
     let (input, records) = records_with_twin(1.6);
     let summary = summarize(&input, &records);
-    // Half as long again as the one, and shorter than the other.
+    // Half as long again as the baseline, and shorter than its twin.
     let ratio = hares_ratio(&summary, Metric::ColdStartListening).unwrap();
     assert!((1.17..1.20).contains(&ratio.estimate.ratio), "{ratio:?}");
     let doubt = doubts_of(&summary, Reason::NodeNoisy);
@@ -176,7 +176,7 @@ fn expectations_on_cold_starts_are_decided_at_the_fewest_pods_at_once() {
     assert!(answer.message.contains("cold start to first answer"));
 }
 
-/// The records when so many of the three samples of each block were answered at the first attempt.
+/// The records if `samples` of the three samples of each block were answered at the first attempt.
 fn answered_at_once(samples: usize) -> Vec<Record> {
     let mut all = records();
     for document in hares(&mut all) {
@@ -201,7 +201,7 @@ fn answers_that_waited_for_the_cluster_are_not_compared_and_counted() {
     let report = &report_files(&input(), &answered_at_once(2)).unwrap()["report.md"];
     let line = "- hare on greet, answer: 10 of 15 pods were answered at the first attempt.";
     assert!(report.contains(line), "{report}");
-    // Of the minority the gap is unknown, and of the median it is known.
+    // The gap is unknown for the minority but known for the median.
     let few = summary_of(&answered_at_once(1));
     assert_eq!(ratio(&few), [true, true]);
     let report = &report_files(&input(), &answered_at_once(1)).unwrap()["report.md"];
@@ -234,8 +234,8 @@ fn a_baseline_whose_answers_waited_for_the_cluster_is_not_compared_with() {
     assert_eq!(summary.expectations[0].outcome, Fulfilment::Undecided);
 }
 
-/// What it comes to where this difference is the smallest that matters, and every pod starts so
-/// much later.
+/// The summary if `milliseconds` is the smallest difference that matters and every pod starts later
+/// by `later` milliseconds.
 fn with_smallest(milliseconds: u32, later: u64) -> Summary {
     let mut input = input();
     let smallest = serde_json::json!({ "startMilliseconds": milliseconds });

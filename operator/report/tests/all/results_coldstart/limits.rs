@@ -1,4 +1,4 @@
-//! Cold starts under a CPU limit, and cold starts of which nothing was measured.
+//! Cold starts under a CPU limit, and cold starts without any measurement.
 
 use serde_json::json;
 use wasmbench_core::wire::record::Outcome;

@@ -1,4 +1,4 @@
-//! Cold starts of a run that finds out by itself how many blocks it needs.
+//! Cold starts of a run that determines by itself how many blocks it needs.
 
 use serde_json::json;
 use wasmbench_core::wire::cold_start::NodeSpan;
@@ -9,8 +9,8 @@ use wasmbench_results::{RunInput, summarize};
 
 use crate::results_support::cold_starts::{record, run};
 
-/// What becomes of a run of `blocks` blocks with three samples each, of which `noisy` samples of
-/// `variant` had a neighbour.
+/// The precision of a run of `blocks` blocks with three samples each; `noisy` samples of `variant`
+/// had a neighbour.
 fn precision(blocks: u32, variant: &str, noisy: usize) -> Precision {
     let mut run = run();
     run.spec.sweeps.cold_start.as_mut().unwrap().concurrency = vec![1];
@@ -42,7 +42,7 @@ fn precision(blocks: u32, variant: &str, noisy: usize) -> Precision {
     summary.precision.unwrap()
 }
 
-/// A second on two CPUs, busy for so many milliseconds in all.
+/// A span of one second on two CPUs, busy for `busy_milliseconds` in total.
 fn span(busy_milliseconds: u64) -> NodeSpan {
     NodeSpan {
         duration_nanoseconds: 1_000_000_000,

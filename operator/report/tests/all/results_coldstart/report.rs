@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// To look at it: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-core --test all
+/// To look at the plots: `WRITE_HTML=/tmp/cold.html cargo test -p wasmbench-report --test all
 /// results_coldstart::`.
 #[test]
 fn every_block_is_a_point_in_plots_and_discarded_samples_are_crossed() {

@@ -35,7 +35,7 @@ fn an_invalid_point_has_its_reason_and_is_crossed_in_the_plots() {
     assert!(!shown(&summary_of(&records())).contains("INVALID"));
 
     let html = report_html(&summary, usize::MAX);
-    // Of two plots, the four blocks that are left.
+    // In two plots, the four blocks that are left.
     let crossed = "median of its pods, point invalid: CacheClassViolated: ";
     assert_eq!(html.matches(crossed).count(), 2 * 4);
     assert_eq!(html.matches(">invalid</text>").count(), 2);
@@ -71,7 +71,7 @@ fn what_only_invalid_trials_measured_is_kept_and_stands_in_no_table() {
     assert_eq!((cell.pods, cell.wrong_class_trials), (10, 5));
     let time = cell.create_to_listening.as_ref().unwrap();
     assert!(time.p50_microseconds.median > 400_000.0, "{time:?}");
-    // Kept, and nothing more.
+    // Kept, but not ranked.
     assert!(!cell.is_ranked());
     assert_eq!(hares_ratio(&summary, Metric::ColdStartListening), None);
     assert_eq!(cell.invalid_because, [Reason::CacheClassViolated]);

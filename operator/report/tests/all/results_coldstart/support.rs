@@ -1,4 +1,4 @@
-//! What several of the tests ask of a summary of cold starts.
+//! Queries on a summary of cold starts that several tests share.
 
 use wasmbench_core::wire::record::Record;
 use wasmbench_report::status::Conclusion;
@@ -36,7 +36,7 @@ pub fn hare(summary: &Summary) -> &ColdStartCell {
         .unwrap()
 }
 
-/// The ratio of a measure of the hare to the tortoise's, one pod at once.
+/// The ratio of a measure of the hare to the tortoise's, with one pod at once.
 pub fn hares_ratio(summary: &Summary, metric: Metric) -> Option<&Comparison> {
     summary.comparison(hare(summary), metric)
 }

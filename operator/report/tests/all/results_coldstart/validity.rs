@@ -60,7 +60,7 @@ fn a_point_whose_class_did_not_hold_is_shown_and_never_compared() {
     let points = rows.iter().flat_map(|row| &row.cold_start);
     let invalid: Vec<&str> = points.filter_map(|p| p.invalid.as_deref()).collect();
     assert_eq!(invalid, ["CacheClassViolated"]);
-    // The other point of the same variant is as good as before.
+    // The other point of the same variant is unaffected.
     let mut others = summary.cold_starts.iter();
     let other = others.find(|cell| cell.variant == "hare" && cell.concurrency == 4);
     assert!(other.unwrap().is_ranked());
@@ -196,13 +196,14 @@ fn a_node_that_changed_within_a_trial_keeps_its_points_uncompared() {
     );
 }
 
-/// The summary when the node, which has two CPUs, was busy for so many milliseconds in each of the
-/// first `samples` of `hare`, which took 1000 and are 15 in all. In the others it was busy for 800.
+/// The summary if the node, which has two CPUs, was busy for `busy` milliseconds in each of the
+/// first `samples` of the 15 samples of `hare`, which took 1000 ms each. In the others it was busy
+/// for 800 ms.
 fn with_busy(samples: usize, busy: u64, stolen: u64) -> Summary {
     with_judged(15, samples, busy, stolen)
 }
 
-/// The same, where only the first `judged` samples know the node.
+/// The summary of [`with_busy`] if only the first `judged` samples have data on the node.
 fn with_judged(judged: usize, samples: usize, busy: u64, stolen: u64) -> Summary {
     summary_of(&busy_records(judged, samples, busy, stolen))
 }
@@ -236,7 +237,7 @@ fn busy_records(judged: usize, samples: usize, busy: u64, stolen: u64) -> Vec<Re
     all
 }
 
-/// Why the comparison of its starts is not trusted.
+/// Why the comparison of the variant's starts is not trusted.
 fn untrusted(summary: &Summary) -> Vec<Reason> {
     let mut compared = summary.comparisons.iter();
     let is_meant = |c: &&Comparison| {
@@ -245,7 +246,7 @@ fn untrusted(summary: &Summary) -> Vec<Reason> {
     compared.find(is_meant).unwrap().untrusted.clone()
 }
 
-/// The same for who reads the run's status.
+/// The reason as shown in the run's status.
 fn untrusted_in_status(summary: &Summary) -> Option<String> {
     let rows = Conclusion::of(summary, vec![]).rows;
     let hare = rows.iter().find(|row| row.variant == "hare").unwrap();

@@ -1,4 +1,4 @@
-//! Go's benchmark format, and what the real benchstat makes of it.
+//! Go's benchmark format, and how the real benchstat reads it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::support::{mixed, records, with_a_lost_trial, with_blocks};
 use crate::results_support::cold_starts::{input, records as cold_starts};
 use crate::results_support::{all_measured, run, slow};
 
-/// Path of the pinned benchstat; `WASMBENCH_BENCHSTAT` in the environment names another one.
+/// Path of the pinned benchstat; `WASMBENCH_BENCHSTAT` in the environment selects another one.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -30,7 +30,7 @@ fn program() -> &'static Path {
     })
 }
 
-/// What benchstat prints of these runs; it has nothing to complain about.
+/// The output of benchstat for these runs. Asserts that benchstat has no complaints.
 fn read(arguments: &[&str], runs: &[(&str, &Summary)]) -> String {
     let directory = TempDir::new().unwrap();
     let file = |(name, summary): &(&str, &Summary)| {

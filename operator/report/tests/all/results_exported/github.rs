@@ -22,7 +22,7 @@ fn github_of_a_run_without_records() {
     insta::assert_snapshot!(github(&nothing(), None));
 }
 
-/// The run, and the same a third slower in one variant, compared.
+/// The run compared with a version of it that is a third slower in one variant.
 #[test]
 fn github_of_a_run_that_is_compared_with_an_earlier_one() {
     let run = run();

@@ -1,4 +1,4 @@
-//! Names and messages that mean something in a format, which must mean only themselves.
+//! Names and messages that have a meaning in a format but must be treated as plain text.
 
 use proptest::prelude::*;
 use roxmltree::Document;
@@ -13,7 +13,7 @@ use wasmbench_results::{RunInput, Summary, summarize};
 use super::support::expecting;
 use crate::results_support::{failed, measured, record, run, trials};
 
-/// What is most likely to break something, and everything else.
+/// Strings that are most likely to break something, and arbitrary ones.
 fn hostile() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "\"/><failure message='x'/>",
@@ -31,7 +31,7 @@ fn hostile() -> impl Strategy<Value = String> {
 fn summary(names: &[String]) -> Summary {
     let mut run: RunInput = run();
     run.spec.blocks = 2;
-    // Different ones, whatever they are.
+    // The prefixes keep the names distinct.
     run.name = format!("a{}", names[0]);
     run.namespace = format!("b{}", names[1]);
     run.spec.variants[1].name = format!("c{}", names[2]);
@@ -55,7 +55,7 @@ fn summary(names: &[String]) -> Summary {
     summarize(&run, &records)
 }
 
-/// How the lines of the format may begin that mean something.
+/// Whether a line starts in a way that has a meaning in the format.
 fn is_of_benchstat(line: &str) -> bool {
     let fields: Vec<&str> = line.split(' ').collect();
     let is_number = |field: &&str| field.parse::<f64>().is_ok();
@@ -85,7 +85,7 @@ proptest! {
         let xml = junit(&summary);
         let document = Document::parse(&xml).unwrap();
         let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
-        // Trust, the expectation, and of two workloads the warm latency and the load.
+        // Trust, the expectation, and the warm latency and the load of two workloads.
         prop_assert_eq!(cases.count(), 5);
 
         let json: Value = serde_json::from_str(&bmf(&summary).unwrap()).unwrap();

@@ -22,7 +22,7 @@ fn junit_of_a_run_without_records() {
     insta::assert_snapshot!(junit(&nothing()));
 }
 
-/// The elements within the test cases of a group, by the names of these.
+/// The elements within the test cases of a group, each with the name of its case.
 fn outcomes(summary: &Summary, class: &str) -> Vec<(String, String)> {
     let text = junit(summary);
     let document = Document::parse(&text).unwrap();

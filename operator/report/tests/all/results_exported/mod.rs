@@ -1,4 +1,4 @@
-//! A summary in the formats of other programs. The snapshots are the documentation of the formats.
+//! A summary in the formats of other programs. The snapshots document the formats.
 
 mod benchstat;
 mod bmf;

@@ -1,4 +1,4 @@
-//! Runs to give away.
+//! Runs to export.
 
 use serde_json::{Value, json};
 use wasmbench_core::wire::record::{Outcome, Point, Record, TrialId};
@@ -8,7 +8,7 @@ use crate::results_support::{
     all_measured, beside_shim, failed, fortio, record, replace, run, shim_cannot_start,
 };
 
-/// So many blocks of the usual run, beside a variant that cannot be started.
+/// The usual run with `blocks` blocks, plus a variant that cannot be started.
 pub fn with_blocks(blocks: u32) -> RunInput {
     let mut run = run();
     run.spec.blocks = blocks;
@@ -16,7 +16,8 @@ pub fn with_blocks(blocks: u32) -> RunInput {
     run
 }
 
-/// Its records: one point has errors in a trial, and the variant that cannot be started says why.
+/// The run's records: one trial of one point has errors, and the variant that cannot be started
+/// says why.
 pub fn records(run: &RunInput) -> Vec<Record> {
     let mut records = all_measured(run);
     let errors = |trial: &TrialId| {
@@ -33,13 +34,13 @@ pub fn records(run: &RunInput) -> Vec<Record> {
     records
 }
 
-/// The run expects this.
+/// Sets the run's expectations.
 pub fn expecting(run: &mut RunInput, expectations: &Value) {
     run.spec.expectations =
         serde_json::from_value(expectations.clone()).expect("a list of expectations");
 }
 
-/// One expectation that is met, one that is not and one that nothing decides.
+/// One expectation that is met, one that is not, and one that remains undecided.
 pub fn of_every_outcome() -> Value {
     let of = |name: &str, variant: &str, most: &str| {
         json!({
@@ -60,20 +61,20 @@ pub fn mixed() -> Summary {
     summarize(&run, &records(&run))
 }
 
-/// The same with so few blocks that nothing of it is trusted.
+/// The mixed run with so few blocks that nothing in it is trusted.
 pub fn untrusted() -> Summary {
     let mut run = with_blocks(2);
     expecting(&mut run, &of_every_outcome());
     summarize(&run, &records(&run))
 }
 
-/// A run of which nothing was measured.
+/// A run in which nothing was measured.
 pub fn nothing() -> Summary {
     summarize(&run(), &[])
 }
 
-/// A run in which a trial of one variant at one point failed: the others may have been the quick
-/// ones.
+/// A run in which a trial of one variant at one point failed: the remaining trials may have been
+/// the quick ones.
 pub fn with_a_lost_trial() -> Summary {
     let run = run();
     let mut records = all_measured(&run);

@@ -1,4 +1,4 @@
-//! What the subjects answered, and what a wrong answer leaves of a point.
+//! What the subjects answered, and what a wrong answer does to a point.
 
 use serde_json::json;
 use wasmbench_core::wire::record::{Outcome, Point, TrialId};
@@ -55,7 +55,7 @@ fn a_point_with_failed_requests_is_shown_but_never_ranked() {
     );
 }
 
-/// In every trial of embedded at 50 connections a tenth of the requests fails.
+/// A run in which a tenth of the requests fails in every trial of embedded at 50 connections.
 fn failing_run(max_error_share: Option<&str>) -> Summary {
     let mut run = run();
     for workload in &mut run.spec.workloads {

@@ -150,7 +150,7 @@ fn a_baseline_that_differs_from_itself_is_not_trusted() {
         "{doubt:?}"
     );
     assert_eq!(summary.trustworthy, Some(false));
-    // By warm p50 alone, of which the line does not tell.
+    // The twin differs only in warm p50, which the verdict line does not mention.
     assert!(!summary.verdict.contains("untrusted"), "{summary:?}");
     assert_eq!(with_twin(1.0).trustworthy, Some(true));
 }
@@ -201,7 +201,7 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     let mut run = run();
     run.spec.sweeps.throughput.as_mut().unwrap().connections = vec![10, 50, 100];
     let mut records = all_measured(&run);
-    // 100 connections are better than 50, by less than a tenth.
+    // 100 connections are less than a tenth better than 50.
     slow(&mut records, |trial| {
         let is_last = trial.cell.point == Point::Throughput { connections: 100 };
         is_last.then_some(0.95)
@@ -217,7 +217,7 @@ fn the_knee_is_the_smallest_load_with_nine_tenths_of_the_peak() {
     assert_eq!(compared, [Point::Throughput { connections: 50 }; 2]);
 }
 
-/// A run in which this variant takes so many times as long in each block.
+/// A run in which this variant takes longer by the given factor in each block.
 fn scattered(run: &RunInput, variant: &str, factors: [f64; 5]) -> Summary {
     let mut records = all_measured(run);
     slow(&mut records, |trial| {

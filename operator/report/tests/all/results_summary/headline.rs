@@ -1,4 +1,4 @@
-//! What the one line of a run says where its first choice has no comparison.
+//! What a run's one-line verdict says if its first choice has no comparison.
 
 use serde_json::json;
 use wasmbench_core::wire::record::{Point, Record, TrialId};

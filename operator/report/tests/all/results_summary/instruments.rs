@@ -1,4 +1,4 @@
-//! Load generator, limits and engines: whether what was measured is the subject.
+//! Load generator, limits and engines: whether the subject is what was measured.
 
 use serde_json::json;
 use wasmbench_core::wire::instrument::GeneratorCeiling;
@@ -50,8 +50,7 @@ fn a_generator_at_its_own_limit_is_doubted_on_an_idle_node_too() {
     );
 }
 
-/// A run in which a responder that does nothing let the generator reach so many requests per
-/// second.
+/// A run in which a responder that does nothing let the generator reach `rps` requests per second.
 fn with_ceiling(rps: f64) -> Summary {
     with_window(|record| {
         let document = record.load_mut().unwrap();
@@ -81,7 +80,7 @@ fn rates_near_the_calibrated_ceiling_are_doubted_for_every_variant() {
     };
     let (native, embedded) = (rate("native"), rate("embedded"));
     assert!(native > 1.5 * embedded);
-    // Within four fifths of it: native is, embedded is not.
+    // The limit is four fifths of the ceiling: native exceeds it, embedded does not.
     let summary = with_ceiling(native / 0.85);
     assert_eq!(reasons(&summary), [Reason::LoadGeneratorSaturated]);
     let message = &doubt(&summary, Reason::LoadGeneratorSaturated).message;
@@ -127,7 +126,7 @@ fn a_variant_in_another_mode_than_it_claims_is_found_out_and_never_ranked() {
     let embedded: Vec<_> = embedded.filter(|c| c.variant == "embedded").collect();
     assert_eq!(embedded.len(), 6);
     for cell in embedded {
-        // Of the other workload too: its pods are those of the same variant.
+        // Also under the other workload, because its pods belong to the same variant.
         assert_eq!(cell.invalid_because, [Reason::EngineModeMismatch]);
         assert!(!cell.ranked && cell.counts.valid == 0);
     }
@@ -150,7 +149,7 @@ fn connections_that_do_not_wait_for_answers_are_noted() {
     assert!(message.contains(place), "{message}");
 }
 
-/// Windows of four runs of fortio, of which the first answered this much slower.
+/// Windows of four runs of fortio, the first of which was slower by `factor`.
 fn with_slow_start(factor: f64) -> Summary {
     with_window(move |record| {
         let Some(timed) = &mut record.load_mut().unwrap().timed else {
@@ -216,8 +215,8 @@ fn a_variant_with_two_images_is_doubted() {
     assert_eq!(message, "image of embedded: sha256:embedded / sha256:other");
 }
 
-/// A run in which single requests to the embedded gateway take 42 ms, and this share of it is CPU
-/// time.
+/// A run in which single requests to the embedded gateway take 42 ms, of which the share `busy` is
+/// CPU time.
 fn with_waits(busy: f64) -> Summary {
     let warm = |summary: &Summary| {
         let mut cells = summary.cells.iter();

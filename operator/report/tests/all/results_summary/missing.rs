@@ -1,4 +1,4 @@
-//! Runs with less than everything: skipped, failed and missing trials, one block, one variant.
+//! Incomplete runs: skipped, failed and missing trials, one block, one variant.
 
 use serde_json::json;
 use wasmbench_core::wire::record::{Outcome, Point, TrialId};
@@ -104,7 +104,7 @@ fn one_block_has_no_range_and_is_doubted() {
         summary.verdict
     );
     assert_eq!(reasons(&summary), [Reason::TooFewBlocks]);
-    // Said once of all that the run decides.
+    // Said once for everything that the run decides.
     let line = &summary.verdict;
     assert!(line.starts_with("untrusted: embedded: "), "{line}");
     assert!(!line.contains(", untrusted"), "{line}");
@@ -135,7 +135,7 @@ fn a_variant_that_failed_now_and_then_is_named_as_flaky() {
     let flaky = "embedded is flaky: 3 of 15 trials failed (SubjectCrashed)";
     assert!(line.contains(flaky), "{line}");
 
-    // What never works under a workload is broken, and not flaky.
+    // A variant that never works under a workload is broken rather than flaky.
     let mut records = all_measured(&run);
     replace(&mut records, is_embedded_hello, |t, position| {
         record(t, position, failed("SubjectCrashed", "exit code 1"), None)

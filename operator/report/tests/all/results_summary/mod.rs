@@ -1,5 +1,5 @@
-//! What a summary says of a run: numbers, ratios, doubts and the verdict, for the good case and
-//! for everything that goes wrong.
+//! What a summary says about a run: numbers, ratios, doubts and the verdict, for the good case and
+//! for everything that can go wrong.
 
 mod answers;
 mod comparisons;

@@ -1,4 +1,4 @@
-//! A node that others use, or that changed: which trials and points it spoils.
+//! A node that others use, or that changed: which trials and points this affects.
 
 use serde_json::json;
 use wasmbench_core::wire::document::{DiscardedWindow, NodeCpu, TimedWindow};
@@ -30,7 +30,7 @@ fn a_neighbour_on_a_core_and_a_withholding_hypervisor_are_doubted() {
             });
         })
     };
-    // The subject uses 9 tenths of a CPU and the generator 7, of the two that there are.
+    // The subject uses 9 tenths of a CPU and the generator 7 tenths, out of two CPUs.
     assert_eq!(reasons(&used(18, 0)), []);
     assert_eq!(reasons(&used(19, 0)), [], "15 % is the limit");
     assert_eq!(reasons(&used(20, 0)), [Reason::NodeNoisy]);
@@ -80,7 +80,7 @@ fn two_noisy_trials_in_five_widen_a_comparison_and_withhold_its_trust() {
     assert_eq!(untrusted.count(), 3);
     let report = &report_files_of(&summary).unwrap()["report.md"];
     assert!(report.contains("fewer requests/s, untrusted"), "{report}");
-    // The line is about warm latency, of which all can be believed.
+    // The line is about warm latency, all of which can be trusted.
     assert!(!summary.verdict.contains("untrusted"), "{summary:?}");
 }
 
@@ -140,7 +140,7 @@ fn a_point_without_a_valid_trial_shows_its_numbers_and_has_no_peak() {
     assert!(point.rps > 1000.0, "{point:?}");
 }
 
-/// Every reason that keeps a point out, planted in all trials of one variant under one workload.
+/// Every reason that excludes a point, planted in all trials of one variant under one workload.
 #[test]
 fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
     type Plant = fn(&mut Record);
@@ -162,7 +162,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
                 json!({ "Start": 0.0, "End": 0.01, "Count": histogram["Count"], "Percent": 100 });
             histogram["Data"] = json!([all]);
         }),
-        // An image is the fact of a variant under all its workloads.
+        // An image is a fact about a variant under all its workloads.
         (Reason::EnvironmentDrifted, 6, |record| {
             if record.trial.block == 3 {
                 record.subject.as_mut().unwrap().image_id = Some("sha256:other".into());
@@ -175,7 +175,7 @@ fn an_invalid_point_is_never_compared_whatever_makes_it_invalid() {
         let invalid: Vec<_> = summary.cells.iter().filter(|cell| !cell.ranked).collect();
         assert_eq!(invalid.len(), points, "{reason:?}");
         assert!(invalid.iter().all(|cell| cell.invalid_because == [reason]));
-        // All points of one of the two variants are invalid then.
+        // All points of one of the two variants are then invalid.
         let nothing_left = reason == Reason::EnvironmentDrifted;
         assert_eq!(summary.comparisons.is_empty(), nothing_left, "{reason:?}");
         for c in &summary.comparisons {
@@ -270,7 +270,7 @@ fn windows_in_which_noise_cannot_be_judged_withhold_trust() {
             window.duration_nanoseconds = 400_000_000;
         }
     });
-    // No meter, or a cgroup that was not found: then windows of any length are blind.
+    // Without a meter, or if a cgroup was not found, windows of any length are blind.
     let plants: [fn(&mut TimedWindow); 3] = [
         |window| window.node = None,
         |window| window.subject = None,

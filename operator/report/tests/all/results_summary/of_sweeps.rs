@@ -1,4 +1,4 @@
-//! What density has as loads do: doubts.
+//! What density has in common with loads: doubts.
 
 use serde_json::json;
 use wasmbench_core::wire::density::DensityMemory;
@@ -24,8 +24,8 @@ fn run(blocks: u32) -> RunInput {
     }))
 }
 
-/// Five blocks, in which one more instance of `embedded` takes so many MiB; climbs fail where there
-/// is no number.
+/// Five blocks in which one more instance of `embedded` takes the given MiB; climbs without a
+/// number fail.
 fn density(embedded: [Option<u64>; 5]) -> Summary {
     let of_block = |trial: &TrialId| match trial.cell.variant.as_str() {
         "native" => Some(10),

@@ -1,5 +1,5 @@
-//! A generator beside a subject that has CPUs for itself: its ceiling is that of the CPUs that are
-//! left.
+//! A generator beside a subject that has CPUs to itself: the generator's ceiling is set by the
+//! remaining CPUs.
 
 use wasmbench_core::wire::instrument::CpuLists;
 use wasmbench_core::wire::record::Record;
@@ -8,8 +8,8 @@ use wasmbench_results::doubt::Reason;
 
 use super::support::{doubt, reasons, with_window};
 
-/// The run on a node of eight CPUs, of which the generator may use these, and uses so many tenths
-/// of one CPU.
+/// The run on a node with eight CPUs, where the generator may use the CPUs `on` and uses `tenths`
+/// tenths of one CPU.
 fn with_generator(on: &'static str, tenths: u64) -> Summary {
     with_window(move |record: &mut Record| {
         let document = record.load_mut().unwrap();
@@ -48,8 +48,8 @@ fn a_generator_with_the_whole_node_is_not_at_its_end_on_two_cpus() {
     assert!(!saturated(&with_generator("0-7", 20)));
 }
 
-/// Generator and subject on the same CPUs, of whose time the generator has so many tenths of the
-/// subject's.
+/// Generator and subject on the same CPUs, where the generator uses `tenths` tenths of the
+/// subject's CPU time.
 fn beside(tenths: u64) -> Summary {
     with_window(move |record: &mut Record| {
         let window = record.load_mut().unwrap().timed.as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! What several of the tests ask of a summary.
+//! Queries on a summary that several tests share.
 
 use wasmbench_core::wire::record::{Point, Record, TrialId};
 use wasmbench_results::comparison::Comparison;
@@ -24,7 +24,7 @@ pub fn doubt(summary: &Summary, reason: Reason) -> Doubt {
         .unwrap_or(missing)
 }
 
-/// The reasons that break trust, or leave a point out.
+/// The reasons that break trust or exclude a point.
 pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let leaves_out =
         |reason: Reason| reason.reach() == Reach::LeftOut && reason != Reason::TooFewSamples;
@@ -47,7 +47,7 @@ pub fn with_window(change: impl Fn(&mut Record)) -> Summary {
     summarize(&run, &records)
 }
 
-/// A clean run in which the node was noisy in these blocks of one point.
+/// A clean run except that the node was noisy in these blocks of one point.
 pub fn noisy_in(blocks: &[u32]) -> Summary {
     summarize(&run(), &noisy_records(blocks))
 }
@@ -75,7 +75,7 @@ pub fn with_twin(factor: f64) -> Summary {
     summarize(&run, &records)
 }
 
-/// The workloads on which variants are compared, each as often as it is.
+/// The workloads on which variants are compared, one entry per comparison.
 pub fn compared_on(summary: &Summary) -> Vec<&str> {
     let comparisons = summary.comparisons.iter();
     comparisons.map(|c| c.workload.as_str()).collect()

@@ -7,8 +7,8 @@ use wasmbench_results::RunInput;
 
 use super::{measured, record, trials};
 
-/// A record for every trial of a run that has no other sweep: all steps were reached, and `memory`
-/// says what so many instances of a trial take together.
+/// A record for every trial of a run with no other sweep: all steps were reached, and `memory`
+/// gives the total for a trial's number of instances.
 pub fn climbs(run: &RunInput, memory: impl Fn(&TrialId, u32) -> DensityMemory) -> Vec<Record> {
     let density = run.spec.sweeps.density.as_ref().expect("a ladder");
     let ladder = density.ladder();
@@ -64,7 +64,7 @@ fn first_instance(trial: &TrialId) -> Record {
     measured(TrialId { cell, block: 1 }, 0)
 }
 
-/// The windows of one step of the climbs that `which` picks, to be changed.
+/// The windows of one step of the climbs that `which` picks, for modification.
 pub fn windows(
     records: &mut [Record],
     step: usize,

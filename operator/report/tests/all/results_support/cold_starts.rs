@@ -45,7 +45,8 @@ pub fn input() -> RunInput {
     RunInput::new(&run(), 7)
 }
 
-/// A pod whose steps take `factor` times as long as the table says, `extra` milliseconds later.
+/// A pod whose steps take `factor` times as long as in the table, and from listening on `extra`
+/// milliseconds more.
 pub fn pod(factor: f64, extra: f64) -> ColdPod {
     let moment = |&(step, milliseconds, clock): &(ColdStep, i64, Clock)| {
         let late = if step >= ColdStep::Listening {
@@ -74,7 +75,7 @@ pub fn pod(factor: f64, extra: f64) -> ColdPod {
     }
 }
 
-/// A sample of pods that do nothing but listen, in half the time of the table.
+/// A sample of pods that only listen, in half the time of the table.
 pub fn floor(discarded: bool, concurrency: u32) -> ColdSample {
     let late = if discarded { 500.0 } else { 0.0 };
     ColdSample {
@@ -178,7 +179,7 @@ pub fn records() -> Vec<Record> {
     records
 }
 
-/// The document of a trial of `hare` with one pod at once, to be changed.
+/// The documents of the trials of `hare` with one pod at once, for modification.
 pub fn hares(records: &mut [Record]) -> impl Iterator<Item = &mut ColdStartDocument> {
     let of_hare = |record: &&mut Record| {
         record.trial.cell.variant == "hare"

@@ -10,8 +10,8 @@ use wasmbench_core::wire::record::{Cell, Point};
 
 use super::facts;
 
-/// The document of a load with this output, whose timed window began so many nanoseconds after
-/// 1970.
+/// The document of a load with this output, whose timed window began at `began_at` nanoseconds
+/// since 1970.
 pub fn document(cell: &Cell, fortio: Value, began_at: i64) -> LoadDocument {
     let nanoseconds = fortio["ActualDuration"].as_u64().expect("a duration");
     let answer = Answer {

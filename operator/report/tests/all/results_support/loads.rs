@@ -1,4 +1,4 @@
-//! Loads that were measured: what they took, by variant, workload, point and block.
+//! Measured loads: what they took, by variant, workload, point and block.
 
 use wasmbench_core::wire::open_loop::{OpenLoopWindow, Peak, Quantiles};
 use wasmbench_core::wire::record::{Cell, Outcome, Point, Record, TrialId};
@@ -16,7 +16,7 @@ pub fn noise(variant: &str, block: u32) -> f64 {
     1.0 + f64::from(block % 5) * (0.02 + own)
 }
 
-/// How much slower a variant is than native under a workload.
+/// How many times as slow as native a variant is under a workload.
 pub fn cost(cell: &Cell) -> f64 {
     let overhead = match (cell.variant.as_str(), cell.workload.as_str()) {
         ("native" | "baseline-twin", _) => 1.0,
@@ -48,14 +48,14 @@ pub fn measured(trial: TrialId, position: u32) -> Record {
     let mut record = record(trial, position, Outcome::Measured, fortio);
     if let Some(timed) = record.load_mut().and_then(|d| d.timed.as_mut()) {
         timed.open_loop = window;
-        // As long as the probe makes it: noise is judged in it.
+        // As long as the probe makes it, because noise is judged in it.
         timed.duration_nanoseconds = timed.duration_nanoseconds.max(1_000_000_000);
     }
     record
 }
 
-/// What a load on a schedule takes on a machine that is `factor` times as slow: three times as long
-/// from the schedule as in service.
+/// The window of a load on a schedule on a machine that is `factor` times as slow: latency from the
+/// schedule is three times the service latency.
 fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
     let Point::OpenLoop { percent_of_peak } = point else {
         return None;
@@ -77,7 +77,7 @@ fn open_loop(point: Point, factor: f64) -> Option<OpenLoopWindow> {
     })
 }
 
-/// Percentiles of a service that answers in 100 us, times `factor`.
+/// Percentiles of a service that responds in 100 us, times `factor`.
 pub fn quantiles(factor: f64) -> Quantiles {
     Quantiles {
         p50_microseconds: 100.0 * factor,

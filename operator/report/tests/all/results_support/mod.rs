@@ -1,5 +1,5 @@
 //! A synthetic run for the tests of results: the spec of a realistic comparison, and records whose
-//! windows are real output of fortio, stretched by a factor per variant and block.
+//! windows are real fortio output, stretched by a factor per variant and block.
 
 pub mod climbs;
 pub mod cold_starts;
@@ -74,7 +74,7 @@ pub fn all_measured(run: &RunInput) -> Vec<Record> {
         .collect()
 }
 
-/// Stretches the loads of trials, each by its `factor`; those of at least one.
+/// Stretches the loads of trials by `factor`, which must pick at least one trial.
 pub fn slow(records: &mut [Record], factor: impl Fn(&TrialId) -> Option<f64>) {
     let mut picked = 0;
     for record in records {
@@ -89,14 +89,14 @@ pub fn slow(records: &mut [Record], factor: impl Fn(&TrialId) -> Option<f64>) {
     assert!(picked > 0, "no load is stretched");
 }
 
-/// Adds a variant to the run.
+/// Adds the variant `shim` to the run.
 pub fn beside_shim(run: &mut RunInput) {
     let mut shim = run.spec.variants[0].clone();
     shim.name = "shim".into();
     run.spec.variants.push(shim);
 }
 
-/// The trials of that variant, which cannot be started.
+/// Replaces the trials of the variant `shim`, which cannot be started.
 pub fn shim_cannot_start(records: &mut [Record], why: &str) {
     let is_shim = |trial: &TrialId| trial.cell.variant == "shim";
     replace(records, is_shim, |trial, position| {
@@ -109,7 +109,7 @@ pub fn shim_cannot_start(records: &mut [Record], why: &str) {
     });
 }
 
-/// Replaces the records of the trials that `which` picks, of which there are some.
+/// Replaces the records of the trials that `which` picks, which must be at least one.
 pub fn replace(
     records: &mut [Record],
     which: impl Fn(&TrialId) -> bool,

@@ -1,4 +1,4 @@
-//! What fortio printed, and the same on a slower machine.
+//! The output of fortio, and the same output on a slower machine.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Records of trials, however they ended.
+//! Records of trials with any outcome.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use wasmbench_core::wire::record::{Outcome, RECORD_SCHEMA, Record, SubjectFacts,
 use super::UID;
 use super::document::document;
 
-/// A trial that ended like this, with fortio's output if there was any.
+/// A trial that ended with this outcome, with fortio's output if there was any.
 pub fn record(trial: TrialId, position: u32, outcome: Outcome, fortio: Option<Value>) -> Record {
     let subject = SubjectFacts {
         pod: format!("wb-{position}"),
@@ -44,7 +44,7 @@ pub fn recorded_at(position: u32) -> Timestamp {
     Timestamp::from_second(seconds).expect("a time of this century")
 }
 
-/// When its timed window began, in nanoseconds since 1970.
+/// When the trial's timed window began, in nanoseconds since 1970.
 fn began_at(position: u32) -> i64 {
     (recorded_at(position).as_second() - 12) * 1_000_000_000
 }

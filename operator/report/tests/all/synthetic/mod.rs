@@ -1,4 +1,4 @@
-//! Synthetic runs for the simulations: how trials scatter is known, and so is the truth.
+//! Synthetic runs for the simulations: both the truth and the scatter of trials are known.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
@@ -19,19 +19,20 @@ use wasmbench_results::trial::{Metrics, Trial, TrialState};
 /// How the logarithm of one trial's number scatters around its truth.
 #[derive(Clone, Copy, Debug)]
 pub enum Noise {
-    /// Normal, with this deviation.
+    /// Normal, with this standard deviation.
     Normal(f64),
-    /// Normal, and the node gets slower by 30 % over the run; trials of a block lie close together
-    /// in it, in random order.
+    /// Normal, while the node gets slower by 30 % over the run; trials of a block are close
+    /// together in time, in random order.
     Drift(f64),
-    /// Normal, but one trial in 33 is hit by something and is 35 % off.
+    /// Normal, but one trial in 33 is disturbed and 35 % off.
     Outliers(f64),
     /// Student's t with 3 degrees of freedom, times this.
     HeavyTails(f64),
 }
 
 /// Every kind of noise. The logarithms of trials have this standard deviation, to which drift and
-/// outliers add theirs; that of Student's t with 3 degrees of freedom is the root of 3.
+/// outliers add theirs; Student's t with 3 degrees of freedom has a standard deviation of the root
+/// of 3.
 pub fn every_noise(deviation: f64) -> [Noise; 4] {
     [
         Noise::Normal(deviation),
@@ -59,7 +60,8 @@ impl Chance {
         (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
     }
 
-    /// The deviation of one trial at `when` (0 to 1) of the run, of which a block takes `block`.
+    /// The deviation of a trial at `when` (0 to 1) of the run; a block takes the share `block` of
+    /// the run.
     pub fn trial(&mut self, noise: Noise, when: f64, block: f64) -> f64 {
         match noise {
             Noise::Normal(deviation) => deviation * self.normal(),
@@ -77,7 +79,7 @@ impl Chance {
         }
     }
 
-    /// Ratios of `blocks` blocks whose true ratio is `exp(truth)`.
+    /// The ratios of `blocks` blocks whose true ratio is `exp(truth)`.
     pub fn ratios(&mut self, noise: Noise, blocks: u32, truth: f64) -> Vec<f64> {
         let share = 1.0 / f64::from(blocks);
         let ratio = |block: u32| {
@@ -105,14 +107,14 @@ pub struct SyntheticRun {
     pub connections: Vec<u32>,
 }
 
-/// What was measured in a synthetic run.
+/// The measurements of a synthetic run.
 pub struct SyntheticCells {
     spec: BenchmarkRunSpec,
     cells: Vec<CellSummary>,
 }
 
 impl SyntheticCells {
-    /// What the comparisons come to with the first `blocks` blocks.
+    /// The comparisons of the first `blocks` blocks.
     pub fn after(&self, blocks: u32) -> Vec<Comparison> {
         let first = |found: &CellSummary| {
             let trials = found.trials.iter().filter(|trial| trial.block <= blocks);
@@ -128,7 +130,7 @@ impl SyntheticCells {
 }
 
 impl SyntheticRun {
-    /// A run without a twin, with normal noise, in which `one` is so much slower.
+    /// A run without a twin, with normal noise, in which `one` is slower by the factor `slower`.
     pub fn of(blocks: u32, noise: f64, slower: f64) -> Self {
         Self {
             blocks,
@@ -139,7 +141,7 @@ impl SyntheticRun {
         }
     }
 
-    /// What the comparisons of one such run come to.
+    /// The comparisons of one such run.
     pub fn comparisons(&self, chance: &mut Chance) -> Vec<Comparison> {
         self.measure(chance).after(self.blocks)
     }
@@ -149,7 +151,7 @@ impl SyntheticRun {
         self.measure_to_decide(&[], chance)
     }
 
-    /// The same with these primary measures; the default ones without any.
+    /// Measures one such run with these primary measures, or the default ones if there are none.
     pub fn measure_to_decide(&self, primary: &[&str], chance: &mut Chance) -> SyntheticCells {
         let spec = serde_json::from_value(serde_json::json!({
             "blocks": self.blocks,
@@ -196,7 +198,7 @@ impl SyntheticRun {
     fn trial(&self, block: u32, factor: f64, rate: f64, chance: &mut Chance) -> Trial {
         let share = 1.0 / f64::from(self.blocks);
         let when = f64::from(block - 1) * share;
-        // What disturbs a trial costs it time, CPU and rate.
+        // A disturbance costs a trial time, CPU and rate.
         let mut longer = || chance.trial(self.noise, when, share).exp();
         Trial {
             block,
@@ -215,7 +217,7 @@ impl SyntheticRun {
 }
 
 fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> CellSummary {
-    // Only the median of the rate chooses a point; the interval around it is not looked at.
+    // Only the median rate selects a point; the interval around it is not used.
     let mut rates: Vec<f64> = trials
         .iter()
         .filter_map(|trial| trial.metrics.rps)
@@ -262,13 +264,13 @@ fn cell(variant: &str, sweep: Sweep, connections: u32, trials: Vec<Trial>) -> Ce
     }
 }
 
-/// A line of `make selftest`.
+/// Prints a line of `make selftest`.
 #[expect(clippy::print_stdout, reason = "`make selftest` shows the figures")]
 pub fn tell(name: &str, share: f64, expected: &str) {
     println!("selftest: {name}: {:.1} % ({expected})", share * 100.0);
 }
 
-/// Share of runs for which `says` holds of the comparisons.
+/// The share of runs for whose comparisons `says` holds.
 pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool) -> f64 {
     let mut chance = Chance::new(7);
     let count = (0..runs)
@@ -277,8 +279,8 @@ pub fn share(run: &SyntheticRun, runs: u32, says: impl Fn(&[Comparison]) -> bool
     count as f64 / f64::from(runs)
 }
 
-/// A primary comparison of latencies on `hello` with these ratios, one of each block, that nothing
-/// was said of yet.
+/// A primary comparison of latencies on `hello` with these ratios, one per block, without a verdict
+/// yet.
 pub fn primary(variant: &str, metric: Metric, ratios: &[f64]) -> Comparison {
     let found = Interval::of(ratios).expect("ratios");
     Comparison {

@@ -1,5 +1,5 @@
-//! What holds for every page: it fits the window, has names for everything, is light or dark as the reader likes it, and
-//! can be used without a mouse.
+//! Properties of every page: it fits the window, has names for everything, is light or dark as the
+//! reader prefers, and can be used without a mouse.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use wasmbench_e2e::{answered, eventually};
 use super::{SHORT, manifest};
 
 const SCHEDULE: &str = "each-minute";
-/// A run takes less than a minute, and the next one waits for the next minute.
+/// A run takes less than a minute, and the next one waits for the next full minute.
 const TWO_RUNS: Duration = Duration::from_mins(8);
 
-/// Lets a schedule start two runs and answers with their names.
+/// Lets a schedule start two runs and returns their names.
 async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     let schedules: Api<BenchmarkSchedule> = Api::namespaced(client.clone(), namespace);
     let runs: Api<BenchmarkRun> = Api::namespaced(client.clone(), namespace);
     let spec: serde_json::Value = serde_yaml::from_str(SHORT).expect("a spec");
-    // Three blocks are too few to be believed, and of such runs only the last one is kept by default.
+    // Three blocks are too few to be trusted, and by default only the last of such runs is kept.
     let spec = json!({
         "schedule": "* * * * *", "untrustworthyRunsHistoryLimit": 3, "template": { "spec": spec },
     });
@@ -48,7 +48,7 @@ async fn two_runs(client: &Client, namespace: &str) -> [String; 2] {
     finished
 }
 
-/// What is wrong with the names on a page, each as a sentence.
+/// The problems with names on a page, each as a sentence.
 const NAMELESS: &str = r"
 const wrong = [];
 const all = selector => [...document.querySelectorAll(selector)];
@@ -80,7 +80,7 @@ const out = [...document.querySelectorAll('body *')].filter(e => e.getBoundingCl
 return [page.scrollWidth + ' of ' + page.clientWidth, ...out.slice(0, 5).map(e => e.outerHTML.slice(0, 120))];
 ";
 
-/// What a reader can hardly read: text with less contrast than 4.5 to 1, and the page's background first.
+/// Text that is hard to read, with less contrast than 4.5 to 1; the page's background comes first.
 const CONTRAST: &str = r"
 const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
 const paint = (over, colour) => {
@@ -118,21 +118,21 @@ for (const e of document.querySelectorAll('[placeholder]')) judge(e, getComputed
 return [behind(document.body), [...weak].map(pair => pair.join(' is '))];
 ";
 
-/// What the keyboard should reach.
+/// The elements that the keyboard should reach.
 const REACHABLE: &str = "
 const all = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex=\"0\"]';
 window.reachable = [...document.querySelectorAll(all)].filter(e => !e.disabled && e.checkVisibility());
 return window.reachable.length;
 ";
 
-/// Which of them has the focus, and whether one sees it.
+/// Which of the elements has the focus, and whether the focus is visible.
 const FOCUSED: &str = "
 const e = document.activeElement, style = getComputedStyle(e);
 const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
 return [window.reachable.indexOf(e), outlined || style.boxShadow !== 'none', e.outerHTML.slice(0, 120)];
 ";
 
-/// More links than this are of a kind that the first ones show.
+/// Links beyond this number are of the same kind as earlier ones.
 const MOST_STOPS: u64 = 150;
 
 async fn assert_walkable(browser: &Browser, page: &str) {
@@ -144,7 +144,7 @@ async fn assert_walkable(browser: &Browser, page: &str) {
     assert!(wanted > 0, "{page}: nothing to reach");
     let wanted = wanted.min(MOST_STOPS);
     let mut reached = std::collections::BTreeSet::new();
-    // A box that scrolls takes the focus, too.
+    // A scrollable box takes the focus, too.
     for _ in 0..2 * wanted + 5 {
         browser.press_tab().await;
         let stop = browser.evaluated(FOCUSED).await;
@@ -195,7 +195,7 @@ async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
         let deletion = deletion.expect("an answer").expect("a link");
         let of_it = |path: String| stage.dashboard.page(&path);
         let both = format!("compare?run={namespace}/{first}&run={namespace}/{second}");
-        // With what each of them must have before it is looked at.
+        // Each page with the element that must be present before it is checked.
         let pages = [
             (of_it(String::new()), "#runs tr[data-run]"),
             (of_it("new".to_owned()), "form#start"),
@@ -231,7 +231,7 @@ async fn every_page_fits_any_window_is_legible_and_needs_no_mouse() {
     .await;
 }
 
-/// A plan whose lines are as long as they get.
+/// Opens a plan with lines of maximum length.
 async fn plan(browser: &Browser) {
     let manifest = manifest(&"a-long-name".repeat(5), SHORT);
     browser

@@ -1,5 +1,5 @@
-//! `kubectl wasmbench dashboard` in a real browser, on the real cluster, with the rights of somebody who may edit one
-//! namespace.
+//! `kubectl wasmbench dashboard` in a real browser, on the real cluster, with the rights of a user
+//! who may edit one namespace.
 
 mod every_page;
 mod refusals;
@@ -20,7 +20,7 @@ sweeps:
   throughput: {connections: [4], durationSeconds: 2, warmupSeconds: 1}
 ";
 
-/// The same as somebody types it, with a name.
+/// A manifest of the spec with a name, as somebody would type it.
 fn manifest(name: &str, spec: &str) -> String {
     let spec = spec.trim().replace('\n', "\n  ");
     format!(
@@ -33,12 +33,12 @@ fn row(namespace: &str, run: &str) -> String {
     format!("#runs tr[data-run='{namespace}/{run}']")
 }
 
-/// Leaves something in the page that a reload would take away.
+/// Leaves a mark in the page that a reload would remove.
 async fn mark(browser: &Browser) {
     browser.evaluated("window.notReloaded = true").await;
 }
 
-/// The page is still the one that was marked.
+/// Asserts that the page has not been reloaded since it was marked.
 async fn assert_marked(browser: &Browser) {
     let mark = browser
         .evaluated("return window.notReloaded === true")

@@ -1,4 +1,5 @@
-//! What the dashboard refuses: whoever has not its address, pages of other sites, and markup in the strings of a run.
+//! What the dashboard refuses: users without its address, pages of other sites, and markup in the
+//! strings of a run.
 
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
@@ -12,7 +13,7 @@ use wasmbench_e2e::{PATIENCE, eventually, runs};
 
 use super::{manifest, row};
 
-/// Measures nothing before somebody says so.
+/// Measures nothing until somebody resumes it.
 const ASLEEP: &str = r"
 suspend: true
 blocks: 2
@@ -22,14 +23,14 @@ workloads: [{name: hello, expect: {body: hello}}]
 sweeps: {warmLatency: {requests: 50}}
 ";
 
-/// A request as the browser would send it that has a form.
+/// A request as a browser would send it for a form.
 #[derive(Clone, Debug)]
 struct Post {
     path: String,
     body: String,
 }
 
-/// What the form would send, with the button.
+/// What the form of a button would send, including the button.
 const SENT: &str = "
 const button = document.querySelector(arguments[0]);
 const form = new URLSearchParams(new FormData(button.form, button));
@@ -37,7 +38,7 @@ const url = new URL(button.form.action);
 return [url.pathname + url.search, form.toString()];
 ";
 
-/// The request of the button on this page.
+/// The request of a button on this page.
 async fn post_of(stage: &Stage, page: &str, button: &str) -> Post {
     let browser = &stage.browser;
     browser.open(&stage.dashboard.page(page)).await;
@@ -47,7 +48,7 @@ async fn post_of(stage: &Stage, page: &str, button: &str) -> Post {
     Post { path, body }
 }
 
-/// What every change there is would send.
+/// The requests of every possible change.
 async fn posts(stage: &Stage) -> Vec<Post> {
     let browser = &stage.browser;
     let page = format!("runs/{}/asleep", stage.namespace);
@@ -74,7 +75,7 @@ async fn posts(stage: &Stage) -> Vec<Post> {
     posts
 }
 
-/// Names and specs of all runs of the namespace.
+/// Names and specs of all runs of the namespace, and whether they are being deleted.
 async fn all_runs(stage: &Stage) -> Vec<(String, Value, bool)> {
     let api: Api<BenchmarkRun> = Api::namespaced(stage.admin.0.clone(), &stage.namespace);
     let runs = api.list(&ListParams::default()).await.expect("runs");
@@ -105,7 +106,7 @@ async fn strangers_are_refused_and_change_nothing() {
             assert_ne!(beside, post.path);
             let answer = ask(address, ("POST", &beside), &[host.clone(), own], &post.body).await;
             assert_eq!(answer.status, 404, "{beside}");
-            // Who only follows a link changes nothing.
+            // Just following a link changes nothing.
             ask(
                 address,
                 ("GET", &post.path),
@@ -115,7 +116,7 @@ async fn strangers_are_refused_and_change_nothing() {
             .await;
             assert_eq!(all_runs(stage).await, before, "{post:?}");
         }
-        // With all that was missing each of them is carried out.
+        // With everything that was missing, each of them is carried out.
         for post in &posts {
             let own = [host.clone(), format!("origin: http://{address}")];
             let answer = ask(address, ("POST", &post.path), &own, &post.body).await;
@@ -131,7 +132,7 @@ async fn strangers_are_refused_and_change_nothing() {
     .await;
 }
 
-/// Every address without the token is the same nothing.
+/// Every address without the token gives the same response as one that does not exist.
 async fn without_the_token(root: &str, address: &str) {
     let host = [format!("host: {address}")];
     let known = ask(address, ("GET", root), &host, "").await;
@@ -163,7 +164,7 @@ async fn without_the_token(root: &str, address: &str) {
     assert_eq!(bodies.len(), 1, "{bodies:?}");
 }
 
-/// What a page must carry, so that nothing foreign is loaded, and the token goes nowhere.
+/// The headers that a page must have so that nothing foreign is loaded and the token is not leaked.
 fn assert_headers(answer: &Answer) {
     let policy = answer.header("content-security-policy");
     let policy = policy.expect("a policy");
@@ -182,7 +183,7 @@ fn assert_headers(answer: &Answer) {
     }
 }
 
-/// A name that somebody made point to this machine is not ours.
+/// A foreign name that resolves to this machine is refused.
 async fn under_another_name(root: &str, address: &str) {
     let (_, port) = address.split_once(':').expect("a port");
     let foreign = [
@@ -202,7 +203,7 @@ async fn under_another_name(root: &str, address: &str) {
     }
 }
 
-/// A form on another site, or none that a browser would send.
+/// A form on another site is refused, as is a request that no browser would send.
 async fn from_elsewhere(sent: &Post, address: &str) {
     let host = format!("host: {address}");
     let (_, port) = address.split_once(':').expect("a port");
@@ -223,7 +224,7 @@ async fn from_elsewhere(sent: &Post, address: &str) {
     }
 }
 
-/// Ends whatever it stands in, and says so where a page would run it.
+/// Ends whatever context it is in, and leaves a trace if a page runs it.
 const MARKUP: &str =
     r#"</textarea></script>'"><img src=x onerror=window.markup=1><script>window.markup=2</script>"#;
 
@@ -250,7 +251,7 @@ sweeps: {{warmLatency: {{requests: 50}}}}
     )
 }
 
-/// Elements that only the run's strings could have made, and whether they did anything.
+/// Elements that only the run's strings could have created, and whether they had any effect.
 const MADE: &str = "
 return [
   document.querySelectorAll('img, script:not([src])').length,
@@ -273,7 +274,7 @@ async fn markup_in_a_run_is_shown_as_text() {
         let spec = markup(&images(&stage.admin.0).await.native);
         let (first, second) = ("marked", "marked-again");
         runs::create(&stage.admin.0, namespace, first, &spec).await;
-        // Live at first, and then as it ended.
+        // First live, and then after it has ended.
         browser
             .open(&stage.dashboard.page(&format!("runs/{namespace}/{first}")))
             .await;
@@ -290,7 +291,7 @@ async fn markup_in_a_run_is_shown_as_text() {
         let mut shown = 0;
         for page in pages {
             browser.open(&stage.dashboard.page(&page)).await;
-            // What comes live comes after the page.
+            // Live parts arrive after the page.
             tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             assert_only_text(stage).await;
             let text = "return document.body.textContent.includes('onerror=window.markup=1>')";
@@ -304,7 +305,7 @@ async fn markup_in_a_run_is_shown_as_text() {
     .await;
 }
 
-/// The same in the form: as a plan, as an error, and in an address.
+/// The same strings in the form: as a plan, as an error, and in an address.
 async fn typed(stage: &Stage, spec: &str) {
     let browser = &stage.browser;
     let field = "form#start textarea[name=manifest]";
@@ -324,7 +325,7 @@ async fn typed(stage: &Stage, spec: &str) {
     browser.click("#create").await;
     browser.says("main > .error", "not created").await;
     assert_only_text(stage).await;
-    // That the run was refused is an error of the console, too, and the only one.
+    // The refusal of the run is also a console error, and the only one.
     let errors = browser.errors().await;
     let others: Vec<&String> = errors.iter().filter(|one| !one.contains(" 422 ")).collect();
     assert!(others.is_empty(), "{others:#?}");

@@ -1,5 +1,5 @@
-//! What somebody does with the dashboard who compares two runs: from the form to the deletion. It makes the pictures
-//! of the documentation.
+//! How a user compares two runs with the dashboard, from the form to the deletion. It takes the
+//! screenshots for the documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,9 +18,9 @@ use super::{SHORT, assert_marked, manifest, mark, row};
 /// The first run, which is typed, and the second.
 const FIRST: &str = "quickstart";
 const SECOND: &str = "quickstart-again";
-/// So large may a picture in the documentation be, in bytes.
+/// The largest size of a screenshot in the documentation, in bytes.
 const LARGEST: usize = 150_000;
-/// And so wide, in pixels.
+/// The width of a screenshot, in pixels.
 const WIDTH: u32 = 1200;
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn a_run_is_started_followed_compared_and_deleted_in_the_browser() {
     .await;
 }
 
-/// From the list to the form, whose text is a plan as soon as it can be one.
+/// From the list to the form, which shows a plan as soon as its text is valid.
 async fn start(stage: &Stage) {
     let browser = &stage.browser;
     browser.open(&stage.dashboard.page("")).await;
@@ -55,7 +55,7 @@ async fn start(stage: &Stage) {
         .await;
     browser.says("#plan", "10 trials").await;
     assert_eq!(browser.count("#plan.error, #plan .error").await, 0);
-    // So high that the plan is on it.
+    // High enough to show the plan.
     browser.set_size(WIDTH, 1250).await;
     picture(stage, "dashboard-form").await;
     browser.set_size(WIDTH, 900).await;
@@ -71,9 +71,9 @@ async fn start(stage: &Stage) {
 /// What the run's page shows at one moment.
 #[derive(Clone, Debug, Default, serde::Deserialize, PartialEq, Eq)]
 struct Shown {
-    /// By row, the states of its cells.
+    /// The states of the cells, by row.
     trials: Vec<Vec<String>>,
-    /// Points of all plots.
+    /// The number of points in all plots.
     points: usize,
     state: String,
 }
@@ -98,7 +98,7 @@ async fn follow(stage: &Stage) {
     let browser = &stage.browser;
     browser.find("#trials td[data-state]").await;
     mark(browser).await;
-    // Somebody without a mouse stands here all the time.
+    // A user without a mouse stays here all the time.
     browser
         .evaluated("document.querySelector('#trials summary').focus()")
         .await;
@@ -112,7 +112,7 @@ async fn follow(stage: &Stage) {
             is_taken = true;
             picture(stage, "dashboard-run").await;
         }
-        // One part of the page comes after the other.
+        // The parts of the page are updated one after the other.
         let has_ended = now.state.contains("Completed") && cells(&now).all(is_end);
         if seen.last() != Some(&now) {
             seen.push(now);
@@ -151,7 +151,8 @@ fn cells(shown: &Shown) -> impl Iterator<Item = &str> {
     shown.trials.iter().flatten().map(String::as_str)
 }
 
-/// A row per cell and a column per block, of which each goes its way and none back.
+/// Asserts that there is a row per cell and a column per block, and that no state ever goes
+/// backwards.
 fn assert_filled_in(seen: &[Shown]) {
     let mut ways: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
     for shown in seen {
@@ -177,14 +178,15 @@ fn assert_filled_in(seen: &[Shown]) {
         assert!(steps.is_sorted_by(|a, b| a < b), "{ways:#?}");
         assert!(way.last().is_some_and(|state| is_end(state)), "{ways:#?}");
     }
-    // The first trial may run before the page is there, and a short one may run between two looks.
+    // The first trial may run before the page is loaded, and a short one may run between two
+    // observations.
     let are_seen = |state: &str| ways.values().filter(|way| way.contains(&state)).count();
     assert!(are_seen("planned") >= 4, "{ways:#?}");
     assert!(are_seen("running") >= 3, "{ways:#?}");
 }
 
-/// While windows of this run were timed, the user of the dashboard asked the cluster for nothing: all that was going
-/// on were watches.
+/// Asserts that the dashboard's user sent no request to the cluster while windows of this run were
+/// timed; only watches were open.
 async fn assert_unheard(stage: &Stage, name: &str) {
     let run = runs::get(&stage.admin.0, &stage.namespace, name).await;
     let records = runs::records(&stage.admin.0, &run).await;
@@ -208,7 +210,7 @@ async fn assert_unheard(stage: &Stage, name: &str) {
     assert_eq!(asked, Vec::<&Call>::new());
 }
 
-/// A second run comes into the list, which keeps what is ticked and where the focus is.
+/// A second run appears in the list, which keeps the ticked boxes and the focus.
 async fn appear(stage: &Stage) {
     let (browser, namespace) = (&stage.browser, &stage.namespace);
     let (first, second) = (row(namespace, FIRST), row(namespace, SECOND));
@@ -247,7 +249,7 @@ async fn compare(stage: &Stage) {
     assert!(text.contains(FIRST) && text.contains(SECOND), "{text}");
 }
 
-/// One run goes by the pages, the other while the list is looked at.
+/// Deletes one run through the pages, and the other while the list is open.
 async fn delete(stage: &Stage) {
     let (browser, namespace) = (&stage.browser, &stage.namespace);
     let (first, second) = (row(namespace, FIRST), row(namespace, SECOND));
@@ -288,7 +290,8 @@ async fn gone(stage: &Stage, name: &str) {
     .await;
 }
 
-/// Takes a picture, which must not be too large for the documentation, and keeps it where WASMBENCH_PICTURES says.
+/// Takes a screenshot, which must not be too large for the documentation, and keeps it in the
+/// folder WASMBENCH_PICTURES.
 async fn picture(stage: &Stage, name: &str) {
     let picture = stage.browser.picture().await;
     let size = picture.len();

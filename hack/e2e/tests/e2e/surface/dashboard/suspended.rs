@@ -1,4 +1,4 @@
-//! A run that is stopped and goes on, by the pages alone.
+//! A run that is suspended and resumed through the pages alone.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn is_suspended(stage: &Stage) -> bool {
     run.spec.suspend
 }
 
-/// Follows the link, and confirms what it asks; answers once the run's page is there again.
+/// Follows the link and confirms the question; returns once the run's page is shown again.
 async fn confirmed(stage: &Stage, link: &str, words: &str) {
     let browser = &stage.browser;
     let before = is_suspended(stage).await;
