@@ -1,5 +1,5 @@
-//! The API server's clock. Deadlines are counted from stamps that it set, and the operator's own
-//! clock may run minutes apart from it.
+//! The API server's clock. Deadlines are counted from timestamps that the API server set, and the
+//! operator's own clock may differ from it by minutes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,15 +10,15 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use kube::client::Body;
 
-/// What the API server's answers say about its clock.
+/// The API server's clock, according to its responses.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
-    /// Seconds that it is ahead of ours.
+    /// Seconds by which the API server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
 }
 
 impl ServerClock {
-    /// The time by the API server's clock; by our own before its first answer.
+    /// The time by the API server's clock, or by our own until it first responds.
     pub fn now(&self) -> Timestamp {
         self.at(Timestamp::now())
     }
@@ -28,7 +28,7 @@ impl ServerClock {
         own.checked_add(ahead).unwrap_or(own)
     }
 
-    /// A client that is `client` and tells this clock the date of each answer.
+    /// Wraps `client` so that this clock learns the date of each response.
     pub fn follow(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
         let clock = self.clone();
@@ -44,8 +44,9 @@ impl ServerClock {
         Client::new(service, namespace)
     }
 
-    /// An answer's date is a whole second between the moments, by our clock, at which the request was `sent` and the
-    /// answer `received`, unless the clocks differ.
+    /// Compares the date of a response with our clock. Unless the clocks differ, the date is a
+    /// whole second between the moments at which the request was `sent` and the response
+    /// `received`.
     fn hear<B>(&self, response: &Response<B>, sent: Timestamp, received: Timestamp) {
         let date = response.headers().get(DATE).and_then(|date| {
             let date = jiff::fmt::rfc2822::parse(date.to_str().ok()?).ok()?;
@@ -72,7 +73,7 @@ mod tests {
         "2026-11-22T18:47:44.9Z".parse().unwrap()
     }
 
-    /// The server's time after answers with these dates, each of which took so many seconds.
+    /// The server's time after responses with these dates, each of which took `seconds`.
     fn after(dates: &[&str], seconds: i64) -> String {
         let clock = ServerClock::default();
         for date in dates {

@@ -19,21 +19,21 @@ use crate::error::Backoff;
 use crate::metrics::Metrics;
 use crate::quiet::Quiet;
 
-/// A run that may not decode: one bad object must not stop the others.
+/// A run that may fail to decode: one bad object must not stop the others.
 pub type GuardedRun = DeserializeGuard<BenchmarkRun>;
-/// A schedule that may not decode.
+/// A schedule that may fail to decode.
 pub type GuardedSchedule = DeserializeGuard<BenchmarkSchedule>;
-/// What is kept of a schedule between two looks: it is read again at each.
+/// What is kept of a schedule between reconciles: each of them reads it again.
 pub type ScheduleMeta = PartialObjectMeta<BenchmarkSchedule>;
 
-/// A connection that says nothing for this long is dead.
+/// How long connecting to the API server may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What every reconcile shares.
 pub struct Context {
     /// The API server.
     pub client: Client,
-    /// What the administrator decided.
+    /// The administrator's settings.
     pub config: OperatorConfig,
     /// All runs, as the watch knows them.
     pub runs: std::sync::OnceLock<Store<GuardedRun>>,
@@ -43,17 +43,17 @@ pub struct Context {
     pub metrics: Metrics,
     /// Pauses after errors.
     pub backoff: Backoff,
-    /// What time it is for the objects of the cluster.
+    /// The API server's clock.
     pub clock: ServerClock,
-    /// Timed windows that are open, which `client` keeps silent.
+    /// Open timed windows, in which `client` opens no watches.
     pub quiet: Quiet,
-    /// Events for people.
+    /// Publishes Events for people.
     pub events: Recorder,
-    /// Whether the watch has seen all runs once.
+    /// Whether the watch has listed all runs once.
     pub ready: AtomicBool,
-    /// Uids of runs that gave their node back, before the watch tells that they ended.
+    /// Uids of runs that have released their node but that the watch does not show as ended yet.
     left_queue: Mutex<BTreeSet<String>>,
-    /// When a run of each namespace last gave a node back. Forgotten at a restart, which costs a turn.
+    /// When a run of each namespace last released a node. Lost at a restart, which costs a turn.
     served: Mutex<BTreeMap<String, Timestamp>>,
 }
 
@@ -68,7 +68,7 @@ impl Context {
         Ok(Self::new(client, config))
     }
 
-    /// A context on `client`.
+    /// Creates a context that uses `client`.
     pub fn new(client: Client, config: OperatorConfig) -> Arc<Self> {
         let reporter = Reporter {
             controller: "wasmbench-operator".into(),
@@ -93,13 +93,13 @@ impl Context {
         })
     }
 
-    /// All runs that the watch knows and that decode.
+    /// All runs that the watch knows, including those that do not decode.
     pub fn known_runs(&self) -> Vec<Arc<GuardedRun>> {
         self.runs.get().map(Store::state).unwrap_or_default()
     }
 
-    /// Notes that a run waits for no node any more. Called before its Lease is given back: the
-    /// release wakes those who wait, and they must not find the run still before them.
+    /// Notes that a run no longer waits for a node. Called before its Lease is released: the
+    /// release wakes the waiting runs, and they must not find this run still ahead of them.
     pub fn leave_queue(&self, run_uid: &str) {
         let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| uid(r)).collect();
         let mut left = self.left_queue();
@@ -107,17 +107,17 @@ impl Context {
         left.insert(run_uid.to_owned());
     }
 
-    /// Notes that a run waits for a node, as one does that was suspended.
+    /// Notes that a run waits for a node, possibly again after it was suspended.
     pub fn join_queue(&self, run_uid: &str) {
         self.left_queue().remove(run_uid);
     }
 
-    /// Whether the run gave its node back since it last waited for one.
+    /// Whether the run has released its node since it last waited for one.
     pub fn has_left_queue(&self, run_uid: &str) -> bool {
         self.left_queue().contains(run_uid)
     }
 
-    /// Notes that a run of `namespace` gives a node back. Of namespaces that no run is in nothing is kept.
+    /// Notes that a run of `namespace` releases a node. Forgets other namespaces that have no runs.
     pub fn serve(&self, namespace: &str) {
         let known: BTreeSet<String> = self.known_runs().iter().filter_map(|r| of(r)).collect();
         let mut served = self.served_mut();
@@ -125,7 +125,7 @@ impl Context {
         served.insert(namespace.to_owned(), self.clock.now());
     }
 
-    /// When a run of each namespace last gave a node back.
+    /// When a run of each namespace last released a node.
     pub fn served(&self) -> BTreeMap<String, Timestamp> {
         self.served_mut().clone()
     }
@@ -135,19 +135,19 @@ impl Context {
     }
 
     fn left_queue(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        // A set of names is whole whatever panicked while it was locked.
+        // The set stays consistent even if a thread panicked while it held the lock.
         self.left_queue
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long it is until `time`; nothing when that has passed.
+    /// The time left until `time`; zero if that has passed.
     pub fn until(&self, time: Timestamp) -> Duration {
         let left = time.duration_since(self.clock.now());
         Duration::try_from(left).unwrap_or(Duration::ZERO)
     }
 
-    /// Reference to a run, by which it is woken up.
+    /// The reference by which a run is woken up.
     pub fn reference(namespace: &str, name: &str) -> ObjectRef<GuardedRun> {
         ObjectRef::new(name).within(namespace)
     }

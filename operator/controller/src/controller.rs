@@ -1,6 +1,6 @@
-//! What wakes the operator up: changes of runs, the few events of their pods and Jobs that a plan
-//! depends on, and nodes that become free. Nothing polls. Schedules have a controller of their own beside this one,
-//! which learns from here of runs that have ended.
+//! What wakes the operator up: changes to runs, the few events of their pods and Jobs that a plan
+//! depends on, and nodes that become free. Nothing polls. Schedules have their own controller,
+//! which this one tells about runs that have ended.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use crate::reconcile::{on_error, reconcile};
 use crate::schedules::{self, Wakes};
 use crate::{runs_in_memory, sweep};
 
-/// Runs that are looked after at the same time.
+/// How many runs are reconciled at the same time.
 const CONCURRENCY: u16 = 8;
 
-/// Looks after all runs until a signal ends it.
+/// Reconciles all runs until a signal stops it.
 pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     let client = context.client.clone();
     let runs: Api<GuardedRun> = Api::all(client.clone());
@@ -98,7 +98,8 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
         });
     let schedules = Box::pin(schedules::look_after(context.clone(), woken));
     let others = futures::future::join3(ready, sweep_deleted(context, deleted, wakes), schedules);
-    // The controller of runs ends on a signal, and all others with it. What a schedule was about it does again.
+    // The controller of runs ends on a signal, and everything else with it. A schedule repeats
+    // whatever was interrupted.
     tokio::select! {
         () = looked_after => {}
         ((), (), ()) = others => {}
@@ -107,7 +108,7 @@ pub async fn run(context: Arc<Context>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the objects that are to be watched are there, and the operator may see them.
+/// Checks that the kinds to watch exist and that the operator may list them.
 async fn listable<K>(api: &Api<K>, kinds: &str) -> anyhow::Result<()>
 where
     K: Clone + DeserializeOwned + Debug,
@@ -122,8 +123,8 @@ where
     })
 }
 
-/// Selects the pods whose changes are told. Cold subjects come and go in their probe's hands, and
-/// each event would cost CPU time in the middle of a sample.
+/// Selector of the pods to watch. Probes create and delete cold subjects themselves, and each event
+/// would cost CPU time in the middle of a sample.
 fn watched_pods() -> String {
     format!(
         "{},{}!={}",
@@ -133,8 +134,8 @@ fn watched_pods() -> String {
     )
 }
 
-/// Sweeps at start and whenever a run is deleted. Then all runs look again: one that waited may be
-/// the next now. What a run leaves that was not being measured can wait for silence.
+/// Sweeps at start and whenever a run is deleted, and then triggers all runs: a waiting one may be
+/// next now. What is left of a run that was not being measured can wait for silence.
 async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>, wakes: Wakes) {
     warn_of(sweep::orphans(&context).await);
     let runs: Api<PartialObjectMeta<BenchmarkRun>> = Api::all(context.client.clone());
@@ -173,7 +174,7 @@ async fn sweep_deleted(context: Arc<Context>, deleted: UnboundedSender<()>, wake
                 }
             }
         }
-        // Refused only when the controller has ended.
+        // Fails only when the controller has ended.
         let _ = deleted.unbounded_send(());
     }
 }
@@ -199,8 +200,8 @@ fn run_of(object: &impl ResourceExt) -> Option<ObjectRef<GuardedRun>> {
     ))
 }
 
-/// The run of a pod, when the pod's state may change a plan. A probe that runs is left in peace:
-/// inside its timed window the operator does nothing.
+/// The run of a pod, if the pod's state may change a plan. A running probe is ignored: inside its
+/// timed window the operator does nothing.
 fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
     let seen = pod_seen(pod)?;
     let probe = pod
@@ -216,7 +217,8 @@ fn run_of_pod(pod: &Pod) -> Option<ObjectRef<GuardedRun>> {
     matters.then(|| run_of(pod)).flatten()
 }
 
-/// The run of a Job that failed without its pod's help, or that is being deleted.
+/// The run of a Job that has ended or is being deleted. A Job can fail without its pod reporting
+/// it.
 fn run_of_job(job: &Job) -> Option<ObjectRef<GuardedRun>> {
     let conditions = job
         .status
@@ -227,7 +229,7 @@ fn run_of_job(job: &Job) -> Option<ObjectRef<GuardedRun>> {
     (ended || deleting).then(|| run_of(job)).flatten()
 }
 
-/// Every run that may wait for the node of a Lease that nobody holds.
+/// Every run that may be waiting for the node of a Lease that nobody holds.
 fn waiting_runs(lease: &Lease, runs: &[Arc<GuardedRun>]) -> Vec<ObjectRef<GuardedRun>> {
     let held = lease
         .spec

@@ -1,17 +1,17 @@
-//! The CRDs as they stand in `crds/`.
+//! The CRDs as written to `crds/`.
 
 use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::CustomResourceExt;
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule};
 
-/// Name of the file and text of each.
+/// File name and text of each CRD.
 pub fn all() -> anyhow::Result<Vec<(String, String)>> {
     let crds = [BenchmarkRun::crd(), BenchmarkSchedule::crd()];
     crds.iter().map(file).collect()
 }
 
-/// All of them as the documents of one file.
+/// All CRDs as the documents of one file.
 pub fn yaml() -> anyhow::Result<String> {
     let texts = all()?.into_iter().map(|(_, text)| text);
     Ok(texts.collect::<Vec<_>>().join("---\n"))

@@ -1,5 +1,5 @@
-//! What can go wrong while a run or a schedule is looked after. Waiting and failed trials are no errors: an error
-//! means that the cluster could not be asked or told.
+//! What can go wrong while a run or a schedule is reconciled. Waiting and failed trials are not
+//! errors: an error means that the cluster could not be read or written.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -9,14 +9,15 @@ use wasmbench_core::store;
 use wasmbench_report::files;
 use wasmbench_results::history::stored;
 
-/// Longest pause between two attempts, as long as it may pass: while an API server restarts.
+/// Longest pause between two attempts while the error may still pass, as when an API server
+/// restarts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// The pause once it lasts.
+/// The pause between two attempts once the error has lasted.
 const LASTING_PAUSE: Duration = Duration::from_mins(5);
 /// First pause after an error.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A reconcile that did not get through.
+/// Why a reconcile failed.
 #[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
 pub enum Error {
     /// A read failed.
@@ -52,12 +53,12 @@ pub enum Error {
         /// Its name.
         name: String,
     },
-    /// The namespace has no room for a pod now. Pods that are on their way out count, too.
+    /// The namespace's quota has no room for a pod now. Terminating pods count, too.
     #[error(
         "the namespace's quota is spent, and no pod can be created: {message}: raise the quota, or remove pods"
     )]
     Quota {
-        /// In the API server's words.
+        /// The API server's message.
         message: String,
     },
     /// The API server refuses the run of a schedule.
@@ -65,10 +66,10 @@ pub enum Error {
     RunRefused {
         /// Name of the run.
         name: String,
-        /// In the API server's words.
+        /// The API server's message.
         message: String,
     },
-    /// The history of a schedule is no history.
+    /// The stored history of a schedule cannot be read.
     #[error(
         "the history in ConfigMap {name} cannot be read: {source}: keep a copy of it, remove it, and it begins anew"
     )]
@@ -87,18 +88,18 @@ pub enum Error {
     /// The API server did not answer in time.
     #[error("the API server took longer than {0:?}")]
     TimedOut(Duration),
-    /// A bug: the code panicked. Other objects go on.
+    /// A bug: the code panicked. Other objects are not affected.
     #[error("looking after this object panicked: {0}")]
     Panicked(String),
 }
 
 impl Error {
-    /// Stable and low in number: reason of Events and label of metrics.
+    /// A stable name with few values: the reason of Events and a label of metrics.
     pub fn reason(&self) -> &'static str {
         self.into()
     }
 
-    /// Whether somebody who reads the status can do something about it.
+    /// Whether someone who reads the status can do something about it.
     pub fn is_for_people(&self) -> bool {
         match self {
             Self::NameTaken { .. }
@@ -116,7 +117,7 @@ impl Error {
     }
 }
 
-/// An error with all its causes, once, for logs and messages.
+/// The messages of an error and all its causes, for logs and messages.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -128,17 +129,17 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Failures in a row after which a run gives its node back.
+/// Failures in a row after which a run releases its node.
 const LASTING: u32 = 19;
 
-/// How often each run or schedule failed in a row, so that each waits longer after each failure.
+/// Counts the failures in a row of each run or schedule, so that it waits longer after each.
 #[derive(Debug, Default)]
 pub struct Backoff {
     failures: Mutex<HashMap<String, u32>>,
 }
 
 impl Backoff {
-    /// Counts a failure and answers with the pause before the next attempt.
+    /// Counts a failure and returns the pause before the next attempt.
     pub fn failed(&self, uid: &str) -> Duration {
         let mut failures = self
             .failures
@@ -154,14 +155,15 @@ impl Backoff {
         }
     }
 
-    /// Whether this run has failed in a row for so long, four minutes by the pauses, that others must not wait for it.
+    /// Whether this run has kept failing for so long (four minutes of pauses) that others must not
+    /// wait for it.
     pub fn is_lasting(&self, uid: &str) -> bool {
         let failures = self.failures.lock();
         let failures = failures.unwrap_or_else(std::sync::PoisonError::into_inner);
         failures.get(uid).is_some_and(|count| *count >= LASTING)
     }
 
-    /// Forgets the failures of a run that got through or is gone.
+    /// Forgets the failures of a run that succeeded or is gone.
     pub fn succeeded(&self, uid: &str) {
         self.failures
             .lock()

@@ -1,4 +1,4 @@
-//! Keeps hangs and panics to the object that they happen with.
+//! Confines hangs and panics to the object that they happen with.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use kube::runtime::controller::Action;
 
 use crate::error::Error;
 
-/// A reconcile makes a few dozen calls at most, each of which has a time of its own.
+/// How long a reconcile may take. It makes a few dozen calls at most, each with its own timeout.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What `work` comes to. That it hangs or panics is an error like any other.
+/// The result of `work`. A hang or a panic becomes an error like any other.
 pub async fn guarded(work: impl Future<Output = Result<Action, Error>>) -> Result<Action, Error> {
     let work = AssertUnwindSafe(work).catch_unwind();
     match Box::pin(tokio::time::timeout(TIMEOUT, work)).await {

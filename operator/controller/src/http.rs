@@ -1,6 +1,5 @@
-//! `/livez` (the process answers), `/readyz` (the watch has seen all runs once) and `/metrics`.
-//! Read-only: nothing here changes anything. Everybody in the cluster may ask, so that connections are few
-//! and short.
+//! `/livez` (the process answers), `/readyz` (the watch has listed all runs once) and `/metrics`.
+//! Read-only. Anyone in the cluster may connect, so connections are limited in number and time.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,16 +27,17 @@ use crate::context::Context;
 use crate::exported;
 use crate::metrics::{self, StateLabel};
 
-/// Open connections, at most. For one more the oldest ends, so that nobody keeps the kubelet out.
+/// Maximum number of open connections. One more closes the oldest, so that nobody can lock the
+/// kubelet out.
 const CONNECTIONS: usize = 32;
-/// A connection ends after this long, whatever it waits for.
+/// A connection is closed after this long, whatever it is waiting for.
 const LIFETIME: Duration = Duration::from_secs(10);
-/// Longest head of a request, in bytes.
+/// Maximum size of a request's head, in bytes.
 const HEAD_BYTES: usize = 8192;
-/// How long to wait when no connection can be taken, as without a free file descriptor.
+/// Pause when no connection can be accepted, as without a free file descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves for ever.
+/// Serves forever.
 pub async fn serve(listener: TcpListener, context: Arc<Context>) -> Infallible {
     let router = Router::new()
         .route("/livez", get(|| async { "ok\n" }))
@@ -122,7 +122,7 @@ fn count_runs(context: &Context) {
     context.metrics.longest_wait.set(seconds);
 }
 
-/// Since when a run waits for its node; `None` when it does not.
+/// The creation time of a run that waits for its node; `None` if it does not wait.
 fn queued_since(run: &BenchmarkRun) -> Option<Timestamp> {
     let mut conditions = run.status.as_ref()?.conditions.iter();
     let finished = conditions.find(|condition| condition.type_ == conditions::FINISHED)?;
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves one route, and asks it when the test says so.
+    /// Serves one route and returns its address.
     async fn serving() -> std::net::SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -151,7 +151,7 @@ mod tests {
         let request = format!("GET /livez HTTP/1.1\r\nHost: a\r\n{head}Connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = vec![];
-        // An answer may be cut off where the request is refused.
+        // The response may be cut off when the request is refused.
         let _ = stream.read_to_end(&mut answer).await;
         String::from_utf8(answer).unwrap()
     }

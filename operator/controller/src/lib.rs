@@ -1,8 +1,9 @@
 //! The operator: observe -> validate -> plan -> act -> report.
 //!
-//! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes),
-//! [`report`] (status), [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and [`schedules`] (what starts runs). Every rule is in `wasmbench-core`;
-//! this crate holds the client.
+//! Reading order: [`reconcile`] (the five verbs), [`observe`] (reads), [`act`] (writes), [`report`]
+//! (status), [`exported`] (results for Prometheus), then [`controller`] (what wakes it up) and
+//! [`schedules`] (what starts runs). Every rule is in `wasmbench-core`; this crate holds the
+//! client.
 
 pub mod act;
 mod clock;
@@ -25,7 +26,7 @@ pub mod sweep;
 
 use std::sync::LazyLock;
 
-/// Tag of this build, where it has one.
+/// Tag of this build, if it has one.
 pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 
 /// Version and build, for people.

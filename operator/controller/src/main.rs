@@ -56,8 +56,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// One thread is enough: the operator waits nearly all of the time, and must not take CPU from
-/// what it measures.
+/// Runs the operator. One thread is enough: it waits nearly all of the time, and must not take CPU
+/// time from what it measures.
 fn run(config: &Path, listen: &str) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .json()

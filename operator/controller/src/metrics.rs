@@ -1,5 +1,5 @@
-//! Counters of the operator itself. Labels are closed sets: never the name of a run or an object. What runs found is in
-//! [`crate::exported`].
+//! Metrics of the operator itself. Labels have closed sets of values, never the name of a run or
+//! another object. Results of runs are in [`crate::exported`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::exported::Exported;
 
-/// What [`Metrics::text`] is.
+/// The content type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// One label, `reason`.
@@ -47,14 +47,14 @@ pub struct StateLabel {
     pub state: &'static str,
 }
 
-/// All counters.
+/// All metrics.
 #[derive(Debug)]
 pub struct Metrics {
     /// What /metrics shows.
     pub registry: Registry,
-    /// Seconds of each reconcile.
+    /// Duration of each reconcile, in seconds.
     pub reconcile_seconds: Histogram,
-    /// Reconciles that did not get through.
+    /// Failed reconciles.
     pub failures: Family<ReasonLabel, Counter>,
     /// Steps carried out.
     pub steps: Family<StepLabel, Counter>,
@@ -62,16 +62,16 @@ pub struct Metrics {
     pub trials: Family<OutcomeLabel, Counter>,
     /// Runs that the watch knows.
     pub runs: Family<StateLabel, Gauge<i64, std::sync::atomic::AtomicI64>>,
-    /// Seconds that the oldest queued run has waited; 0 when the queue is empty.
+    /// Seconds since the oldest queued run was created; 0 when the queue is empty.
     pub longest_wait: Gauge<f64, AtomicU64>,
-    /// What runs and schedules found.
+    /// Results of runs and schedules.
     pub exported: Exported,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("wasmbench");
-        // A reconcile is a handful of API calls: milliseconds, unless the API server suffers.
+        // A reconcile is a handful of API calls: milliseconds, unless the API server is in trouble.
         let buckets = [
             0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0,
         ];
@@ -122,8 +122,8 @@ impl Default for Metrics {
     }
 }
 
-/// `OpenMetrics` in Prometheus' text format: there counters and infos are described by the names that their samples have, and
-/// there are neither units nor an end.
+/// Converts `OpenMetrics` to Prometheus' text format, in which the `HELP` and `TYPE` lines of
+/// counters and infos use the names of their samples, and which has neither `UNIT` nor `EOF`.
 fn classic(open_metrics: &str) -> String {
     let lines = || open_metrics.lines();
     let types = lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
@@ -155,7 +155,8 @@ fn classic(open_metrics: &str) -> String {
 }
 
 impl Metrics {
-    /// All series in Prometheus' own text format ([`CONTENT_TYPE`]), which every scraper and promtool reads.
+    /// All series in Prometheus' own text format ([`CONTENT_TYPE`]), which every scraper and
+    /// promtool reads.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;

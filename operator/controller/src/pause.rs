@@ -1,11 +1,11 @@
-//! The pause after a watch failed.
+//! The pause after a failed watch.
 
 use std::time::Duration;
 
 use kube::runtime::utils::Backoff;
 
-/// It is the same for all: a controller's watches share one, and a pause that grows with each failure of any of them
-/// would be minutes long after a restart of the API server.
+/// A constant pause: a controller's watches share one, and a pause that grew with each failure of
+/// any of them would be minutes long after a restart of the API server.
 pub struct WatchPause;
 
 impl Iterator for WatchPause {

@@ -1,4 +1,4 @@
-//! Looks after one `BenchmarkRun`: observe -> validate -> plan -> act -> report. Only `observe`,
+//! Reconciles one `BenchmarkRun`: observe -> validate -> plan -> act -> report. Only `observe`,
 //! `act` and `report` hold a client; `validate` and `plan` are pure and hold every rule.
 
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::error::{Error, chain};
 use crate::guard::{TIMEOUT, guarded};
 use crate::{act, exported, observe, report, sweep};
 
-/// Entry of the controller: guards against objects that do not decode, hangs and panics, so that
-/// one run never stops the others.
+/// The controller's entry point: guards against objects that do not decode, hangs and panics, so
+/// that one run never stops the others.
 pub async fn reconcile(run: Arc<GuardedRun>, context: Arc<Context>) -> Result<Action, Error> {
     let started = Instant::now();
     let result = match &run.0 {
         Err(invalid) => report::undecodable(&context, invalid).await,
-        // On the heap: it holds the states of all that a reconcile may do.
+        // On the heap: the future holds the state of everything that a reconcile may do.
         Ok(run) => Box::pin(guarded(look_after(run, &context))).await,
     };
     context.metrics.reconciled(started.elapsed());
@@ -44,7 +44,7 @@ pub fn on_error(run: Arc<GuardedRun>, error: &Error, context: Arc<Context>) -> A
     Action::requeue(pause)
 }
 
-/// What keeps failing must not keep others from their node, whatever it is.
+/// Releases the node of a run that keeps failing, whatever the error is: it must not block others.
 async fn give_way(run: &GuardedRun, context: &Context) {
     let Ok(run) = &run.0 else { return };
     let given = tokio::time::timeout(TIMEOUT, sweep::give_way(context, run)).await;
@@ -87,7 +87,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
         observe::observe(context, &valid),
         sweep::lives(context, &valid.uid, &valid.namespace, &valid.name),
     )?;
-    // The watch may lag behind, and what a run that is gone takes now nobody would give back.
+    // The watch may lag behind, and nobody would release what a deleted run claims now.
     if !lives {
         return sweep::run_is_gone(context, &valid.uid)
             .await
@@ -97,7 +97,7 @@ async fn look_after(run: &BenchmarkRun, context: &Context) -> Result<Action, Err
     if matches!(plan.stage, Stage::Queued { .. }) {
         context.join_queue(&valid.uid);
     }
-    // A probe starts a timed window, in which nothing is written: its status goes first.
+    // A probe starts a timed window, in which nothing is written: the status goes first.
     if plan.starts_probe() {
         report::report(context, run, &valid, &seen, &plan, None).await?;
         act::act(context, &valid, &seen, &plan).await?;
@@ -123,7 +123,7 @@ fn action_of(plan: &Plan, context: &Context) -> Action {
     }
 }
 
-/// A finished run expires, and is in `/metrics` if it asks for that.
+/// A finished run expires, and is in `/metrics` if its label requests that.
 async fn finished(run: &BenchmarkRun, context: &Context) -> Result<Action, Error> {
     let action = expire(run, context).await?;
     let silence = Box::pin(exported::run(context, run)).await?;

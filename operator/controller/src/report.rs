@@ -22,14 +22,14 @@ use crate::error::Error;
 
 /// Field manager of the status.
 pub const MANAGER: &str = "wasmbench-operator";
-/// Field manager of what is said of objects that do not decode.
+/// Field manager of the conditions of objects that do not decode.
 const UNDECODABLE_MANAGER: &str = "wasmbench-operator-undecodable";
-/// Reason of what is said of objects that do not decode.
+/// Reason in the conditions of objects that do not decode.
 pub const UNDECODABLE: &str = "Undecodable";
-/// Longest note of an Event, in characters.
+/// Maximum length of an Event's note, in characters.
 pub const NOTE: usize = 1000;
 
-/// Writes what `plan` says about `run`, and the `hindrance` without whose end it cannot go on.
+/// Writes what `plan` says about `run`, and the `hindrance`, if any, that keeps it from continuing.
 pub async fn report(
     context: &Context,
     run: &BenchmarkRun,
@@ -64,7 +64,7 @@ pub async fn report(
     write(context, run, new).await
 }
 
-/// Says that `run` was refused.
+/// Writes to the status that `run` was refused.
 pub async fn rejected(
     context: &Context,
     run: &BenchmarkRun,
@@ -101,7 +101,7 @@ async fn write(
         .await
     {
         Ok(_) => {}
-        // Deleted meanwhile, or deleted and made anew: nobody is left to read it.
+        // Deleted in the meantime, or deleted and recreated: nobody is left to read it.
         Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() => return Ok(()),
         Err(source) => return Err(Error::Report { source }),
     }
@@ -109,7 +109,7 @@ async fn write(
     Ok(())
 }
 
-/// An Event when the run ends. Events may get lost; the status never depends on them.
+/// Publishes an Event when the run ends. Events may get lost; the status never depends on them.
 async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatus) {
     let finished = |conditions: &[_]| conditions::is_true(conditions, conditions::FINISHED);
     let before = run.status.as_ref().is_some_and(|s| finished(&s.conditions));
@@ -144,7 +144,7 @@ async fn announce(context: &Context, run: &BenchmarkRun, new: &BenchmarkRunStatu
     }
 }
 
-/// Says of a run that does not decode what is wrong with it.
+/// Writes to the status of a run that does not decode what is wrong with it.
 pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<Action, Error> {
     let message = format!(
         "the object does not fit this operator's API: {}: its results are kept; to measure again, \
@@ -160,7 +160,7 @@ pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<A
     say_undecodable::<BenchmarkRun>(context, invalid, drafts).await
 }
 
-/// Writes conditions of an object that does not decode. It is looked at again when it changes.
+/// Writes the conditions of an object that does not decode. It is reconciled again when it changes.
 pub async fn say_undecodable<K>(
     context: &Context,
     invalid: &InvalidObject,
@@ -186,9 +186,10 @@ where
         },
     });
     let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
-    // Not as the manager of the status: what an earlier version wrote there, results among it, stays.
+    // Not as the manager of the status, so that what an earlier version wrote there, including
+    // results, stays.
     let params = PatchParams::apply(UNDECODABLE_MANAGER).force();
-    // The answer is the undecodable object again, so a decoding error means success.
+    // The response is the undecodable object again, so a decoding error means success.
     match api.patch_status(name, &params, &Patch::Apply(&patch)).await {
         Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(Action::await_change()),
         Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() || s.is_invalid() => {

@@ -1,5 +1,5 @@
-//! What the operator keeps of each run in memory. All runs are there, those of years ago among them, and
-//! planning needs little of one that has ended.
+//! What the operator keeps of each run in memory. All runs are there, even those that are years
+//! old, and planning needs little of one that has ended.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use wasmbench_core::lifetime::is_finished;
 
 use crate::context::GuardedRun;
 
-/// Runs that are read at once when all are listed: of pages this large the memory is taken and given back.
+/// Runs per page when all are listed: memory is allocated and freed one page at a time.
 pub const PAGE: u32 = 20;
 
-/// Takes away what no reconcile looks at.
+/// Drops what no reconcile looks at.
 pub fn slim(run: &mut GuardedRun) {
     let Ok(run) = &mut run.0 else { return };
-    // Who wrote which field, and the manifest as it was applied: each as long as the spec.
+    // Who wrote which field, and the manifest as it was applied: each can be as long as the spec.
     run.metadata.managed_fields = None;
     run.metadata.annotations = None;
     let asks = run.metadata.labels.take().unwrap_or_default();
@@ -23,7 +23,7 @@ pub fn slim(run: &mut GuardedRun) {
     if !is_finished(run) {
         return;
     }
-    // An ended run only expires.
+    // A finished run only expires; its metrics read it again.
     run.spec.variants = vec![];
     run.spec.workloads = vec![];
     if let Some(status) = &mut run.status {

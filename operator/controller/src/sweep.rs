@@ -1,6 +1,7 @@
 //! Removes what a run leaves in the operator's namespace when it is deleted. Objects there cannot
 //! be owned by a run in another namespace, and a finalizer would block deletion while the operator
-//! is down; so they carry the run's uid, and are swept when it is gone: at start and on deletion.
+//! is down; so they carry the run's uid, and are swept, at start and on deletion, when the run is
+//! gone.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +40,8 @@ pub async fn run_is_gone(context: &Context, run_uid: &str) -> Result<(), Error> 
     Ok(())
 }
 
-/// Gives the node of a run back that cannot go on: its pods go first. What was being measured is
-/// measured again, should the run ever go on.
+/// Releases the node of a run that cannot continue, after removing the run's pods. An interrupted
+/// trial is measured again if the run ever continues.
 pub async fn give_way(context: &Context, run: &BenchmarkRun) -> Result<(), Error> {
     let (Some(uid), Some(namespace)) = (&run.metadata.uid, &run.metadata.namespace) else {
         return Ok(());
@@ -70,7 +71,8 @@ async fn clear(context: &Context, run_uid: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what belongs to runs that are gone. For the start: deletions may have gone unseen.
+/// Removes what belongs to runs that are gone. For the start and after a relist, when deletions may
+/// have gone unnoticed.
 pub async fn orphans(context: &Context) -> Result<(), Error> {
     let probes = format!("{}={}", labels::COMPONENT, labels::COMPONENT_PROBE);
     let params = ListParams::default().labels(&probes);
@@ -114,7 +116,7 @@ pub async fn orphans(context: &Context) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether this run is still there, as the API server says.
+/// Whether this run still exists, according to the API server.
 pub async fn lives(
     context: &Context,
     uid: &str,

@@ -29,13 +29,13 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::belongs_to;
 
-/// A trial takes so many times what is expected of it, at most.
+/// The longest that a trial may take, as a multiple of its expected time.
 const LONGEST: u32 = 3;
 
 pub use nodes::release_lease;
 pub use summarise::conclude;
 
-/// Carries out the steps of `plan` in their order.
+/// Carries out the steps of `plan` in order.
 pub async fn act(
     context: &Context,
     run: &ValidatedRun,
@@ -117,7 +117,7 @@ async fn one(
     }
 }
 
-/// From now on the node is left in peace, until the probe has ended or should have.
+/// Keeps the node quiet from now on, until the probe has ended or should have ended.
 async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     let expected = Duration::from_secs(quiet_seconds(run, trial));
     // A probe prolongs a warm-up that has not settled, and repeats a window on a noisy node.
@@ -125,17 +125,17 @@ async fn keep_quiet(context: &Context, run: &ValidatedRun, trial: &TrialId) {
     context.quiet.begin(&run.uid, trial, expected);
 }
 
-/// Turns the error of a write into ours.
+/// Wraps the error of a write.
 fn failed(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
     let what = what.into();
     move |source| Error::Act { what, source }
 }
 
-/// A namespace takes pods from the moment on in which the cluster has given it its service account: when both are
-/// applied together, that is after the run.
+/// A namespace accepts pods only once the cluster has created its service account: when namespace
+/// and run are applied together, that happens after the run is created.
 const NO_ACCOUNT_YET: &str = "error looking up service account";
 
-/// Whether the API server says no, rather than not now: policy, an invalid field.
+/// The API server's message, if the refusal is permanent (policy, an invalid field).
 fn refused(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
@@ -147,7 +147,7 @@ fn refused(error: &kube::Error) -> Option<String> {
     stays.then(|| status.message.clone())
 }
 
-/// In the API server's words, that there is no room for a pod now.
+/// The API server's message, if the quota has no room for a pod now.
 fn over_quota(error: &kube::Error) -> Option<String> {
     let kube::Error::Api(status) = error else {
         return None;
@@ -156,8 +156,8 @@ fn over_quota(error: &kube::Error) -> Option<String> {
     over.then(|| status.message.clone())
 }
 
-/// Creates a pod of the run once. A pod of that name which the run owns is as good; somebody
-/// else's is an error. `Some` holds the API server's refusal.
+/// Creates a pod of the run, unless the run already owns a pod of that name. Another owner's pod of
+/// that name is an error. `Some` holds the API server's refusal.
 async fn create_pod(
     context: &Context,
     run: &ValidatedRun,
@@ -210,7 +210,7 @@ async fn deploy_subject(
     record::failure(context, run, node, trial, &failure, None).await
 }
 
-/// Address and port of the echo server, where the workload of `trial` asks for one.
+/// The uid of the echo server, if the workload of `trial` needs one.
 fn upstream_uid<'a>(run: &ValidatedRun, seen: &'a Observed, trial: &TrialId) -> Option<&'a str> {
     run.workload(trial).filter(|workload| workload.upstream)?;
     seen.upstream.as_ref().map(|pod| pod.uid.as_str())
@@ -271,7 +271,7 @@ async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
             let name = job.name_any();
             let found = api.get_metadata_opt(&name).await;
             let found = found.map_err(failed("look at a job"))?;
-            // The hash in its name is short: another run's could be the same.
+            // The hash in the name is short: another run's Job could have the same one.
             match found {
                 Some(found) if !same_trial(&found.metadata, &job.metadata) => {
                     Err(Error::NameTaken { kind: "Job", name })
@@ -283,7 +283,7 @@ async fn create_job(context: &Context, job: &Job) -> Result<(), Error> {
     }
 }
 
-/// Whether two objects are of the same trial of the same run.
+/// Whether two objects belong to the same trial of the same run.
 fn same_trial(a: &ObjectMeta, b: &ObjectMeta) -> bool {
     let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
     let trial = |meta: &ObjectMeta| {
@@ -344,7 +344,7 @@ fn ignore_missing(result: Result<(), kube::Error>, what: &str, name: &str) -> Re
     }
 }
 
-/// Deletes a run: exactly that one, not a new one of the same name.
+/// Deletes exactly this run, not a new one of the same name.
 pub async fn delete_run(context: &Context, run: &ObjectMeta) -> Result<(), Error> {
     let (name, namespace) = (run.name.as_deref(), run.namespace.as_deref());
     let (name, namespace) = (name.unwrap_or_default(), namespace.unwrap_or_default());

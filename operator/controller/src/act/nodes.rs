@@ -1,5 +1,5 @@
-//! Claims on nodes. Every write carries the resource version that was seen: of two takers only one
-//! succeeds, and the other looks again.
+//! Claims on nodes. Every write carries the resource version that was read: of two competing writes
+//! only one succeeds, and the other reads again.
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::PostParams;
@@ -17,7 +17,7 @@ fn api(context: &Context) -> Api<Lease> {
     Api::namespaced(context.client.clone(), &context.config.operator_namespace)
 }
 
-/// Takes `node` for `run`, unless another run was faster.
+/// Claims `node` for `run`, unless another run was faster.
 pub async fn claim(
     context: &Context,
     run: &ValidatedRun,
@@ -45,7 +45,7 @@ pub async fn claim(
     }
 }
 
-/// Gives `node` back, if the run with this uid still holds it.
+/// Releases `node`, if the run with this uid still holds it.
 pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(), Error> {
     let name = names::node_lease(node);
     let what = || failed(format!("give node {node} back"));
@@ -55,7 +55,7 @@ pub async fn release(context: &Context, run_uid: &str, node: &str) -> Result<(),
     }
 }
 
-/// Empties `lease`, if the run with this uid still holds it.
+/// Clears the holder of `lease`, if the run with this uid still holds it.
 pub async fn release_lease(
     context: &Context,
     run_uid: &str,

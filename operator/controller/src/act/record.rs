@@ -1,5 +1,5 @@
-//! Storing records: read what the probe printed, add the facts of the API, append to the chunk of
-//! the variant and workload. A trial that is stored already stays as it is.
+//! Stores records: reads what the probe printed, adds facts from the API, and appends the record to
+//! the chunk of its variant and workload. A trial that is already stored is left unchanged.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{belongs_to, pod_seen, with_event};
 
-/// How long to wait for the result of a probe that succeeded before its log is read again.
+/// Pauses before the log of a successful probe is read again for its result.
 const LOG_PAUSES: [Duration; 3] = [
     Duration::from_millis(100),
     Duration::from_millis(500),
     Duration::from_secs(2),
 ];
-/// Two writers that meet try again so many times.
+/// How many times a write is attempted when writers conflict.
 const ATTEMPTS: usize = 5;
 
 /// Stores what the probe of `trial` printed.
@@ -65,7 +65,7 @@ pub async fn collect(
     store_all(context, run, node, vec![record]).await
 }
 
-/// The last pod that the probe made, and the image that it ran.
+/// The last pod that the probe created, and the image that it ran.
 fn last_pod(
     run: &ValidatedRun,
     trial: &TrialId,
@@ -87,7 +87,7 @@ fn last_pod(
     }
 }
 
-/// What the probe printed, as `read` understands it.
+/// The probe's output, as parsed by `read`.
 async fn result(
     probes: &Api<Pod>,
     name: &str,
@@ -111,14 +111,15 @@ async fn result(
         let log = log.map_err(failed(format!("read the log of {name}")))?;
         let (evidence, outcome) = read(&log, state);
         match pauses.next() {
-            // The last lines of a log may come after the end of its container.
+            // The last lines of a log may arrive after its container has ended.
             Some(pause) if evidence.is_none() && succeeded => tokio::time::sleep(pause).await,
             _ => return Ok((evidence, outcome)),
         }
     }
 }
 
-/// `outcome` of a trial whose pods the probe made and removed, with what the kubelet said about them.
+/// Adds what the kubelet said about the pods to the `outcome` of a trial whose pods the probe
+/// created and removed.
 async fn told_by_node(
     context: &Context,
     run: &ValidatedRun,
@@ -159,7 +160,7 @@ pub async fn failure(
     .await
 }
 
-/// Stores that these trials were not tried.
+/// Records that the trials of `exclusion` were skipped.
 pub async fn skipped(
     context: &Context,
     run: &ValidatedRun,
@@ -212,8 +213,8 @@ fn record(
     }
 }
 
-/// What is known of subjects that the probe made and that are gone by now: their node, and the last one as the
-/// probe saw it.
+/// Facts about subjects that the probe created and that are already gone: their node, and the last
+/// subject as the probe saw it.
 async fn subject_of_probe(
     context: &Context,
     run: &ValidatedRun,
@@ -299,7 +300,8 @@ fn node_facts(node: &Node) -> BTreeMap<String, String> {
     told.chain(provider).collect()
 }
 
-/// Who runs the node: `kind`, `aws`, `gce`. The rest of the id is this node's alone.
+/// The provider of the node, such as `kind`, `aws` or `gce`. The rest of the id is specific to the
+/// node.
 fn provider(id: &str) -> Option<String> {
     let (name, _) = id.split_once("://")?;
     (!name.is_empty()).then(|| name.to_owned())
@@ -325,7 +327,7 @@ async fn store_all(
     Ok(())
 }
 
-/// Adds as many records as fit to a chunk and answers with the rest.
+/// Adds as many records to a chunk as fit, and returns the rest.
 async fn fill_chunk(
     context: &Context,
     run: &ValidatedRun,
@@ -378,7 +380,7 @@ async fn fill_chunk(
                 count(context, &counted);
                 return Ok(rest);
             }
-            // Somebody else wrote in between: look again, so that nothing of theirs is lost.
+            // Another writer was faster: read again, so that none of its data is lost.
             Err(kube::Error::Api(s)) if s.is_conflict() || s.is_already_exists() => {}
             Err(error) => return Err(failed(format!("write {name}"))(error)),
         }

@@ -44,15 +44,15 @@ pub async fn summarise(context: &Context, run: &ValidatedRun) -> Result<(), Erro
     Ok(())
 }
 
-/// What the status says about a run whose report is written.
+/// What the status says about a run whose report has been written.
 pub async fn conclude(context: &Context, run: &ValidatedRun) -> Result<Conclusion, Error> {
     let (summary, records) = read_summary(context, input_of(run)).await?;
     let versus = versus(context, run, &summary).await?;
     Ok(Conclusion::of(&summary, records).versus(versus.as_ref()))
 }
 
-/// The comparison with the run that `run` names, where it names one. A run that is not there is a
-/// reason, and no failure.
+/// The comparison with the earlier run that `run` names, if any. A run that cannot be compared with
+/// is a reason in the comparison, not an error.
 async fn versus(
     context: &Context,
     run: &ValidatedRun,

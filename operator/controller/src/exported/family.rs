@@ -1,24 +1,24 @@
-//! The series that runs and schedules are shown as. All are gauges: each holds what was found last.
+//! The series of runs and schedules. All are gauges: each holds the latest value.
 
 /// A value with its labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// What it is.
+    /// What the value means.
     pub family: Family,
     /// Name and value of each label.
     pub labels: Vec<(&'static str, String)>,
-    /// In the unit of the family.
+    /// The value, in the unit of the family.
     pub value: f64,
 }
 
-/// Series of one meaning and unit.
+/// Series with the same meaning and unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// The estimate of a ratio.
     Ratio,
-    /// Lower end of its interval.
+    /// The lower bound of a ratio's confidence interval.
     RatioLower,
-    /// Upper end of its interval.
+    /// The upper bound of a ratio's confidence interval.
     RatioUpper,
     /// A measured time.
     Seconds,
@@ -38,14 +38,14 @@ pub enum Family {
     LastSuccess,
     /// What the condition `Regressed` says.
     Regressed,
-    /// The last runs that were not trustworthy.
+    /// How many of the last runs in a row were untrustworthy.
     UntrustworthyRuns,
     /// Whether the last run failed.
     LastRunFailed,
 }
 
 impl Family {
-    /// All of them, in the order of `/metrics`.
+    /// All families, in the order of `/metrics`.
     pub const ALL: [Self; 14] = [
         Self::Ratio,
         Self::RatioLower,
@@ -63,7 +63,7 @@ impl Family {
         Self::LastRunFailed,
     ];
 
-    /// Its name, without the prefix of all metrics.
+    /// The name, without the prefix that all metrics share.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ratio => "run_ratio",
@@ -83,7 +83,7 @@ impl Family {
         }
     }
 
-    /// What it means.
+    /// The help text.
     pub const fn help(self) -> &'static str {
         match self {
             Self::Ratio => "A measure of a variant as a multiple of the baseline's.",

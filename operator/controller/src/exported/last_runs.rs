@@ -1,4 +1,4 @@
-//! What a schedule shows: its runs and its status in, samples out. Pure.
+//! The series of a schedule: its runs and its status in, samples out. Pure.
 
 use jiff::Timestamp;
 use wasmbench_api::{BenchmarkScheduleStatus, conditions};
@@ -7,8 +7,8 @@ use wasmbench_core::schedule::{Ended, SeenRun};
 use super::family::{Family, Sample};
 use super::numbers::Owner;
 
-/// How the last finished runs of a schedule ended. It outlives them: of untrustworthy runs one is kept by default, and
-/// a row of three would never be seen.
+/// How the last finished runs of a schedule ended. Outlives the runs: only one untrustworthy run is
+/// kept by default, so three in a row would never be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRuns {
     /// When the last of them ended.
@@ -20,7 +20,7 @@ pub struct LastRuns {
 }
 
 impl LastRuns {
-    /// What is known after a look at `runs`, when `before` was known; `None` when no run has ended.
+    /// `before`, updated with the runs that have ended since; `None` if no run has ever ended.
     pub fn after(before: Option<Self>, runs: &[SeenRun]) -> Option<Self> {
         let mut newer: Vec<(Timestamp, Ended)> = runs.iter().filter_map(finished).collect();
         newer.retain(|(time, _)| before.is_none_or(|before| *time > before.ended));
@@ -38,14 +38,14 @@ impl LastRuns {
         })
     }
 
-    /// The last one, while it is there.
+    /// The last finished run, while it exists.
     pub fn latest(self, runs: &[SeenRun]) -> Option<&SeenRun> {
         let is_last = |run: &&SeenRun| finished(run).is_some_and(|(time, _)| time == self.ended);
         runs.iter().find(is_last)
     }
 }
 
-/// When and how a run ended; `None` while it goes on.
+/// When and how a run ended; `None` until then.
 fn finished(run: &SeenRun) -> Option<(Timestamp, Ended)> {
     Some((run.completed.unwrap_or(run.due), run.ended?))
 }

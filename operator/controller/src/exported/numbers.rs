@@ -1,7 +1,8 @@
-//! What a finished run shows: a run and its summary in, samples out. Pure, but for a warning.
+//! The series of a finished run: a run and its summary in, samples out. Pure, except that it logs a
+//! warning.
 //!
-//! Of the comparisons only those that the run was to decide, and that nothing speaks against: a number without its doubts
-//! would be taken for one that has none.
+//! Only the primary comparisons are shown, and only if nothing casts doubt on them: a number shown
+//! without its doubts would look like one that has none.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +17,14 @@ use wasmbench_results::trust::is_doubted;
 
 use super::family::{Family, Sample};
 
-/// Most series of a run. Five variants compared with the baseline in one measure of each of three sweeps, on three workloads, are
-/// 45 comparisons of 4 series each, 9 numbers of the baseline and 3 of the run.
+/// The maximum number of series of a run. Comparing five variants with the baseline, in one measure
+/// of each of three sweeps and on three workloads, takes 45 comparisons of 4 series each, 9 numbers
+/// for the baseline and 3 for the run.
 pub const MOST_SERIES: usize = 200;
 
 const MICROSECONDS: f64 = 1e6;
 
-/// Whom samples are told of. A schedule's go on from run to run under its own name.
+/// What samples are about. The series of a schedule continue from run to run under its name.
 #[derive(Clone, Debug)]
 pub struct Owner {
     /// Its namespace.
@@ -34,7 +36,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// A sample of the owner, with these further labels.
+    /// A sample of the owner, with additional labels.
     pub fn sample(
         &self,
         family: Family,
@@ -54,7 +56,8 @@ impl Owner {
     }
 }
 
-/// All samples of a finished run, those of the run as a whole first. There may be more than [`MOST_SERIES`].
+/// All samples of a finished run, those of the run as a whole first. There may be more than
+/// [`MOST_SERIES`].
 pub fn samples(owner: &Owner, run: &BenchmarkRun, summary: Option<&Summary>) -> Vec<Sample> {
     let mut samples = as_a_whole(owner, run);
     if let Some(summary) = summary.filter(|summary| !is_doubted(summary)) {
@@ -63,7 +66,7 @@ pub fn samples(owner: &Owner, run: &BenchmarkRun, summary: Option<&Summary>) -> 
     samples
 }
 
-/// The first [`MOST_SERIES`] of the samples of the run of this name. That there were more is logged.
+/// Keeps the first [`MOST_SERIES`] samples of the run with this name, and logs if there were more.
 pub fn bounded(run: &str, mut samples: Vec<Sample>) -> Vec<Sample> {
     if samples.len() > MOST_SERIES {
         let (found, shown) = (samples.len(), MOST_SERIES);
@@ -97,7 +100,7 @@ fn as_a_whole(owner: &Owner, run: &BenchmarkRun) -> Vec<Sample> {
     values.collect()
 }
 
-/// 1 when the condition is True, 0 when it is False, and nothing when the data cannot say.
+/// 1 if the condition is True, 0 if it is False, and `None` if it is missing or unknown.
 fn decided(conditions: &[Condition], type_: &str) -> Option<f64> {
     let found = conditions.iter().find(|one| one.type_ == type_)?;
     match found.status.as_str() {
@@ -107,7 +110,7 @@ fn decided(conditions: &[Condition], type_: &str) -> Option<f64> {
     }
 }
 
-/// The ratios of a run that count, and the numbers behind them.
+/// The ratios of a run that are shown, and the numbers behind them.
 fn measured(owner: &Owner, run: &BenchmarkRun, summary: &Summary) -> Vec<Sample> {
     let counts = |one: &&Comparison| one.primary && one.untrusted.is_empty() && is_of(run, one);
     let mut samples = vec![];
@@ -123,8 +126,8 @@ fn measured(owner: &Owner, run: &BenchmarkRun, summary: &Summary) -> Vec<Sample>
     samples
 }
 
-/// Whether the run has such a variant and workload. Its report lies in its author's namespace, and what others write there
-/// becomes no label.
+/// Whether the run has this variant and workload. The report is in the namespace of the run's
+/// author, and what others write there must not become a label.
 fn is_of(run: &BenchmarkRun, one: &Comparison) -> bool {
     let (mut variants, mut workloads) = (run.spec.variants.iter(), run.spec.workloads.iter());
     variants.any(|variant| variant.name == one.variant)
@@ -144,7 +147,7 @@ fn ratio(owner: &Owner, one: &Comparison) -> Vec<Sample> {
     values.into_iter().filter_map(sample).collect()
 }
 
-/// What was measured of a variant where it is compared, in the base unit.
+/// The measured value of a variant in the compared cell, in the base unit.
 fn absolute(owner: &Owner, summary: &Summary, one: &Comparison, variant: &str) -> Option<Sample> {
     let is_there = |cell: &&dyn AnyCell| {
         cell.variant() == variant && cell.workload() == one.workload && cell.point() == one.point

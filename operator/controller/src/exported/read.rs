@@ -1,4 +1,4 @@
-//! Reads what is shown: a finished run and its report, once for each. Never while a probe measures.
+//! Reads what is shown: each finished run and its report, once. Never while a probe measures.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -24,8 +24,8 @@ fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
 }
 
-/// Shows a finished run if its label asks for that. While a probe measures nothing is read: the answer is how long that may
-/// last.
+/// Shows a finished run if its label requests that. Reads nothing while a probe measures, and then
+/// returns how long that may last.
 pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duration>, Error> {
     let exported = &context.metrics.exported;
     let uid = run.uid().unwrap_or_default();
@@ -53,7 +53,7 @@ pub async fn run(context: &Context, run: &BenchmarkRun) -> Result<Option<Duratio
     Ok(None)
 }
 
-/// Shows what a schedule tells of itself and of its `runs`, and the numbers of the latest that has finished.
+/// Shows the series of a schedule and its `runs`, and the numbers of the latest finished run.
 pub async fn schedule(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -82,7 +82,7 @@ pub async fn schedule(
     Ok(())
 }
 
-/// Forgets what belongs to runs and schedules that are gone.
+/// Drops the series of runs and schedules that are gone.
 pub fn forget_gone(context: &Context) {
     let is_listed = context.ready.load(Ordering::Relaxed);
     let runs = is_listed.then(|| uids(&context.known_runs()));
@@ -96,7 +96,7 @@ fn uids<K: ResourceExt>(objects: &[std::sync::Arc<K>]) -> BTreeSet<String> {
     objects.iter().filter_map(|object| object.uid()).collect()
 }
 
-/// The samples of the run of this name and uid; `None` when it is gone.
+/// The samples of the run with this name and uid; `None` if it is gone.
 async fn samples_of(
     context: &Context,
     owner: &Owner,
@@ -114,7 +114,8 @@ async fn samples_of(
     Ok(Some(numbers::bounded(name, samples)))
 }
 
-/// The summary in the run's report; `None` without a report, and for one that an operator of another version wrote.
+/// The summary in the run's report; `None` if there is no report, or if it does not decode, as when
+/// another version of the operator wrote it.
 async fn summary_of(
     context: &Context,
     run: &BenchmarkRun,

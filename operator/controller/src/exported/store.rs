@@ -1,4 +1,4 @@
-//! What is shown, by uid. Encodes it when somebody asks; reads nothing and decides nothing.
+//! The series that are shown, by uid. Encodes them on each scrape; reads and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +10,13 @@ use prometheus_client::metrics::MetricType;
 use super::family::{Family, Sample};
 use super::last_runs::LastRuns;
 
-/// What is shown. Its clones are one and the same.
+/// The series that are shown. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct Exported(Arc<Mutex<Shown>>);
 
 #[derive(Debug, Default)]
 struct Shown {
-    /// Runs that ask for it, by uid.
+    /// Runs that opt in, by uid.
     runs: BTreeMap<String, Vec<Sample>>,
     /// Schedules, by uid.
     schedules: BTreeMap<String, ShownSchedule>,
@@ -32,7 +32,7 @@ struct ShownSchedule {
 
 impl Exported {
     fn shown(&self) -> MutexGuard<'_, Shown> {
-        // Each change is a single call on a map, whatever panicked while it was locked.
+        // Each change is a single call on a map, so a panic under the lock leaves it consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -41,17 +41,17 @@ impl Exported {
         self.shown().runs.contains_key(uid)
     }
 
-    /// Shows a run that asks for it.
+    /// Shows a run that opts in.
     pub fn show_run(&self, uid: &str, samples: Vec<Sample>) {
         self.shown().runs.insert(uid.to_owned(), samples);
     }
 
-    /// Shows the run no more.
+    /// Stops showing the run.
     pub fn forget_run(&self, uid: &str) {
         self.shown().runs.remove(uid);
     }
 
-    /// What was last known of the runs of a schedule.
+    /// What is known about the last runs of a schedule.
     pub fn last_runs(&self, schedule_uid: &str) -> Option<LastRuns> {
         self.shown().schedules.get(schedule_uid)?.last
     }
@@ -79,7 +79,8 @@ impl Exported {
         }
     }
 
-    /// Forgets what is not among these uids. `None`: nobody knows yet which there are.
+    /// Forgets everything except these uids. `None` means that they are not known yet, and forgets
+    /// nothing.
     pub fn keep_only(&self, runs: Option<&BTreeSet<String>>, schedules: Option<&BTreeSet<String>>) {
         let mut shown = self.shown();
         if let Some(known) = schedules {

@@ -55,7 +55,7 @@ fn cell(variant: &str, bytes: f64) -> Value {
     })
 }
 
-/// A summary in which these comparisons were made.
+/// A summary with these comparisons.
 fn summary(comparisons: &[Value]) -> Summary {
     let mut summary = summarize(&RunInput::new(&run(), 1), &[]);
     summary.doubts = vec![];
@@ -80,7 +80,7 @@ fn owner(kind: &'static str) -> Owner {
     }
 }
 
-/// The series in `/metrics`, without what describes them.
+/// The series in `/metrics`, without their descriptions.
 fn series(exported: &Exported) -> Vec<String> {
     let mut registry = Registry::with_prefix("wasmbench");
     registry.register_collector(Box::new(exported.clone()));

@@ -1,5 +1,5 @@
-//! Objects of the API -> what was seen, as plain data. Pure. Objects of others are left out: a
-//! label alone proves nothing, the owner's uid does.
+//! Converts API objects to what was seen, as plain data. Pure. Objects of other owners are left
+//! out: a label alone proves nothing, the owner's uid does.
 
 use std::net::IpAddr;
 
@@ -23,11 +23,11 @@ const STATE_TAINTS: [&str; 3] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
-/// A Job's pods carry its name here.
+/// The label in which a Job's pods carry its name.
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
-/// Reasons of pods that are just starting.
+/// Waiting reasons of pods that are just starting.
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
-/// Longest piece of other people's text that is passed on.
+/// Maximum length of a quotation of foreign text, in characters.
 const QUOTE: usize = 300;
 
 /// Whether the object is owned by the run with this uid.
@@ -45,7 +45,7 @@ pub fn subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
         .collect()
 }
 
-/// Pods that a probe of cold starts has not removed yet.
+/// Pods that a cold-start or density probe has not removed yet.
 pub fn cold_subjects(pods: &[Pod], run: &ValidatedRun) -> Vec<SubjectSeen> {
     with_role(pods, run, labels::COMPONENT_COLD_SUBJECT)
         .filter_map(subject_seen)
@@ -78,8 +78,8 @@ fn with_role<'a>(
         })
 }
 
-/// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe on its way out: it
-/// may still use the node.
+/// Probe Jobs with their pods. A pod whose Job is gone still counts, as a probe that is being
+/// deleted: it may still use the node.
 pub fn probes(jobs: &[Job], pods: &[Pod]) -> Vec<ProbeSeen> {
     let job_of = |pod: &Pod| pod.labels().get(JOB_NAME).cloned();
     let from_job = |job: &Job| {
@@ -128,7 +128,7 @@ fn trial_of(meta: &ObjectMeta) -> Option<TrialId> {
 
 fn failure_of(job: &Job) -> Option<String> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
-    // `FailureTarget` comes first, before the Job's controller removes the pod.
+    // `FailureTarget` is set first, before the Job controller removes the pod.
     let failed = conditions
         .iter()
         .find(|c| ["Failed", "FailureTarget"].contains(&&*c.type_) && c.status == "True")?;
@@ -172,7 +172,7 @@ fn state_of(pod: &Pod) -> PodState {
         return ended;
     }
     if matches!(phase, "Failed" | "Succeeded") {
-        // Evicted or rejected by the kubelet: there is no container to ask.
+        // Evicted or rejected by the kubelet: there is no container status.
         return PodState::Ended {
             exit_code: None,
             reason: status.reason.clone().unwrap_or_else(|| phase.to_owned()),
@@ -201,7 +201,7 @@ fn ended(container: &ContainerStatus) -> Option<PodState> {
 fn waiting(pod: &Pod, container: Option<&ContainerStatus>) -> Option<Waiting> {
     let from_container = container
         .and_then(|c| c.state.as_ref()?.waiting.as_ref())
-        // What every pod says on its way up is no reason to wait for.
+        // Reasons that every pod has while it starts do not count.
         .filter(|w| {
             w.reason
                 .as_deref()
@@ -241,7 +241,7 @@ pub fn node(node: &Node) -> NodeSeen {
         labels: node.labels().clone(),
         taints: taints
             .filter(|taint| taint.effect != "PreferNoSchedule")
-            // What the node's own state sets comes and goes: it is told by `ready`.
+            // Taints from the node's own state come and go: `ready` covers them.
             .filter(|taint| !STATE_TAINTS.contains(&taint.key.as_str()))
             .map(|taint| TaintSeen {
                 key: taint.key.clone(),
@@ -253,7 +253,7 @@ pub fn node(node: &Node) -> NodeSeen {
     }
 }
 
-/// A claim as plain data.
+/// A claim on a node as plain data.
 pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
     Some(LeaseSeen {
         node: lease.annotations().get(labels::NODE)?.clone(),
@@ -266,13 +266,13 @@ pub fn lease(lease: &Lease) -> Option<LeaseSeen> {
     })
 }
 
-/// Other people's text, cut and on one line.
+/// Foreign text, truncated and on one line.
 fn quote(text: Option<&str>) -> String {
     let line: String = one_line(text).take(QUOTE).collect();
     line.trim().to_owned()
 }
 
-/// The same of the end of a log, or of an error with its causes: what it came from stands there.
+/// Like `quote`, but keeps the end, where a log or a chain of errors states the cause.
 pub fn quote_end(text: Option<&str>) -> String {
     let line: Vec<char> = one_line(text).collect();
     let from = line.len().saturating_sub(QUOTE);

@@ -1,4 +1,5 @@
-//! What kubelets said about pods. Read once, when a pod did not start: nobody is measured then.
+//! What kubelets said about pods. Read once, when a pod did not start: nothing is being measured
+//! then.
 
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
@@ -8,11 +9,12 @@ use wasmbench_core::plan::{Failure, SANDBOX_FAILED, explained, wants_event};
 use super::convert::quote_end;
 use crate::context::Context;
 
-/// More events of one kind than a namespace has, unless something else is wrong in it.
+/// The most events to read. A namespace has fewer of one kind, unless something else is wrong in
+/// it.
 const AT_MOST: u32 = 500;
 
-/// `failure` with what the kubelet said about the pod whose name begins with `pod`, if it did. An
-/// answer that does not come changes nothing: the failure is known without it.
+/// Adds to `failure` what the kubelet said, if anything, about the pod whose name begins with
+/// `pod`. If the events cannot be read, returns `failure` unchanged.
 pub async fn with_event(
     context: &Context,
     namespace: &str,

@@ -1,5 +1,5 @@
-//! Reads: everything that a plan for one run rests on. Live lists, not caches: a plan made from a
-//! stale view could measure a trial twice.
+//! Reads everything that a plan for one run depends on. Live lists, not caches, except for the
+//! queue of runs: a plan made from a stale view could measure a trial twice.
 
 mod convert;
 mod events;
@@ -31,7 +31,7 @@ pub use convert::{belongs_to, pod_seen};
 pub use events::with_event;
 pub use records::{input_of, read_summary};
 
-/// Looks at everything that matters for `run`.
+/// Reads everything that matters for `run`.
 pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, Error> {
     let (pods, probes, leases, records, runtime_classes, cold_starts_forbidden) = futures::try_join!(
         run_pods(context, run),
@@ -44,7 +44,7 @@ pub async fn observe(context: &Context, run: &ValidatedRun) -> Result<Observed, 
     let held = leases
         .iter()
         .any(|lease| lease.holder.as_deref() == Some(&run.uid));
-    // A held node is not chosen again, and a large cluster's node list is not read for nothing.
+    // A run that holds a node does not choose again, so a large cluster's node list is not read.
     let nodes = if held { vec![] } else { nodes(context).await? };
     let limits = &context.config.limits;
     let most = u64::from(limits.record_mebibytes) << 20;
@@ -113,17 +113,17 @@ async fn leases(context: &Context) -> Result<Vec<wasmbench_core::observed::Lease
     Ok(list.items.iter().filter_map(convert::lease).collect())
 }
 
-/// What is stored of a run.
+/// What is stored for a run.
 #[derive(Default)]
 struct Records {
     index: BTreeMap<wasmbench_core::wire::record::TrialId, store::Ended>,
     bytes: u64,
-    /// The node that they come from.
+    /// The node that the records come from.
     node: Option<String>,
     report: bool,
 }
 
-/// What the records' metadata tell: the contents may be megabytes.
+/// Reads only the metadata of the records: their contents may be megabytes.
 async fn records(context: &Context, run: &ValidatedRun) -> Result<Records, Error> {
     let api: Api<ConfigMap> = Api::namespaced(context.client.clone(), &run.namespace);
     let params = ListParams::default().labels(&selector(&run.uid));
@@ -172,8 +172,8 @@ async fn runtime_classes(context: &Context, run: &ValidatedRun) -> Result<BTreeS
         .collect())
 }
 
-/// Whether the account of cold starts lacks the right to create pods in the run's namespace. The API
-/// server is asked, so that a RoleBinding counts whoever made it.
+/// Whether the cold-start account lacks the right to create pods in the run's namespace. The API
+/// server decides, so a RoleBinding counts whoever created it.
 async fn cold_starts_forbidden(context: &Context, run: &ValidatedRun) -> Result<bool, Error> {
     let sweeps = &run.spec.sweeps;
     if sweeps.cold_start.is_none() && sweeps.density.is_none() {

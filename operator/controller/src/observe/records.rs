@@ -1,5 +1,5 @@
-//! Reads the contents of records: at the end of a run, and at the end of a block where its intervals
-//! decide whether there is another one. Never while a trial is prepared or measured.
+//! Reads the contents of records: at the end of a run, and at the end of a block if the confidence
+//! intervals decide whether another block follows. Never while a trial is prepared or measured.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ListParams;
@@ -16,10 +16,10 @@ use super::{Observed, belongs_to, failed};
 use crate::context::Context;
 use crate::error::{Error, chain};
 
-/// Chunks read at a time: records are megabytes, and the operator is small.
+/// Chunks read at a time: records are megabytes, and the operator has little memory.
 const PAGE: u32 = 4;
 
-/// How many blocks `run` has, as far as it is decided.
+/// How many blocks `run` has, as far as that is decided.
 pub async fn decided_blocks(
     context: &Context,
     run: &ValidatedRun,
@@ -45,7 +45,7 @@ pub async fn decided_blocks(
     })
 }
 
-/// What a summary of `run` is made for.
+/// The input for a summary of `run`.
 pub fn input_of(run: &ValidatedRun) -> RunInput {
     let input = RunInput {
         namespace: run.namespace.clone(),
@@ -57,8 +57,8 @@ pub fn input_of(run: &ValidatedRun) -> RunInput {
     input.without_mutable_fields()
 }
 
-/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. What does
-/// not unpack is left out and logged; its trial counts as missing.
+/// The summary of all records of `run`, and the names of the `ConfigMaps` that hold them. A record
+/// that does not unpack is left out and logged; its trial counts as missing.
 pub async fn read_summary(
     context: &Context,
     run: RunInput,

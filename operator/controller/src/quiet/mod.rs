@@ -1,7 +1,7 @@
-//! Silence in timed windows. A watch ends after a while and is opened again, which is a request
-//! like any other. Watches that would end in a window are renewed before it. One that ends all the
-//! same is opened when the window is over: the API server tells what happened meanwhile, so that
-//! nothing is lost. Everything else passes.
+//! Silence in timed windows. A watch ends after a while and is reopened, which is a request like
+//! any other. Watches that would end in a window are renewed before it. One that ends anyway is
+//! reopened when the window is over: the API server then reports what happened in the meantime, so
+//! that nothing is lost. All other requests pass.
 
 mod watches;
 
@@ -22,12 +22,12 @@ use watches::{Answer, Watches};
 /// How long the API server keeps a watch open. Some load balancers drop connections that are idle
 /// for 240 s without telling anyone.
 pub const WATCH_SECONDS: u32 = 200;
-/// How long a call may take until its answer begins.
+/// How long a request may take until its response begins.
 const CALL: Duration = Duration::from_secs(10);
 /// A younger watch is never renewed, however long the window.
 const YOUNGEST: Duration = Duration::from_secs(10);
 
-/// Which windows are open, by the uid of their run.
+/// The open windows, by the uid of their run.
 #[derive(Clone, Default)]
 pub struct Quiet {
     windows: Arc<watch::Sender<BTreeMap<String, Window>>>,
@@ -36,15 +36,15 @@ pub struct Quiet {
 
 #[derive(Clone, PartialEq, Eq)]
 struct Window {
-    /// Which trial's it is.
+    /// The trial that the window belongs to.
     trial: String,
-    /// When it is over at the latest.
+    /// When the window ends at the latest.
     until: Instant,
 }
 
 impl Quiet {
-    /// Renews the watches that would end within `longest` from now. While another run is in its
-    /// window nothing is renewed: it could not be opened again.
+    /// Renews the watches that would end within `longest` from now. While a window is open, nothing
+    /// is renewed: a watch could not be reopened.
     pub async fn prepare(&self, longest: Duration) {
         let now = Instant::now();
         if self.windows.borrow().values().any(|open| open.until > now) {
@@ -54,7 +54,8 @@ impl Quiet {
         self.watches.renew(age.max(YOUNGEST)).await;
     }
 
-    /// The window of this run's trial begins, and is over after `expected` unless its end is told before.
+    /// Opens the window of this run's trial. It ends after `expected`, unless [`Quiet::end`] ends
+    /// it before.
     pub fn begin(&self, run_uid: &str, trial: &TrialId, expected: Duration) {
         let now = Instant::now();
         let window = Window {
@@ -67,8 +68,9 @@ impl Quiet {
         });
     }
 
-    /// Whether an object belongs to another trial than the one whose window is open: one that is over, and what is
-    /// left of it is being removed. That can wait for the window's end, when everything is looked at again.
+    /// Whether an object belongs to a trial other than the one whose window is open. That trial is
+    /// over, and its remains are being removed, which can wait for the end of the window, when
+    /// everything is read again.
     pub fn is_of_another_trial(&self, object: &ObjectMeta) -> bool {
         let value = |of: &Option<BTreeMap<String, String>>, key| of.as_ref()?.get(key).cloned();
         let run = value(&object.labels, labels::RUN_UID);
@@ -81,7 +83,7 @@ impl Quiet {
         open.is_some_and(|open| open.trial != trial)
     }
 
-    /// The window of this run is over. Answers whether it was open.
+    /// Ends the window of this run, and returns whether it was open.
     pub fn end(&self, run_uid: &str) -> bool {
         let now = Instant::now();
         let mut was_open = false;
@@ -93,7 +95,7 @@ impl Quiet {
         was_open
     }
 
-    /// How long until all windows that are open now are over; `None` when none is open.
+    /// The time until all currently open windows are over; `None` if none is open.
     pub fn left(&self) -> Option<Duration> {
         let last = self
             .windows
@@ -105,7 +107,8 @@ impl Quiet {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// A client that opens no watch in a window, and is `client` otherwise.
+    /// Wraps `client` so that it opens no watch in a window, and gives up on a response that does
+    /// not begin in time.
     pub fn keep(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
         let quiet = self.clone();
@@ -123,20 +126,20 @@ impl Quiet {
         Client::new(service, namespace)
     }
 
-    /// Returns when all windows that are open now are over. Windows that begin meanwhile do not
-    /// prolong it: on a cluster that measures on many nodes there is always one.
+    /// Returns when all currently open windows are over. Windows that begin in the meantime do not
+    /// prolong the wait: a cluster that measures on many nodes always has one.
     pub async fn over(&self) {
         let open = self.windows.borrow().clone();
         for (run, window) in open {
             let mut windows = self.windows.subscribe();
             let ended = windows.wait_for(|open| open.get(&run) != Some(&window));
-            // An error says that nobody can begin a window any more.
+            // An error means that nobody can begin a window any more.
             let _ = tokio::time::timeout_at(window.until, ended).await;
         }
     }
 }
 
-/// The answer to a call, or an error when it does not begin in time: the connection may be dead.
+/// The response to a request, or an error if it does not begin in time: the connection may be dead.
 async fn answered<T>(call: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
     let answer = tokio::time::timeout(CALL, call).await;
     answer.unwrap_or_else(|_| {
@@ -193,7 +196,7 @@ mod tests {
         assert!(!quiet.is_of_another_trial(&of_trial(1)), "it is over");
     }
 
-    /// A client whose server answers everything with an empty object, behind `quiet`.
+    /// A client behind `quiet`, whose server answers everything with an empty object.
     fn client(quiet: &Quiet) -> Client {
         let service = tower::service_fn(|_: Request<Body>| async {
             Ok::<_, std::convert::Infallible>(Response::new(Body::from(b"{}".to_vec())))
@@ -281,7 +284,7 @@ mod tests {
         quiet.begin("another", &trial(1), MINUTE);
         assert_eq!(prepared(2 * MINUTE).await, Duration::ZERO);
         quiet.end("another");
-        // Nobody opens it again here, which is waited for in vain.
+        // Nobody reopens the watch here, so the wait times out.
         assert_eq!(prepared(2 * MINUTE).await, Duration::from_secs(1));
     }
 }

@@ -1,5 +1,5 @@
-//! The watches that are open. The API server ends each after a while; one that it would end in the
-//! middle of a window is ended here before the window begins, so that it is opened again in time.
+//! The open watches. The API server ends each after a while; one that it would end in the middle of
+//! a window is ended here before the window begins, so that it is reopened in time.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Opening a watch again takes some milliseconds; a server that needs longer ends no measurement.
+/// How long to wait until watches are reopened. That takes milliseconds; a slower server must not
+/// keep a measurement from starting.
 const OPENED_AGAIN: Duration = Duration::from_secs(1);
 
 /// All open watches of one client.
@@ -26,12 +27,13 @@ struct State {
     open: BTreeMap<u64, Instant>,
     /// How many have ever been opened; the next one's key.
     opened: u64,
-    /// Watches that were opened before are to end.
+    /// Watches that were opened before this instant are to end.
     renewed: Option<Instant>,
 }
 
 impl Watches {
-    /// The answer to a request that opened a watch, with a body that [`Watches::renew`] can end.
+    /// Wraps the response to a request that opened a watch, so that [`Watches::renew`] can end its
+    /// body.
     pub fn follow<B>(&self, response: Response<B>) -> Response<Answer<B>> {
         let opened = Instant::now();
         let mut key = 0;
@@ -43,7 +45,7 @@ impl Watches {
         let mut states = self.0.subscribe();
         let renewed = async move {
             let is_old = |state: &State| state.renewed.is_some_and(|before| opened < before);
-            // An error says that nobody can renew it any more.
+            // An error means that nobody can renew the watch any more.
             if states.wait_for(is_old).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -60,8 +62,8 @@ impl Watches {
         })
     }
 
-    /// Ends all watches that have been open for `age`, and returns when as many have been opened
-    /// again, or after a second.
+    /// Ends all watches that have been open for longer than `age`, and returns when as many have
+    /// been reopened, or after a second.
     pub async fn renew(&self, age: Duration) {
         let Some(before) = Instant::now().checked_sub(age) else {
             return;
@@ -78,16 +80,16 @@ impl Watches {
         self.0.send_modify(|state| state.renewed = Some(before));
         let wanted = opened.saturating_add(u64::try_from(old).unwrap_or(u64::MAX));
         let again = states.wait_for(|state| state.opened >= wanted);
-        // What is late is opened again when the window is over.
+        // A late watch is reopened when the window is over.
         let _ = tokio::time::timeout(OPENED_AGAIN, again).await;
     }
 }
 
-/// The body of an answer, that of a watch or another.
+/// The body of a response, of a watch or of another request.
 pub struct Answer<B> {
     body: B,
     watch: Option<Open>,
-    /// Ended by a renewal: a reader may ask once more.
+    /// Whether a renewal ended the body: a reader may poll once more.
     ended: bool,
 }
 
@@ -99,7 +101,7 @@ struct Open {
 }
 
 impl<B> Answer<B> {
-    /// An answer that is no watch.
+    /// Wraps a response that is not a watch.
     pub fn plain(response: Response<B>) -> Response<Self> {
         response.map(|body| Self {
             body,
@@ -120,7 +122,7 @@ impl<B: http_body::Body + Unpin> http_body::Body for Answer<B> {
         if self.ended {
             return Poll::Ready(None);
         }
-        // What has arrived is read first: nothing is lost with the connection.
+        // Data that has arrived is read first: nothing is lost with the connection.
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         match &mut self.watch {
             Some(open) if frame.is_pending() => {
@@ -157,7 +159,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_mins(1);
 
-    /// A body that says nothing and does not end.
+    /// A body that sends nothing and never ends.
     struct Silent;
 
     impl http_body::Body for Silent {

@@ -1,4 +1,5 @@
-//! Carries a step out: ends what is replaced, starts what is due, removes what is too old. Each can be repeated.
+//! Carries out a step: deletes replaced runs, starts the run that is due, removes expired runs.
+//! Each action can be repeated.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
@@ -12,7 +13,7 @@ use crate::act::delete_run;
 use crate::context::Context;
 use crate::error::Error;
 
-/// Carries out `step`, of which `runs` are all runs.
+/// Carries out `step` of `schedule`, whose runs are `runs`.
 pub async fn act(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -53,7 +54,7 @@ async fn remove(
     delete_run(context, &meta).await
 }
 
-/// Answers whether the run is new. One that an earlier look has started is as good.
+/// Starts `run`, and returns whether it is new: an earlier reconcile may have started it already.
 async fn start(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -62,7 +63,7 @@ async fn start(
     let (name, namespace) = (run.name_any(), run.namespace().unwrap_or_default());
     let api: Api<BenchmarkRun> = Api::namespaced(context.client.clone(), &namespace);
     match api.create(&PostParams::default(), run).await {
-        // The answer is the run as the API server has it, which a newer CRD may have made strange.
+        // The response is the run as stored, which may not decode if the CRD is newer.
         Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(true),
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             let found = api.get_metadata_opt(&name).await;

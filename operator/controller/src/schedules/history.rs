@@ -1,4 +1,4 @@
-//! Keeps what finished runs of a schedule measured, before they may be removed.
+//! Stores what finished runs of a schedule measured, before the runs may be removed.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{belongs_to, read_summary};
 
-/// Adds the finished runs that are not in the history, and answers with all of it.
+/// Adds the finished runs that are missing from the history, and returns the whole history.
 pub async fn keep(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -69,7 +69,7 @@ fn api(context: &Context, schedule: &BenchmarkSchedule) -> Api<ConfigMap> {
     Api::namespaced(context.client.clone(), &namespace)
 }
 
-/// The history's `ConfigMap`, where there is one.
+/// The history's `ConfigMap`, if it exists.
 async fn read(context: &Context, schedule: &BenchmarkSchedule) -> Result<Option<ConfigMap>, Error> {
     let name = names::history(&schedule.name_any());
     let what = "the history of a schedule";
@@ -99,7 +99,7 @@ fn unpacked(stored: &ConfigMap) -> Result<History, Error> {
 
 type Measured = (wasmbench_api::BenchmarkRunSpec, wasmbench_results::Summary);
 
-/// What a run asked for and found; `None` where it is gone meanwhile.
+/// The spec and the summary of a run; `None` if the run is gone or has no results.
 async fn summary_of(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -133,7 +133,7 @@ async fn write(
     let written = match stored {
         None => api.create(&params, &new).await,
         Some(stored) => {
-            // Whoever wrote meanwhile wins, and this is tried again.
+            // A concurrent writer wins, and this write is retried.
             new.metadata.resource_version = stored.metadata.resource_version;
             api.replace(&name, &params, &new).await
         }

@@ -1,8 +1,9 @@
-//! Looks after `BenchmarkSchedules`: they start runs, and remove those of which there are too many. What they decide is
-//! in `wasmbench_core::schedule`.
+//! Reconciles `BenchmarkSchedules`: they start runs, and remove surplus ones. Their rules are in
+//! `wasmbench_core::schedule`.
 //!
-//! Reading order: [`reconcile`] (one look at a schedule), [`observe`] (reads), [`history`] (keeps what runs measured),
-//! [`act`] (writes), [`report`] (status and Events), then [`watch`] and [`wakes`] (what wakes it up).
+//! Reading order: [`reconcile`] (one reconcile of a schedule), [`observe`] (reads), [`history`]
+//! (stores what runs measured), [`act`] (writes), [`report`] (status and Events), then [`watch`]
+//! and [`wakes`] (what wakes it up).
 
 mod act;
 mod history;

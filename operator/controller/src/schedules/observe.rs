@@ -1,4 +1,4 @@
-//! What is there: the schedule as it is now, and its runs.
+//! Reads the schedule as it is now, and its runs.
 
 use kube::api::ListParams;
 use kube::{Api, Resource, ResourceExt};
@@ -13,8 +13,8 @@ fn failed(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |source| Error::Observe { what, source }
 }
 
-/// The schedule as the API server has it: the watch may lag behind, as it does after silence, and somebody may have
-/// suspended it meanwhile. `None` when it is gone or going.
+/// The schedule as the API server has it: the watch may lag behind, as it does after silence, and
+/// somebody may have suspended the schedule in the meantime. `None` if it is gone or being deleted.
 pub async fn schedule(
     context: &Context,
     known: &ScheduleMeta,
@@ -29,7 +29,7 @@ pub async fn schedule(
     Ok(found.filter(lives))
 }
 
-/// All runs of the schedule. They are read some at a time: of each a line is kept.
+/// All runs of the schedule. Reads them in pages and keeps only a few fields of each.
 pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec<SeenRun>, Error> {
     let namespace = schedule.namespace().unwrap_or_default();
     let (name, uid) = (schedule.name_any(), schedule.uid().unwrap_or_default());
@@ -41,7 +41,7 @@ pub async fn runs(context: &Context, schedule: &BenchmarkSchedule) -> Result<Vec
     let mut found = vec![];
     loop {
         let page = api.list(&params).await.map_err(failed("runs"))?;
-        // One that does not decode says nothing, and is nobody's to remove.
+        // A run that does not decode is ignored, and never removed.
         let decoded = page.items.iter().filter_map(|run| run.0.as_ref().ok());
         found.extend(decoded.filter_map(|run| seen(run, &uid)));
         match page.metadata.continue_.filter(|more| !more.is_empty()) {

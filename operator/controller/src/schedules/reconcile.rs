@@ -1,4 +1,4 @@
-//! Looks after one `BenchmarkSchedule`: observe -> check -> step -> act -> report, as with a run.
+//! Reconciles one `BenchmarkSchedule`: observe -> check -> step -> act -> report, as with a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +18,17 @@ use crate::error::{Error, chain};
 use crate::exported;
 use crate::guard::guarded;
 
-/// A timer holds two years at most, and the next time may be four years away.
+/// Longest wait before the next reconcile: a timer lasts two years at most, and the next scheduled
+/// time may be four years away.
 const LONGEST_WAIT: Duration = Duration::from_hours(30 * 24);
 
-/// Entry of the controller: waits until nobody is in a timed window, and guards against hangs and panics, so that one
-/// schedule never stops the others.
+/// The controller's entry point: waits until the open timed windows are over, and guards against
+/// hangs and panics, so that one schedule never stops the others.
 pub async fn reconcile(
     schedule: Arc<ScheduleMeta>,
     context: Arc<Context>,
 ) -> Result<Action, Error> {
-    // What is late is counted from here: for its silence the operator leaves nothing out.
+    // Lateness is counted from here: the operator must not skip a run because of its own silence.
     let woken = context.clock.now();
     context.quiet.over().await;
     let result = Box::pin(guarded(look_after(&schedule, woken, &context))).await;
@@ -80,7 +81,7 @@ async fn look_after(
     }
 }
 
-/// The next step of a schedule that can be carried out.
+/// Carries out the next step of a valid schedule.
 async fn go_on(
     schedule: &BenchmarkSchedule,
     cron: &Cron,
@@ -100,7 +101,7 @@ async fn go_on(
     let mut step = step(&schedule.spec, cron, seen, woken);
     let kept = history::keep(context, schedule, runs).await;
     if kept.is_err() {
-        // What is not in the history must not go.
+        // A run that is not in the history must not be removed.
         step.expired.clear();
     }
     let acted = act::act(context, schedule, runs, &step).await;
@@ -120,7 +121,7 @@ async fn go_on(
     );
     let done = match &acted {
         Ok(()) => step.clone(),
-        // What was not done is seen at the next look.
+        // What was not done is picked up by the next reconcile.
         Err(_) => Step {
             start: None,
             replaced: vec![],
@@ -135,7 +136,7 @@ async fn go_on(
     Ok(action_of(&step, context))
 }
 
-/// Whether its numbers are worse for good.
+/// The condition that says whether the schedule's numbers have become worse and stayed so.
 fn regressed(schedule: &BenchmarkSchedule, history: &History) -> Option<Draft> {
     let spec = &schedule.spec;
     let accepted = spec.accept_changes_before.as_ref().map(|time| time.0);

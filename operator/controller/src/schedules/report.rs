@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::report::{MANAGER, NOTE, UNDECODABLE, say_undecodable};
 
-/// Writes `new`, and says what has changed.
+/// Writes `new`, and publishes Events about what has changed.
 pub async fn report(
     context: &Context,
     schedule: &BenchmarkSchedule,
@@ -40,7 +40,7 @@ pub async fn report(
         .await
     {
         Ok(_) => {}
-        // Deleted meanwhile, or deleted and made anew: nobody is left to read it.
+        // Deleted in the meantime, or deleted and recreated: nobody is left to read it.
         Err(kube::Error::Api(s)) if s.is_not_found() || s.is_conflict() => return Ok(()),
         Err(source) => return Err(Error::Report { source }),
     }
@@ -103,7 +103,7 @@ pub async fn announce(
     }
 }
 
-/// Says of a schedule that does not decode what is wrong with it.
+/// Writes to the status of a schedule that does not decode what is wrong with it.
 pub async fn undecodable(context: &Context, invalid: &InvalidObject) -> Result<Action, Error> {
     let message = format!(
         "the object does not fit this operator's API: {}: it starts no runs; apply it again with \

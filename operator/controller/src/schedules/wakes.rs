@@ -1,4 +1,4 @@
-//! What becomes of runs wakes their schedules up.
+//! Wakes schedules when their runs have ended or are gone.
 
 use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -22,21 +22,21 @@ impl Wakes {
         Self { sender, all }
     }
 
-    /// A run is there or has changed. Its schedule is told when it has ended, and of nothing on the way there.
+    /// Called when a run is new or has changed. Wakes its schedule only if the run has ended.
     pub fn run_seen(&self, run: &GuardedRun) {
         if run.0.as_ref().is_ok_and(is_finished) {
             self.run_gone(run.meta());
         }
     }
 
-    /// A run is gone.
+    /// Called when a run is gone. Wakes its schedule.
     pub fn run_gone(&self, run: &ObjectMeta) {
         if let Some(schedule) = schedule_of(run) {
             self.wake(schedule);
         }
     }
 
-    /// It may be that something went unseen.
+    /// Wakes all schedules, as something may have gone unnoticed.
     pub fn all(&self) {
         for schedule in self.all.state() {
             self.wake(ObjectRef::from_obj(&*schedule));
@@ -44,7 +44,7 @@ impl Wakes {
     }
 
     fn wake(&self, schedule: ObjectRef<ScheduleMeta>) {
-        // Refused only when the controller has ended.
+        // Fails only when the controller has ended.
         let _ = self.sender.unbounded_send(schedule);
     }
 }

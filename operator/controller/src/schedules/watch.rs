@@ -1,5 +1,5 @@
-//! The controller of schedules, beside that of runs. A schedule is looked at when it changes, when one of its runs has
-//! ended or is gone, and at its next time. Nothing polls.
+//! The controller of schedules, next to that of runs. A schedule is reconciled when it changes,
+//! when one of its runs has ended or is gone, and at its next scheduled time. Nothing polls.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::pause::WatchPause;
 use crate::quiet::WATCH_SECONDS;
 use crate::runs_in_memory;
 
-/// The end of the wakes at which schedules are looked after.
+/// The receiving end of [`Wakes`], for the controller of schedules.
 pub struct Woken {
     wakes: UnboundedReceiver<ObjectRef<ScheduleMeta>>,
     all: Store<ScheduleMeta>,
     writer: Writer<ScheduleMeta>,
 }
 
-/// Both ends.
+/// Creates both ends.
 pub fn wired() -> (Wakes, Woken) {
     let (sender, wakes) = unbounded();
     let (all, writer) = reflector::store();
@@ -37,7 +37,7 @@ pub fn wired() -> (Wakes, Woken) {
     (Wakes::new(sender, all), woken)
 }
 
-/// Looks after all schedules for ever.
+/// Reconciles all schedules forever.
 pub async fn look_after(context: Arc<Context>, woken: Woken) {
     let _ = context.schedules.set(woken.all.clone());
     let schedules: Api<ScheduleMeta> = Api::all(context.client.clone());
@@ -46,7 +46,7 @@ pub async fn look_after(context: Arc<Context>, woken: Woken) {
         .page_size(runs_in_memory::PAGE);
     let listed = watcher(schedules, config).backoff(WatchPause);
     let listed = listed.modify(slim).reflect(woken.writer);
-    // As many at once as there are: one that waits for silence keeps no other waiting.
+    // Concurrency is unlimited: a schedule that waits for silence must not block others.
     Controller::for_stream(listed.applied_objects(), woken.all)
         .trigger_backoff(WatchPause)
         .reconcile_on(woken.wakes)
@@ -60,7 +60,7 @@ pub async fn look_after(context: Arc<Context>, woken: Woken) {
         .await;
 }
 
-/// Takes away what may be as long as the spec, and is never looked at.
+/// Drops fields that may be as long as the spec and are never read.
 fn slim(schedule: &mut ScheduleMeta) {
     schedule.metadata.managed_fields = None;
     schedule.metadata.annotations = None;

@@ -1,5 +1,5 @@
-//! `docs/api-reference.md` is what the CRDs say: one table per object of their schemas, with the CEL
-//! rules and their messages. With `BLESS=1` in the environment this test writes the file instead:
+//! `docs/api-reference.md` matches the CRDs: one table per object of their schemas, with the CEL
+//! rules and their messages. With `BLESS=1` in the environment, this test writes the file first:
 //! that is what `make generate` does.
 
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ fn the_api_reference_is_generated_from_the_types() {
     );
 }
 
-/// Links of the page lead to headings, whose anchors GitHub makes of their letters and digits.
+/// Links on the page lead to headings. GitHub builds their anchors from their letters and digits.
 #[test]
 fn every_link_of_the_api_reference_has_one_target() {
     let text = page();
@@ -76,7 +76,7 @@ fn page() -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// One kind. The paths of its objects begin with `prefix`, so that each heading is there once.
+/// Renders one kind. The paths of its objects begin with `prefix`, so that each heading is unique.
 fn render(text: &mut String, crd: &Value, prefix: &str) {
     let version = &crd["spec"]["versions"][0];
     let schema = &version["schema"]["openAPIV3Schema"];
@@ -163,7 +163,8 @@ fn section(text: &mut String, path: &str, schema: &Value) {
     }
 }
 
-/// The object behind a field, or behind the items of a list, with its path. The spec in a template is that of a run.
+/// The object behind a field, or behind the items of a list, with its path. The spec in a template
+/// is a run's spec.
 fn inner<'a>(path: &str, name: &str, field: &'a Value) -> Option<(String, &'a Value)> {
     if is_of_run(path, name) {
         Some((name.to_owned(), field))
@@ -192,7 +193,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// What the schema says of a field's own value, in words.
+/// The bounds that the schema puts on a field's own value, in words.
 fn bounds(schema: &Value) -> Vec<String> {
     let mut found = vec![];
     for (low, high, unit) in [
@@ -235,7 +236,7 @@ fn bounds(schema: &Value) -> Vec<String> {
         _ => {}
     }
     let parts = ["items", "additionalProperties"].map(|part| &schema[part]);
-    // The bounds of objects in a list stand in a table of their own.
+    // Objects in a list have a table of their own for their bounds.
     for part in parts
         .into_iter()
         .filter(|part| part.is_object() && part["properties"].is_null())
@@ -255,7 +256,7 @@ fn plain(value: &Value) -> String {
         .map_or_else(|| value.to_string(), |number| number.to_string())
 }
 
-/// The description of a field. CEL rules on a plain value have no table of their own to stand at.
+/// The description of a field, with the CEL rules of a plain value, which has no table of its own.
 fn described(field: &Value) -> String {
     let mut text = one_line(&field["description"]);
     let plain = !field["properties"].is_object();
@@ -318,7 +319,7 @@ fn one_line(value: &Value) -> String {
         .join(" ")
 }
 
-/// A pipe would end the cell.
+/// Escapes pipes, which would end the cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

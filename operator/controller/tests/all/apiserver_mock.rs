@@ -1,5 +1,6 @@
-//! Conversations with an API server that answers what a real one answers rarely: conflicts,
-//! refusals, objects of strangers. Beside the end-to-end tests, which use a real one.
+//! Conversations with a mock API server that gives answers that are rare from a real one:
+//! conflicts, refusals, objects of other owners. They complement the end-to-end tests, which use a
+//! real one.
 
 use std::sync::Arc;
 
@@ -54,11 +55,11 @@ fn plan_of(step: Step) -> Plan {
     }
 }
 
-/// One expected call: method, end of the path, status code and body of the answer.
+/// One expected call: method, end of the path, status code and body of the response.
 pub type Call = (&'static str, &'static str, u16, Value);
 
-/// A context whose API server expects exactly these calls, in this order, and hands back the
-/// bodies that it was sent.
+/// A context whose API server expects exactly these calls, in this order, and the server's task,
+/// which returns the bodies of the requests.
 pub fn conversation(calls: Vec<Call>) -> (Arc<Context>, tokio::task::JoinHandle<Vec<Value>>) {
     let (service, mut handle) = tower_test::mock::pair::<Request<Body>, Response<Body>>();
     let server = tokio::spawn(async move {
@@ -206,7 +207,7 @@ async fn an_api_server_in_trouble_is_an_error_and_no_record() {
     assert!(matches!(result, Err(Error::Act { .. })), "{result:?}");
 }
 
-/// The launch of a probe whose Job's name is taken by that of this run, and of this trial of it.
+/// Launches a probe whose Job name is taken by the Job of this run and this trial.
 async fn launch_beside(uid: &str, trial: &str) -> Result<(), Error> {
     let step = Step::LaunchProbe {
         trial: valid().order[0].clone(),
@@ -230,7 +231,7 @@ async fn a_probe_that_is_there_already_is_as_good_as_launched() {
     launch_beside(&valid().uid, &trial).await.unwrap();
 }
 
-/// The hash in the names of Jobs is short, and who creates many runs may hit another's.
+/// The hash in the names of Jobs is short: whoever creates many runs may hit another run's name.
 #[tokio::test]
 async fn a_probe_of_another_run_or_trial_with_our_name_is_not_ours() {
     let (uid, trial) = (valid().uid, valid().order[0].to_string());
@@ -270,7 +271,7 @@ async fn a_claim_that_another_run_was_faster_with_is_no_error() {
 
 #[tokio::test]
 async fn a_record_that_was_stored_meanwhile_stays_as_it_is() {
-    // The first write meets a conflict; the second look finds the trial recorded by the other.
+    // The first write conflicts; the second read finds the trial recorded by the other writer.
     let valid = valid();
     let trial = valid.order[0].clone();
     let mut stored = wasmbench_core::build::config_map::records(&valid, &trial.cell, 0, "bench-1");

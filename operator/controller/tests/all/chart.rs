@@ -1,4 +1,4 @@
-//! The chart, rendered by the real Helm: what it must never hold, and that it fits the operator
+//! The chart, rendered by the real Helm: what it must never contain, and that it fits the operator
 //! that it installs.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn helm_lint_is_content_with_every_values_file() {
     }
 }
 
-/// All values of fields named `image`, and the images of the configuration.
+/// Collects the values of all fields named `image`.
 fn images(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -342,7 +342,7 @@ fn nobody_reaches_a_probe_and_of_the_operator_only_its_port() {
     );
 }
 
-/// What the chart brings for Prometheus and Grafana, when all of it is on.
+/// The objects of the chart with everything for Prometheus and Grafana enabled.
 fn monitored(more: &[&str]) -> Vec<Value> {
     let on =
         "serviceMonitor.enabled=true,prometheusRule.enabled=true,grafanaDashboard.enabled=true";

@@ -1,5 +1,5 @@
-//! The rights that the chart grants, in every rendering: exactly what the code needs, and never what
-//! would make the operator someone else.
+//! The rights that the chart grants, in every rendering: exactly what the code needs, and never
+//! what would let the operator become someone else.
 
 use std::collections::BTreeSet;
 
@@ -45,11 +45,11 @@ fn no_rule_grants_what_would_make_the_operator_someone_else() {
             }
         }
     }
-    // One of the renderings grants nothing: others give the rights there.
+    // One of the renderings grants nothing: there, others grant the rights.
     assert!(rules >= 30, "only {rules} rules");
 }
 
-/// The whole list, so that a new right is seen in review.
+/// The whole list, so that a new right shows up in review.
 #[test]
 fn the_operator_may_do_what_its_code_does_and_no_more() {
     let objects = render(&[]);
@@ -129,7 +129,7 @@ fn cold_start_probes_have_rights_in_listed_namespaces_only() {
     assert_eq!(bound(&listed), ["team-a", "team-b"]);
 }
 
-/// A token is mounted where a pod asks for it, never by default.
+/// A token is mounted where a pod requests it, never by default.
 #[test]
 fn no_service_account_mounts_its_token_by_itself() {
     let objects = render(&[]);

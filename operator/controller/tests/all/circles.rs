@@ -1,18 +1,18 @@
-//! No two files of a crate need each other: whoever reads one of them knows what to read first. That the
-//! crates are layers is proved by Cargo; this is the same within each.
+//! No files of a crate need each other, so that a reader of one of them knows what to read first.
+//! Cargo proves that the crates are layers; this test proves the same within each crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// A module, as the names that lead to it from the root of its crate.
+/// A module, as its path from the root of its crate.
 type Module = Vec<String>;
 
 /// A crate's source, by module, without its unit tests.
 struct Source {
     texts: BTreeMap<Module, String>,
-    /// Names that a module takes in from elsewhere and offers as its own, and where they come from.
+    /// Names that a module re-exports, and where they come from.
     offered: BTreeMap<(Module, String), Module>,
 }
 
@@ -96,7 +96,8 @@ impl Source {
         source
     }
 
-    /// What a module uses of its own crate, from the crate's root, and whether it offers it as its own.
+    /// What a module uses of its own crate, as paths from the crate's root, and whether it
+    /// re-exports it.
     fn uses(&self, module: &Module) -> Vec<(Module, bool)> {
         let statement = Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap();
         let inline = Regex::new(r"\bcrate((?:::\w+)+)").unwrap();
@@ -132,7 +133,7 @@ impl Source {
         }
     }
 
-    /// The module in which something is defined.
+    /// The module in which an item is defined.
     fn home(&self, path: &Module) -> Module {
         let lengths = (0..=path.len()).rev();
         let known = lengths.map(|length| path[..length].to_vec());
@@ -150,7 +151,7 @@ impl Source {
         }
     }
 
-    /// The files that each file needs. That a module declares its children is no need.
+    /// The files that each file needs. Declaring a child module does not count.
     fn needs(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let of = |module: &Module| {
             let uses = self
@@ -167,7 +168,7 @@ impl Source {
     }
 }
 
-/// What is left when all that needs nothing more, or that nothing needs, is taken away again and again.
+/// What is left after repeatedly removing all modules that need nothing or that nothing needs.
 fn tangled(mut needs: BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     loop {
         let left: BTreeSet<Module> = needs.keys().cloned().collect();

@@ -1,5 +1,5 @@
-//! The CRDs in `crds/` and their copies in the chart are what the Rust types say. With `BLESS=1` in the
-//! environment this test writes them instead: that is what `make generate` does.
+//! The CRDs in `crds/` and their copies in the chart match the Rust types. With `BLESS=1` in the
+//! environment, this test writes them first: that is what `make generate` does.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder holds these files and no others.
+/// Asserts that the folder contains exactly the generated CRDs.
 fn is_in_sync(folder: &Path) {
     let wanted = crds::all().unwrap();
     let names: BTreeSet<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
@@ -45,7 +45,7 @@ fn the_crds_in_the_repository_are_generated_from_the_types() {
     is_in_sync(&repository().join("crds"));
 }
 
-/// Copies and not links: `helm package` and checkouts without links keep them.
+/// Copies, not symlinks, so that `helm package` and checkouts without symlinks keep them.
 #[test]
 fn the_crds_in_the_chart_are_the_same_files() {
     is_in_sync(&repository().join("charts/wasmbench/files"));

@@ -1,6 +1,6 @@
-//! The operator before an API server that a test plays, and the files that must fit it.
+//! Tests of the operator against a mock API server, and of the files that must match the operator.
 //!
-//! One binary for all of them: linking another takes longer than most tests do.
+//! One binary for all of them: linking another would take longer than most tests do.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,7 @@
-//! Every sample, every study and every example of a page is legal, and every file in `manifests/invalid` is refused for
-//! the reason that its first line names. Checked here without a cluster, over the CRD as it is installed;
-//! the same files and the same expectations serve on a real API server.
+//! Every sample, every study and every example in the documentation is valid, and every file in
+//! `manifests/invalid` is refused for the reason that its first line names. Checked here without a
+//! cluster, against the CRD as installed; the same files and expectations are used on a real API
+//! server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,12 +34,13 @@ static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
     crds.collect()
 });
 
-/// The schema of an object of ours.
+/// The schema of one of our objects.
 fn schema_of(object: &Value) -> &'static Value {
     &SCHEMAS[object["kind"].as_str().unwrap()]
 }
 
-/// The run that an object is, or that a schedule starts; panics when the operator would refuse it.
+/// The object itself if it is a run, or the run that a schedule starts; panics if the operator
+/// would refuse it.
 fn accepted_run(name: &str, object: &Value) -> BenchmarkRun {
     let run = if object["kind"] == "BenchmarkSchedule" {
         let schedule: BenchmarkSchedule = serde_json::from_value(object.clone()).unwrap();
@@ -52,7 +54,7 @@ fn accepted_run(name: &str, object: &Value) -> BenchmarkRun {
     run
 }
 
-/// Name and text of every file of a folder.
+/// Name and text of every file with this extension in a folder.
 fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join(folder))
         .unwrap()
@@ -71,10 +73,10 @@ fn manifests(folder: &str) -> Vec<(String, String)> {
     files(&format!("manifests/{folder}"), "yaml")
 }
 
-/// Folders with pages of the documentation that have examples.
+/// Documentation folders whose pages have examples.
 const PAGES: [&str; 3] = ["docs", "docs/methodology", "docs/results"];
 
-/// Every YAML example of the documentation, by page. A workflow is none of ours.
+/// Every YAML example in the documentation, with its page. CI workflows are left out.
 fn examples() -> Vec<(String, Value)> {
     let mut found = vec![];
     for (page, text) in PAGES.iter().flat_map(|folder| files(folder, "md")) {
@@ -89,7 +91,8 @@ fn examples() -> Vec<(String, Value)> {
     found
 }
 
-/// An example is a run, a schedule, or what a reader puts into a run: its spec or fields of that.
+/// Completes an example, which is a run, a schedule, or what a reader puts into a run: its spec, or
+/// fields of the spec.
 fn completed(example: &Value) -> Value {
     if example.get("kind").is_some() {
         return example.clone();
@@ -117,12 +120,12 @@ fn documents(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// What the API server says of an object, or of the update from `old` to it.
+/// What the API server objects to in an object, or in the update from `old` to it.
 fn refusals(object: &Value, old: Option<&Value>) -> Vec<String> {
     let schema = schema_of(object);
     let object = apply_defaults(schema, object);
     let mut found = structural::violations(schema, &object);
-    // The API server runs CEL rules on objects of the right shape only.
+    // The API server runs CEL rules only on objects of the right shape.
     if found.is_empty() {
         let old = old.map(|old| apply_defaults(schema, old));
         let cel = Validator::new().validate(schema, &object, old.as_ref());
@@ -216,7 +219,7 @@ fn every_example_of_a_page_passes_the_crd_and_the_operator() {
     }
 }
 
-/// The runs of every study, by file; the published figures are no run.
+/// The runs of every study, by file; the published figures are not runs.
 fn studies() -> Vec<(String, Vec<Value>)> {
     let files = manifests("studies").into_iter();
     let files = files.filter(|(name, _)| name != "published");
@@ -245,7 +248,7 @@ fn every_study_passes_the_crd_and_the_operator_and_exists_shortened() {
     }
 }
 
-/// How long all runs of a file take, in seconds.
+/// The expected duration of all runs of a file, in seconds.
 fn expected_seconds(runs: &[Value]) -> u64 {
     let seconds = runs.iter().map(|document| {
         let run: BenchmarkRun = serde_json::from_value(document.clone()).unwrap();
@@ -318,7 +321,7 @@ fn every_cel_rule_has_an_invalid_manifest() {
     for schema in SCHEMAS.values() {
         collect_messages(schema, &mut rules);
     }
-    // Those of a template are those of its runs.
+    // The rules of a schedule's template are those of runs.
     rules.sort_unstable();
     rules.dedup();
     assert!(rules.len() >= 9, "{rules:?}");

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A page that lost its tables, or has links of another form, must not pass.
+/// The fewest names that the page may have: it must not pass if it lost its tables or if its links
+/// have another form.
 const FEWEST_NAMES: usize = 190;
 
 fn docs() -> PathBuf {
@@ -14,7 +15,7 @@ fn page() -> String {
     std::fs::read_to_string(docs().join("mistakes.md")).unwrap()
 }
 
-/// The rows of all tables, without their heads.
+/// The rows of all tables, without their headers.
 fn rows(page: &str) -> Vec<&str> {
     let lines = page.lines().filter(|line| line.starts_with('|'));
     lines
@@ -34,7 +35,7 @@ fn is_name(text: &str) -> bool {
     text.contains('_') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether there is a function of this name, and an attribute right before it that makes it a test.
+/// Whether there is a function of this name with an attribute right before it that makes it a test.
 fn is_test(code: &str, name: &str) -> bool {
     let Some((before, _)) = code.split_once(&format!("fn {name}(")) else {
         return false;

@@ -1,4 +1,4 @@
-//! Conversations of the controller of schedules with an API server that a test plays.
+//! Conversations of the controller of schedules with a mock API server.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::apiserver_mock::{Call, conversation, status};
 
 const UID: &str = "6f0c0e6e-0000-4000-8000-000000000009";
 
-/// A schedule that has been there for years, with this expression and status.
+/// A schedule that has existed for years, with this expression and status.
 fn schedule(expression: &str, status: &Value) -> Value {
     json!({
         "apiVersion": "wasmbench.dev/v1alpha1",
@@ -33,7 +33,7 @@ fn schedule(expression: &str, status: &Value) -> Value {
     })
 }
 
-/// What each look at a schedule begins with; it has no runs.
+/// The calls with which each reconcile of a schedule without runs begins.
 fn look(schedule: &Value) -> Vec<Call> {
     let none = json!({
         "apiVersion": "wasmbench.dev/v1alpha1", "kind": "BenchmarkRunList", "metadata": {},
@@ -59,7 +59,7 @@ fn patched(schedule: &Value) -> Call {
     )
 }
 
-/// One look, and the bodies of all calls.
+/// Reconciles once, and returns the result and the bodies of all calls.
 async fn looked(schedule: &Value, more: Vec<Call>) -> (Result<Action, Error>, Vec<Value>) {
     let calls = [look(schedule), more].concat();
     let (context, server) = conversation(calls);
@@ -112,7 +112,7 @@ async fn a_run_that_is_due_is_started_announced_and_noted() {
     );
 }
 
-/// The start of a run whose name is taken by one that this owner has.
+/// Starts a run whose name is taken by a run of this owner.
 async fn start_beside(owner: &str) -> Result<Action, Error> {
     let schedule = schedule("* * * * *", &json!({}));
     let there = json!({
@@ -173,7 +173,7 @@ async fn a_run_that_the_api_server_refuses_is_told_in_its_words_and_tried_again(
 
 #[tokio::test]
 async fn nothing_is_written_when_a_schedule_has_nothing_new_to_say() {
-    // Every first of January: after the first look its last time is told, and it is never that time again here.
+    // Every first of January: the last scheduled time is far in the future, so no run is due.
     let last = json!({"lastScheduleTime": "2999-01-01T00:00:00Z"});
     let before = schedule("0 0 1 1 *", &last);
     let (result, bodies) = looked(&before, vec![patched(&before)]).await;

@@ -1,6 +1,6 @@
-//! An object that does not fit this operator's API, as after a downgrade: it is told so, and what an
-//! earlier version found stays in its status. The API server here knows who applied which field,
-//! and takes away what a manager leaves out of its next apply, as a real one does.
+//! An object that does not fit this operator's API, as after a downgrade: its status says so, and
+//! keeps what an earlier version found. The mock API server knows who applied which field and, like
+//! a real one, removes what a manager leaves out of its next apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use wasmbench_controller::reconcile::reconcile;
 /// The manager of the status of objects that decode.
 const OPERATOR: &str = "wasmbench-operator";
 
-/// Fields of a status and who applied them; conditions are fields by their type.
+/// Fields of a status and who applied them. Each condition is a field, named by its type.
 #[derive(Default)]
 struct Applied {
     fields: BTreeMap<String, Value>,
@@ -57,7 +57,7 @@ fn fields(status: &Value) -> BTreeMap<String, Value> {
     fields
 }
 
-/// The object as a newer version wrote it: this one knows no such preset.
+/// The object as a newer version wrote it, with a preset that this version does not know.
 fn object() -> Value {
     json!({
         "apiVersion": "wasmbench.dev/v1alpha1",
@@ -138,7 +138,7 @@ async fn results_survive_in_an_object_that_does_not_decode() {
     applied.lock().unwrap().apply(OPERATOR, &found());
     let context = server(&applied);
     let run = Arc::new(run);
-    // Twice, as after a restart: what is said first must not be lost by saying it again.
+    // Twice, as after a restart: repeating the conditions must not lose what was written first.
     for times in 2..=3 {
         let result = reconcile(Arc::clone(&run), Arc::clone(&context)).await;
         result.unwrap();

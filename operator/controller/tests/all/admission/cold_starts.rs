@@ -1,4 +1,4 @@
-//! What a probe of cold starts may do with its token, its pods and containerd's socket.
+//! What a cold-start probe may do with its token, its pods and containerd's socket.
 
 use serde_json::json;
 use wasmbench_core::wire::request::MeterLevel;

@@ -1,6 +1,7 @@
-//! The chart's admission policies, evaluated without a cluster: what the operator really creates
-//! passes, and everything more is refused. The one expression that asks the API server for the
-//! requester's rights (`authorizer`) needs a cluster; here only the question when it is asked.
+//! The chart's admission policies, evaluated without a cluster: what the operator really creates is
+//! admitted, and anything more is refused. The one expression that asks the API server for the
+//! requester's rights (`authorizer`) needs a cluster; only the conditions for asking are tested
+//! here.
 
 mod cold_starts;
 mod origin;

@@ -1,4 +1,4 @@
-//! Nobody else makes what says that it belongs to a run.
+//! Nobody else may create objects that claim to belong to a run.
 
 use kube_cel::VapEvaluator;
 use serde_json::{Value, json};

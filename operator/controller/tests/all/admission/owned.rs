@@ -1,4 +1,4 @@
-//! What the operator's token is good for, should somebody get hold of it: the objects of runs.
+//! What the operator's token allows, should somebody get hold of it: only the objects of runs.
 
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkSchedule;
@@ -17,7 +17,7 @@ fn records() -> Value {
     json!({ "metadata": pod["metadata"].clone(), "data": {} })
 }
 
-/// Objects that are no run's, made from one that is.
+/// Objects that belong to no run, derived from one that does.
 fn strangers(mine: &Value) -> Vec<Value> {
     let owner = |kind: &str, group: &str, uid: &str| json!([{ "apiVersion": format!("{group}/v1alpha1"), "kind": kind, "name": "a", "uid": uid }]);
     let uid = mine["metadata"]["labels"]["wasmbench.dev/run-uid"].clone();

@@ -1,4 +1,4 @@
-//! What others than the operator do, and whom it asks for rights.
+//! What users other than the operator do, and when their rights are checked.
 
 use kube_cel::{AdmissionRequest, VapEvaluator};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn pods_and_jobs_of_others_are_none_of_the_policies_business() {
     }
 }
 
-/// Whether the policy asks alice for her rights, who creates `new` or changes `old` to it.
+/// Whether the policy checks the rights of alice, who creates `new` or changes `old` to `new`.
 fn asked(policy: &Policy, operation: &str, old: Option<Value>, new: Value) -> bool {
     let request = AdmissionRequest {
         operation: operation.into(),
@@ -36,7 +36,7 @@ fn asked(policy: &Policy, operation: &str, old: Option<Value>, new: Value) -> bo
     policy.matches(&evaluator.build())
 }
 
-/// What is asked is whether pods may be created where the object is.
+/// Asserts that the policy checks for the right to create pods in the object's namespace.
 fn asks_for_pods(policy: &Policy) {
     let check = policy.spec["validations"][0]["expression"]
         .as_str()

@@ -17,7 +17,7 @@ pub fn with(object: &Value, pointer: &str, value: Value) -> Value {
     changed
 }
 
-/// Ways out of a pod, relative to its spec, each with a word of the refusal.
+/// Ways to break out of a pod, as pointers into its spec, each with words of the refusal.
 pub fn ways_out() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         ("/automountServiceAccountToken", json!(true), "no token"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The namespace that the tests install into.
 pub const NAMESPACE: &str = "wasmbench-system";
-/// The oldest version that Chart.yaml allows.
+/// The oldest Kubernetes version that Chart.yaml allows.
 const KUBE_VERSION: &str = "1.33.0";
 
 pub fn repository() -> PathBuf {
@@ -41,7 +41,7 @@ pub fn helm() -> &'static Path {
     })
 }
 
-/// Runs Helm on the chart: what it printed, or what it complained about.
+/// Runs Helm on the chart, and returns its output or its error output.
 pub fn run(arguments: &[&str]) -> Result<String, String> {
     let done = Command::new(helm())
         .args(arguments)
@@ -81,7 +81,7 @@ pub fn of_kind<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
         .collect()
 }
 
-/// Arguments for every file in `ci/`, and none.
+/// The paths of all values files in `ci/`.
 pub fn values_files() -> Vec<String> {
     let entries = std::fs::read_dir(folder().join("ci")).unwrap();
     let mut files: Vec<String> = entries
@@ -92,7 +92,7 @@ pub fn values_files() -> Vec<String> {
     files
 }
 
-/// Every set of objects that the chart may become.
+/// The objects that the chart renders with each values file.
 pub fn renderings() -> Vec<(String, Vec<Value>)> {
     let with = |file: String| {
         let objects = render(&["--values", &file]);

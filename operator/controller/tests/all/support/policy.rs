@@ -6,19 +6,19 @@ use wasmbench_api::labels;
 
 use super::chart::{of_kind, render};
 
-/// The operator as the API server knows it.
+/// The operator's username on the API server.
 pub const OPERATOR: &str = "system:serviceaccount:wasmbench-system:wasmbench";
-/// A probe of cold starts.
+/// The username of a cold-start probe.
 pub const COLD_START: &str = "system:serviceaccount:wasmbench-system:wasmbench-cold-start";
 
 pub struct Policy {
     pub spec: Value,
-    /// What kind of object the requests are about.
+    /// The resource that the requests are about.
     resource: String,
 }
 
 impl Policy {
-    /// A policy of the chart by the end of its name, under these further Helm arguments.
+    /// The chart's policy whose name ends in `suffix`, rendered with these Helm arguments.
     pub fn named(suffix: &str, arguments: &[&str]) -> Self {
         let objects = render(arguments);
         let name = format!("wasmbench-{suffix}");
@@ -39,7 +39,7 @@ impl Policy {
         }
     }
 
-    /// The same policy, asked about objects of another kind.
+    /// The same policy, applied to objects of another kind.
     pub fn on(&self, resource: &str) -> Self {
         Self {
             spec: self.spec.clone(),
@@ -47,7 +47,8 @@ impl Policy {
         }
     }
 
-    /// An expression with the policy's variables put in, because the evaluator has none.
+    /// An expression with the policy's variables inlined, because the evaluator does not support
+    /// them.
     fn expression(&self, text: &str) -> VapExpression {
         let mut text = text.to_owned();
         let variables = self.spec["variables"].as_array();
@@ -62,7 +63,8 @@ impl Policy {
             };
             text = text.replace(&name, &value);
         }
-        // It also takes keys of labels for names of fields, and escapes what no field may have.
+        // The evaluator also treats label keys as field names, and escapes what a field name may
+        // not contain.
         for key in [labels::COMPONENT, labels::RUN_UID, labels::SCHEDULE_UID] {
             let escaped = key.replace('.', "__dot__").replace('/', "__slash__");
             let escaped = escaped.replace('-', "__dash__");
@@ -102,7 +104,7 @@ impl Policy {
         self.refused(&evaluator)
     }
 
-    /// Messages of the rules that refuse that this account changes `old` to `new`.
+    /// Messages of the rules that refuse this account's update of `old` to `new`.
     pub fn update_refused(
         &self,
         username: &str,
@@ -125,12 +127,12 @@ impl Policy {
         request
     }
 
-    /// Messages of the rules that refuse that this account deletes `object`.
+    /// Messages of the rules that refuse this account's deletion of `object`.
     pub fn deletion_refused(&self, username: &str, object: &Value) -> Vec<String> {
         self.deletion_refused_in(username, object, "team-a")
     }
 
-    /// The same in a namespace.
+    /// The same in this namespace.
     pub fn deletion_refused_in(
         &self,
         username: &str,

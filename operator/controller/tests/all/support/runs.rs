@@ -15,7 +15,7 @@ use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
 use super::chart::{NAMESPACE, repository};
 
-/// The configuration that the chart renders by default.
+/// The configuration that the chart renders by default, but with `hostNetwork` enabled.
 fn config(meter: MeterLevel) -> OperatorConfig {
     let image = |name: &str| format!("localhost/wasmbench/{name}:{}", env!("CARGO_PKG_VERSION"));
     OperatorConfig {
@@ -106,7 +106,7 @@ pub fn cold_subjects() -> Vec<Value> {
         .collect()
 }
 
-/// A probe of cold starts.
+/// The Job of a cold-start probe.
 pub fn cold_job() -> Value {
     let config = config(MeterLevel::Cgroup);
     let run = cold_sample(&config);
@@ -116,7 +116,7 @@ pub fn cold_job() -> Value {
     serde_json::to_value(job).unwrap()
 }
 
-/// A probe of cold starts that is given containerd's socket.
+/// The Job of a cold-start probe that is given containerd's socket.
 pub fn cold_job_at_level_node() -> Value {
     let config = OperatorConfig {
         containerd_socket: Some("/run/containerd/containerd.sock".into()),
@@ -129,7 +129,7 @@ pub fn cold_job_at_level_node() -> Value {
     serde_json::to_value(job).unwrap()
 }
 
-/// A probe of density at this level.
+/// The Job of a density probe at this meter level.
 pub fn density_job(meter: MeterLevel) -> Value {
     let config = config(meter);
     let path = repository().join("manifests/samples/density.yaml");
@@ -146,7 +146,7 @@ pub fn density_job(meter: MeterLevel) -> Value {
     serde_json::to_value(job).unwrap()
 }
 
-/// Probes of all workloads and points.
+/// The Jobs of probes of all workloads and points.
 pub fn jobs(meter: MeterLevel) -> Vec<Value> {
     let config = config(meter);
     let mut found = vec![];

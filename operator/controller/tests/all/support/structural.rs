@@ -1,6 +1,6 @@
-//! What the API server checks of an object besides CEL: types, bounds, required and unknown
-//! fields, list keys. The messages hold the words of the API server, so that one expectation in a
-//! manifest serves here and on a real cluster.
+//! What the API server checks of an object besides CEL: types, bounds, required and unknown fields,
+//! list keys. The messages use the words of the API server, so that one expectation in a manifest
+//! works both here and on a real cluster.
 
 use serde_json::Value;
 
