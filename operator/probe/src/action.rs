@@ -1,5 +1,6 @@
-//! A function of the action protocol: its code is sent once, and then it is called. The code is a file of the probe's
-//! image, so that sending it is part of the start, as it is for a platform that keeps code elsewhere.
+//! A function called by the action protocol: the probe sends its code once and then calls it. The
+//! code is a file in the probe's image, so sending it is part of the start, as on a platform that
+//! stores code elsewhere.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,33 +19,36 @@ use crate::http::{self, Error};
 use crate::ready::Patience;
 use crate::target::{self, Target};
 
-/// Between two attempts to reach a pod that does not listen yet, as between those to get its first answer.
+/// Gap between attempts to reach a pod that does not listen yet; the same as between attempts to
+/// get its first answer.
 const GAP: Duration = Duration::from_micros(600);
-/// A large module takes seconds to compile, more where others are compiled beside it.
+/// Timeout for sending the code: a large module takes seconds to compile, longer if others compile
+/// at the same time.
 const INIT: Duration = Duration::from_mins(1);
-/// Of an answer that refuses, in characters.
+/// Characters quoted from a response that refuses the code.
 const EXCERPT: usize = 200;
 
-/// What is sent to a function.
+/// The request bodies sent to a function.
 #[derive(Clone, Debug)]
 pub struct Action {
     init: Arc<[u8]>,
     run: Arc<[u8]>,
 }
 
-/// Where a subject is asked, and what makes it ready to be.
+/// Where a subject receives requests, and what initialises it first.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// What sends a function's code; absent where there is none.
+    /// The request that sends a function's code; `None` if the subject is not a function.
     pub init: Option<Target>,
-    /// What is asked then.
+    /// The request sent after that.
     pub target: Target,
 }
 
-/// When a function's code was sent, and when the function was ready, in nanoseconds since the Unix epoch.
+/// When a function's code was sent and when the function was ready, in nanoseconds since the Unix
+/// epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Initialised {
-    /// When the request began that was answered.
+    /// When the request that was answered began.
     pub sent: i64,
     /// When its answer was complete.
     pub answered: i64,
@@ -75,7 +79,8 @@ impl Action {
 }
 
 impl Endpoint {
-    /// Of a subject at `path`, or of its function, which has a name where others share its pod.
+    /// Returns the endpoint of a subject at `path`, or of its function, which has a name if it
+    /// shares its pod.
     pub fn new(
         (address, port): (IpAddr, u16),
         path: &str,

@@ -1,4 +1,4 @@
-//! Is it the right answer? A response and an expectation in, what was seen of it out. Pure.
+//! Is it the right answer? A response and an expectation in, a judgement out. Pure.
 
 use wasmbench_api::run::Expectation;
 use wasmbench_core::wire::document::Answer;
@@ -6,15 +6,15 @@ use wasmbench_core::wire::document::Answer;
 use crate::digest::sha256;
 use crate::http::Response;
 
-/// Characters of an excerpt.
+/// Length of an excerpt, in characters.
 const EXCERPT: usize = 64;
 
 /// An answer and what is wrong with it, if anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// What came.
+    /// The answer as received.
     pub answer: Answer,
-    /// What was expected instead, and what came: a sentence.
+    /// A sentence on what was expected and what came instead.
     pub wrong: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub fn judge(response: &Response, expect: &Expectation, variant_prefix: &str) ->
     Judged { answer, wrong }
 }
 
-/// What is expected of the body, when it is not so.
+/// What is expected of the body; `None` if the body meets it.
 fn wrong_body(body: &[u8], expect: &Expectation) -> Option<String> {
     let Expectation {
         body: whole,
@@ -75,7 +75,7 @@ fn wrong_body(body: &[u8], expect: &Expectation) -> Option<String> {
     None
 }
 
-/// The beginning of a text in quotes, with what cannot be seen replaced.
+/// The beginning of a text in quotes, with control characters replaced.
 fn quoted(text: &str) -> String {
     let cut = excerpt(text.as_bytes());
     let more = if text.chars().count() > EXCERPT {
@@ -87,7 +87,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn excerpt(body: &[u8]) -> String {
-    // Four bytes a character at most; the rest need not be looked at.
+    // A character has at most four bytes; the rest need not be looked at.
     let head = &body[..body.len().min(4 * EXCERPT)];
     let visible = |c: char| {
         if c.is_control() {

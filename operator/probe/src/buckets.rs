@@ -1,45 +1,47 @@
-//! Which histogram buckets fortio is given. Pure.
+//! Chooses fortio's histogram buckets. Pure.
 //!
-//! fortio counts latencies in 56 buckets whose edges are fixed (`stats/stats.go`), all scaled by `-r X`
-//! and moved by `-offset O`. They are at most 25 % as wide as what they hold only from O + 4X to
-//! O + 1000X; outside, a percentile is a guess within a factor of two. So both are chosen after what
-//! a calibration saw, and checked again against what the timed window saw. With half of the median as
-//! O the buckets around it are half as wide. What is faster than O shares one bucket, and no
-//! percentile that is told lies there. Among the X that suit, one is taken that puts p50 and p99 into
-//! narrow buckets, because a percentile is interpolated inside its bucket.
+//! fortio counts latencies in 56 buckets with fixed edges (`stats/stats.go`), all scaled by `-r X`
+//! and shifted by `-offset O`. Only from O + 4X to O + 1000X is a bucket at most 25 % as wide as
+//! the latencies in it; outside, a percentile is a guess within a factor of two. X and O are
+//! therefore chosen from a calibration and checked against the timed window. With O at half the
+//! median, the buckets around the median are half as wide. Latencies below O share one bucket, but
+//! no reported percentile lies there. Among the suitable values of X, one is chosen that puts p50
+//! and p99 into narrow buckets, because a percentile is interpolated within its bucket.
 
 use std::time::Duration;
 
-/// The good window begins at this many X behind O.
+/// The good window begins this many X above O.
 const GOOD_FROM: f64 = 4.0;
-/// The good window ends at this many X behind O.
+/// The good window ends this many X above O.
 const GOOD_TO: f64 = 1000.0;
 /// Edges up to the end of the good window, in X.
 const EDGES: [u16; 44] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80,
     90, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000,
 ];
-/// The widest bucket that a percentile may be taken from, as a share of it.
+/// The widest bucket that a percentile may be taken from, as a share of the percentile.
 const WIDEST: f64 = 0.25;
-/// O as a share of the median, from the narrowest buckets to the most room for a long tail.
+/// O as a share of the median: first for the narrowest buckets, then for the most room for a long
+/// tail.
 const OFFSETS: [f64; 2] = [0.5, 0.0];
-/// How much of the good window may be needed: a rounded resolution is a little smaller.
+/// Share of the good window that may be used: rounding makes the resolution a little smaller.
 const FULL: f64 = 0.9;
-/// Steps to either side of the middle of the room that are tried, a twelfth of an octave each.
+/// Steps tried on either side of the middle of the room, each a twelfth of an octave.
 const STEPS: i32 = 12;
-/// How far a percentile of the timed window is expected to be from that of the calibration.
+/// Expected ratios of a percentile in the timed window to that in the calibration.
 const DRIFT: [f64; 3] = [0.93, 1.0, 1.07];
-/// Nothing is answered in less than 0.4 us, nor is a median above 100 s of interest.
+/// Limits of X in seconds: no response takes less than 0.4 us, and no median above 100 s is of
+/// interest.
 const LIMITS: (f64, f64) = (1e-7, 0.1);
-/// Longest median that an offset is taken of, in seconds: no request takes longer.
+/// O stays below this, in seconds: no request takes longer.
 const LONGEST_MEDIAN: f64 = 100.0;
 
 /// Where fortio's buckets are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buckets {
-    /// Where the first ends: O.
+    /// Where the first bucket ends: O.
     pub offset: Duration,
-    /// What all edges behind it are multiples of, in seconds: X.
+    /// Unit of all edges above O, in seconds: X.
     pub resolution: f64,
 }
 
@@ -55,15 +57,16 @@ pub struct Seen {
 }
 
 impl Buckets {
-    /// Those of a calibration: right within a factor of two from 10 us to 1 s, which is enough to
-    /// choose better ones.
+    /// Buckets for a calibration: right within a factor of two from 10 us to 1 s, which is enough
+    /// to choose better ones.
     pub const CALIBRATION: Self = Self {
         offset: Duration::ZERO,
         resolution: 1e-5,
     };
 
-    /// Those that suit what was seen: p50 to p99.9 in the good window with the same room on both
-    /// sides; without p99.9 where that is too much; and the median first where even p99 is.
+    /// Chooses buckets that suit what was seen: p50 to p99.9 in the good window with equal room on
+    /// both sides; only up to p99 if p99.9 does not fit; only from the median on if p99 does not
+    /// fit either.
     pub fn choose(seen: Seen) -> Self {
         let tops = [seen.p999, seen.p99].into_iter();
         let both = tops.flat_map(|top| OFFSETS.map(|share| (top, offset(seen.p50 * share))));
@@ -84,7 +87,8 @@ impl Buckets {
         }
     }
 
-    /// The same edges for latencies that may be much shorter: those of another load.
+    /// Returns the same edges without an offset, for another load whose latencies may be much
+    /// shorter.
     pub fn without_offset(self) -> Self {
         Self {
             offset: Duration::ZERO,
@@ -92,7 +96,7 @@ impl Buckets {
         }
     }
 
-    /// Better ones, where there are: a window is not repeated where repeating cannot help.
+    /// Returns better buckets, if any: a window is not repeated if repeating cannot help.
     pub fn better(self, seen: Seen) -> Option<Self> {
         let other = Self::choose(seen);
         (!self.fit(seen) && other.fit(seen)).then_some(other)
@@ -104,8 +108,8 @@ impl Buckets {
         narrow(seen.p50) && narrow(seen.p99)
     }
 
-    /// Width of the bucket that holds a latency, as a share of it; 1 before O and behind the good
-    /// window.
+    /// Width of the bucket that holds a latency, as a share of the latency; 1 below O and above the
+    /// good window.
     fn relative_width(self, seconds: f64) -> f64 {
         let steps = (seconds - self.offset.as_secs_f64()) / self.resolution;
         EDGES
@@ -116,7 +120,7 @@ impl Buckets {
     }
 }
 
-/// In whole nanoseconds, as fortio takes it.
+/// An offset in whole nanoseconds, as fortio takes it; zero if `seconds` is out of range.
 fn offset(seconds: f64) -> Duration {
     if (0.0..LONGEST_MEDIAN).contains(&seconds) {
         Duration::from_secs_f64(seconds)
@@ -125,8 +129,9 @@ fn offset(seconds: f64) -> Duration {
     }
 }
 
-/// The resolution that has p50 and p99 in the narrowest buckets among those near the middle of the room that keep
-/// twofold room from p50 to `top`, all behind the offset; the middle itself where none has that much room.
+/// Returns the resolution with the narrowest buckets at p50 and p99. The candidates lie near the
+/// middle of the room and keep a factor of two free below p50 and above `top`, both measured from
+/// the offset. If no candidate has that much room, returns the middle itself.
 fn narrow(seen: Seen, top: f64, offset: Duration) -> f64 {
     let behind = |seconds: f64| seconds - offset.as_secs_f64();
     let middle = (behind(seen.p50) / GOOD_FROM * (behind(top) / GOOD_TO)).sqrt();
@@ -136,7 +141,7 @@ fn narrow(seen: Seen, top: f64, offset: Duration) -> f64 {
         let buckets = Buckets { offset, resolution };
         let widest = |at: f64| DRIFT.map(|drift| buckets.relative_width(at * drift));
         let largest = |widths: [f64; 3]| widths.into_iter().fold(0.0, f64::max);
-        // The median is what most numbers are.
+        // The median counts double, because most results are medians.
         2.0 * largest(widest(seen.p50)) + largest(widest(seen.p99))
     };
     let mut steps: Vec<i32> = (-STEPS..=STEPS).collect();
@@ -144,19 +149,19 @@ fn narrow(seen: Seen, top: f64, offset: Duration) -> f64 {
     let around = steps
         .into_iter()
         .map(|step| middle * (f64::from(step) / f64::from(STEPS)).exp2());
-    // The first of equals is the nearest to the middle.
+    // Of equals, the first is nearest to the middle.
     around
         .filter(roomy)
         .min_by(|a, b| width(*a).total_cmp(&width(*b)))
         .unwrap_or(middle)
 }
 
-/// Rounded down to three significant digits: it is read by people, too.
+/// Rounds down to three significant digits, because people read it, too.
 fn three_digits(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;
     }
-    // Through text, because only then is 0.000012 the nearest number to 1.2e-5.
+    // Via text, because only then is 0.000012 the nearest number to 1.2e-5.
     let exponent = value.log10().floor() - 2.0;
     let digits = (value / 10f64.powf(exponent) + 1e-9).floor();
     format!("{digits}e{exponent}").parse().unwrap_or(value)

@@ -1,4 +1,4 @@
-//! The node's wall clock, which containerd stamps its log lines with too.
+//! The node's wall clock, which containerd also uses to stamp its log lines.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,6 +1,6 @@
-//! Which CPUs the subject and the load generator may run on. The subject's processes are those whose
-//! cgroup lies in the pod's, as the node's `/proc` shows them; each says where it may run. That is
-//! what holds, whoever decided it: the kubelet's CPU manager, or the process itself.
+//! Which CPUs the subject and the load generator may run on. The subject's processes are those in
+//! the node's `/proc` whose cgroup lies within the pod's; the status of each lists its CPUs. That
+//! list applies, whoever set it: the kubelet's CPU manager or the process itself.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use wasmbench_core::wire::instrument::CpuLists;
 
 use crate::meter::find;
 
-/// Holds the pod's namespaces and never runs: the CPU manager leaves it on all CPUs.
+/// Name of the process that holds the pod's namespaces and never runs: the CPU manager leaves it on
+/// all CPUs.
 const PAUSE: &str = "pause";
 
-/// Reads both lists; `proc` is the node's. None when neither can be read.
+/// Reads both lists; `proc` is the node's. `None` if neither can be read.
 pub fn read(proc: &Path, pod_uid: &str) -> Option<CpuLists> {
     let subject = of_pod(proc, pod_uid);
     let generator = status(&proc.join("self")).and_then(|own| list(&own));

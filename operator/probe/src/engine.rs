@@ -1,5 +1,5 @@
-//! What a running subject says of its engine. It is asked after the load, so that answering cannot
-//! change what was measured.
+//! What a running subject reports about its engine. It is queried after the load, so that answering
+//! cannot change what was measured.
 
 use serde_json::Value;
 use wasmbench_core::variants::engine::{COMPUTE_RATIO, SLOWEST_COMPILED};
@@ -9,16 +9,16 @@ use crate::output::progress;
 use crate::target::Target;
 use crate::{http, native_speed};
 
-/// No engine has more members.
+/// Most members that are kept: no engine reports more.
 const MAX_MEMBERS: usize = 32;
-/// Longest name and value that are kept, in characters.
+/// Longest name or value that is kept, in characters.
 const MAX_CHARS: usize = 128;
 
-/// How often it is asked at most, where it looks like an interpreter: a compiled chain that others keep off the
-/// CPU does. The quickest answer tells.
+/// Most queries to an engine that looks like an interpreter: so does compiled code that other
+/// processes keep off the CPU. The quickest answer counts.
 const MOST_ASKED: usize = 3;
 
-/// Asks at `path`. Empty when no JSON object comes: a subject that does not tell proves nothing.
+/// Queries `path`. Empty if no JSON object comes: a subject that reports nothing proves nothing.
 pub fn ask(subject: &Target, path: &str) -> EngineFacts {
     quickest(|| ask_once(subject, path))
 }
@@ -26,7 +26,7 @@ pub fn ask(subject: &Target, path: &str) -> EngineFacts {
 fn quickest(mut ask: impl FnMut() -> EngineFacts) -> EngineFacts {
     let mut best = ask();
     for _ in 1..MOST_ASKED {
-        // One that does not tell may have been kept from it in the time that it has.
+        // Without a ratio, ask again: the subject may have lacked the time to compute it.
         if ratio(&best).is_some_and(|ratio| ratio <= SLOWEST_COMPILED) {
             break;
         }
@@ -71,7 +71,7 @@ fn ask_once(subject: &Target, path: &str) -> EngineFacts {
     }
 }
 
-/// The members whose values are plain.
+/// The members with plain values.
 fn facts(body: &[u8]) -> EngineFacts {
     let cut = |text: &str| {
         let clean = text.chars().filter(|c| !c.is_control());

@@ -1,5 +1,5 @@
 //! The node as a measuring instrument: facts that two probes on the same node read alike, from the
-//! node's `/proc` and from `/sys`, both readable for any user. Nothing that varies with load.
+//! node's `/proc` and from `/sys`, both readable by any user. None of them varies with load.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +11,13 @@ use wasmbench_core::wire::document::Environment;
 use crate::digest::sha256;
 use crate::settings::Settings;
 
-/// Values are one line of a report each.
+/// Longest value, in characters: each is one line of a report.
 const MAX_VALUE: usize = 160;
-/// The kernel keeps a little more or less for itself at each boot.
+/// Memory is rounded down to a multiple of this: what the kernel keeps for itself varies with each
+/// boot.
 const MEMORY_STEP: u64 = 16 * 1024 * 1024;
 
-/// Reads all facts there are.
+/// Reads all facts that are available.
 pub fn read(settings: &Settings) -> Environment {
     let Settings {
         proc, sys, cgroup, ..
@@ -110,7 +111,7 @@ fn turbo(cpu: &Path) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// How many weaknesses are open, and a digest that changes when any line does.
+/// How many vulnerabilities are open or mitigated, and a digest that changes when any line does.
 fn mitigations(directory: &Path) -> Option<String> {
     let each = fs::read_dir(directory).ok()?.flatten();
     let mut lines: Vec<_> = each
@@ -164,7 +165,8 @@ fn cgroup_version(root: &Path) -> Option<String> {
         })
 }
 
-/// x86 processors say whether a hypervisor runs them; its name is that of the machine's maker.
+/// x86 CPUs say whether they run under a hypervisor; failing its type, its name is the machine's
+/// vendor.
 fn virtualization(cpuinfo: &str, sys: &Path) -> Option<String> {
     let flags = field(cpuinfo, "flags")?;
     if !flags.split(' ').any(|flag| flag == "hypervisor") {

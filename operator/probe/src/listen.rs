@@ -1,5 +1,5 @@
-//! The subject of the harness' floor: it listens, says so, and answers. What a cold start of it takes
-//! is what API server, scheduler, kubelet, container runtime and this probe take by themselves.
+//! The subject for the harness's floor: it listens, says so, and answers. Its cold start takes what
+//! the API server, scheduler, kubelet, container runtime and this probe take by themselves.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

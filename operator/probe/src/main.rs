@@ -1,10 +1,10 @@
 //! Measures subjects from their own node: load by fortio, resources from cgroups, cold starts.
 //!
-//! All commands take a request from the environment and print one JSON document.
-//! Reading order: [`load`] (the course of a trial of load), [`ready`] and [`answer`] (is it the
-//! right subject), [`fortio`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources), [`cold_start`] (the course of a
-//! trial of cold starts), [`listen`] (its floor), [`density`] (more and more instances),
-//! [`environment`] (the node).
+//! All commands but `listen` take a request from the environment and print one JSON document.
+//! Reading order: [`load`] (a load trial), [`ready`] and [`answer`] (is it the right subject),
+//! [`fortio`] (the load), [`cpus`] (where subjects and load run), [`meter`] (the resources),
+//! [`cold_start`] (a cold-start trial), [`listen`] (its floor), [`density`] (more and more
+//! instances), [`environment`] (the node).
 
 mod action;
 mod answer;

@@ -1,5 +1,5 @@
-//! How fast this node computes in native code: the measure for a guest that tells how long the same
-//! work took it in its runtime.
+//! How fast this node computes in native code: the reference for a guest that reports how long the
+//! same work took in its runtime.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use wasmbench_core::variants::engine::{CHAIN_NANOSECONDS, COMPUTE_RATIO};
 use wasmbench_core::wire::instrument::EngineFacts;
 
-/// As many as the guest does.
+/// The number of steps, the same as in the guest.
 const STEPS: u32 = 200_000;
-/// The shortest of so many rounds counts: one may be interrupted by others.
+/// The shortest of these rounds counts: other processes may interrupt a round.
 const ROUNDS: usize = 5;
 
-/// Adds the ratio of a guest's time to that of native code, here and now. A subject that computes the
-/// ratio itself, or tells no time, is left as it is.
+/// Adds the ratio of the guest's time to that of native code, measured here and now. Leaves the
+/// facts unchanged if the subject computes the ratio itself or reports no time.
 pub fn compare(facts: &mut EngineFacts) {
     compare_with(chain, facts);
 }
 
-/// The same, where native code takes as long as `chain` says.
+/// The same, with `chain` as the measure of native code.
 fn compare_with(chain: impl Fn() -> Duration, facts: &mut EngineFacts) {
     let told = facts
         .get(CHAIN_NANOSECONDS)
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn native_code_takes_its_time() {
-        // The compiler has not done the work already: nothing does 200,000 steps in this time.
+        // The compiler has not precomputed the result: nothing does 200,000 steps in this time.
         assert!(chain() > Duration::from_micros(10));
         let mut facts = facts(&[(CHAIN_NANOSECONDS, "1")]);
         compare(&mut facts);

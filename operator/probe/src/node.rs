@@ -1,5 +1,5 @@
-//! CPU time of the whole node while something is measured: what neither the subject nor the generator
-//! used was used by somebody else, and a busy neighbour makes a slow subject.
+//! CPU time of the whole node while something is measured: what neither the subject nor the
+//! generator used, something else did, and a busy neighbour slows the subject down.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,17 +12,18 @@ use wasmbench_core::wire::document::NodeCpu;
 
 use crate::meter::{USER_HZ_NANOSECONDS, stalled};
 
-/// A function that a kernel has if it times interrupts by themselves (`CONFIG_IRQ_TIME_ACCOUNTING`). Then no task is
-/// charged for them; otherwise the one is that they interrupt.
+/// A function that a kernel has if it accounts for interrupts separately
+/// (`CONFIG_IRQ_TIME_ACCOUNTING`). Then no task is charged for them; otherwise, the interrupted
+/// task is.
 const TIMES_INTERRUPTS: &str = "irqtime_account_irq";
 
-/// Whether this kernel does, from its list of symbols: read once, as it is long.
+/// Whether this kernel does so, from its list of symbols, which is long and therefore read once.
 static INTERRUPTS_ARE_APART: LazyLock<bool> = LazyLock::new(|| {
     let symbols = fs::File::open("/proc/kallsyms").map(BufReader::new);
     symbols.is_ok_and(times_interrupts)
 });
 
-/// Asks once how this kernel counts, which takes some 70 ms that no measurement may contain.
+/// Finds out once how this kernel counts, which takes some 70 ms that no measurement may contain.
 pub fn prepare() {
     LazyLock::force(&INTERRUPTS_ARE_APART);
 }
@@ -32,7 +33,7 @@ fn times_interrupts(symbols: impl BufRead) -> bool {
     lines.any(|line| line.split_ascii_whitespace().nth(2) == Some(TIMES_INTERRUPTS))
 }
 
-/// CPU time of all processors so far; none when there is no readable `stat` in `proc`.
+/// The node's CPU time so far; `None` if there is no readable `stat` in `proc`.
 pub fn cpu(proc: &Path) -> Option<NodeCpu> {
     let times = times(proc)?;
     let waited = |file: &str| {
@@ -61,7 +62,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Begins now; none where the node's CPU time cannot be read.
+    /// Begins now; `None` if the node's CPU time cannot be read.
     pub fn begin(proc: &Path) -> Option<Self> {
         let start = times(proc)?;
         Some(Self {

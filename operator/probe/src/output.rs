@@ -9,21 +9,22 @@ use serde::Serialize;
 use serde_json::Value;
 use wasmbench_core::wire::document::{LoadDocument, ProbeFailure, ProbeFailureReason};
 
-/// Nothing larger is printed: a container log and a record must hold the document.
+/// Largest document that is printed, in bytes: a container log and a record must hold it.
 pub const MAX_DOCUMENT: usize = 400_000;
 
-/// One line of progress.
+/// Prints one line of progress.
 pub fn progress(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Prints the document and says how the process ends.
+/// Prints the document and returns the exit code of the process.
 pub fn print(document: &LoadDocument) -> ExitCode {
     let (line, measured) = line(document);
     write_out(&line, measured)
 }
 
-/// Prints a document whose size is bounded by what was asked for, and says how the process ends.
+/// Prints a document whose size is bounded by the request, and returns the exit code of the
+/// process.
 pub fn print_plain(document: &impl Serialize, measured: bool) -> ExitCode {
     match serde_json::to_string(document) {
         Ok(json) => write_out(&(json + "\n"), measured),
@@ -52,7 +53,7 @@ fn line(document: &LoadDocument) -> (String, bool) {
     match serde_json::to_string(document) {
         Ok(json) if json.len() < MAX_DOCUMENT => (json + "\n", document.failure.is_none()),
         Ok(json) => (without_load(document, json.len()), false),
-        // Only a map with other keys than text could fail, and the document has none.
+        // Only a map with keys other than strings could fail, and the document has none.
         Err(error) => {
             progress(&format!("could not write the document: {error}"));
             (String::new(), false)

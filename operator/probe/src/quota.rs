@@ -1,10 +1,10 @@
 //! The CPU limit of the probe's own container. The operator sets none, but a LimitRange of the
-//! namespace may; a load generator that is stopped by its limit measures the limit.
+//! namespace may; a throttled load generator would measure its own limit.
 
 use std::fs;
 use std::path::Path;
 
-/// Number of CPUs that the container may use; `None` without a limit, or where it cannot be read.
+/// Number of CPUs that the container may use; `None` without a limit, or if it cannot be read.
 /// `cgroup` is the container's own `/sys/fs/cgroup`.
 pub fn cpus(cgroup: &Path) -> Option<f64> {
     let read = |path: &str| fs::read_to_string(cgroup.join(path)).ok();

@@ -12,18 +12,18 @@ use crate::clock::unix_nanoseconds;
 use crate::http::{self, Error};
 use crate::target::Target;
 
-/// Between the beginnings of two attempts, so that waiting leaves the processor to the subject. It is also the
-/// uncertainty of the moment of the first correct answer, which must stay below 1 ms: what the kernel's timers
-/// and a busy node add has room.
+/// Time between the starts of two attempts, so that waiting leaves the CPU to the subject. It is
+/// also the uncertainty of the moment of the first correct answer, which must stay below 1 ms: that
+/// leaves room for what the kernel's timers and a busy node add.
 const GAP: Duration = Duration::from_micros(600);
-/// A starting service may answer 503 at first; after this time it is not starting any more.
+/// A starting service may answer 503 at first; after this time, it no longer counts as starting.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A port that refuses connections for this long after a load has nobody behind it: a backlog
+/// A port that refuses connections for this long after a load has nothing behind it: a backlog
 /// makes an answer late, but never refused.
 const GONE: Duration = Duration::from_secs(1);
 
-/// How long a subject may take to get ready, in all: from one moment on, however the time is spent.
+/// How long a subject may take to get ready in total, from one moment on.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     began: Instant,
@@ -31,7 +31,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// From now on.
+    /// Begins now.
     pub fn of(limit: Duration) -> Self {
         Self {
             began: Instant::now(),
@@ -39,39 +39,39 @@ impl Patience {
         }
     }
 
-    /// Whether there is no time left.
+    /// Whether the time is up.
     pub fn is_over(&self) -> bool {
         self.began.elapsed() >= self.limit
     }
 }
 
-/// What is asked, and what the answer must be.
+/// A request, and what its answer must be.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// Whom.
+    /// Where the request goes.
     pub target: &'a Target,
     /// What the answer must be.
     pub expect: &'a Expectation,
-    /// What the variant puts before every body.
+    /// The prefix that the variant puts before every body.
     pub variant_prefix: &'a str,
 }
 
-/// The end of waiting.
+/// The outcome of waiting.
 #[derive(Debug)]
 pub struct Waited {
     /// How long, and in how many attempts.
     pub readiness: Readiness,
     /// How long the correct answer took by itself.
     pub answer_time: Duration,
-    /// From the beginning of the last attempt before it to the beginning of the one that got it:
-    /// the service may have been ready for so long. Absent when the first attempt got it.
+    /// From the start of the attempt before the last to the start of the last: the service may have
+    /// been ready for this long. Absent if there was only one attempt.
     pub gap: Option<Duration>,
-    /// When the last attempt began whose connection was refused, in nanoseconds since the Unix epoch:
-    /// nobody listened then. Absent when none was refused.
+    /// When the last attempt with a refused connection began, in nanoseconds since the Unix epoch:
+    /// nothing listened then. Absent if none was refused.
     pub refused_unix_nanoseconds: Option<i64>,
     /// The correct answer, or why there is none.
     pub outcome: Result<Answer, ProbeFailure>,
-    /// The last complete answer, when it was not the correct one.
+    /// The last complete answer, if it was not correct.
     pub wrong_answer: Option<Answer>,
 }
 
@@ -97,7 +97,7 @@ impl Question<'_> {
             Err(Error::Connect(error)) if error.kind() == ErrorKind::ConnectionRefused => {
                 Attempt::Refused(Error::Connect(error).to_string())
             }
-            // Something answers there, and it is not what is asked for.
+            // Something answers there, but not what is expected.
             Err(error @ Error::Malformed(_)) => Attempt::Wrong(None, error.to_string()),
             Err(Error::Slow(_)) => Attempt::Slow,
             Err(error) => Attempt::Nothing(error.to_string()),
@@ -165,8 +165,9 @@ impl Question<'_> {
 }
 
 impl Question<'_> {
-    /// Asks until there is any complete answer: the one after a load. The backlog of the load may
-    /// have to be worked off first, so the first attempts may fail. So many answers with another status are no answer yet.
+    /// Asks after a load until any complete answer comes. The backlog of the load may have to be
+    /// worked off first, so the first attempts may fail. Up to `failures` answers with another
+    /// status do not count.
     pub fn ask_again(&self, patience: Duration, mut failures: u32) -> Result<Judged, String> {
         let began = Instant::now();
         loop {

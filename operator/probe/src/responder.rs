@@ -1,6 +1,6 @@
-//! A server that does as little as an HTTP/1.1 server can: it reads up to the end of a request and
-//! writes always the same answer. One thread per connection, no parsing, no timers. What fortio
-//! reaches against it is not the subject's doing.
+//! A server that does as little as an HTTP/1.1 server can: it reads to the end of a request and
+//! always writes the same answer. One thread per connection, no parsing, no timers. What fortio
+//! achieves against it does not depend on the subject.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,12 +10,13 @@ use std::thread::{self, JoinHandle};
 
 use wasmbench_api::run::ConnectionReuse;
 
-/// A connection's thread reads into a buffer of 4 KiB and calls nothing deep.
+/// Enough for a connection's thread, which has a buffer of 4 KiB and makes no deep calls.
 const STACK_BYTES: usize = 64 * 1024;
-/// A request without a body ends so.
+/// The end of a request without a body.
 const END: &[u8] = b"\r\n\r\n";
 
-/// A running responder; it ends when it is dropped, its connections when their clients do.
+/// A running responder. It ends when it is dropped, and its connections when their clients close
+/// them.
 #[derive(Debug)]
 pub struct Responder {
     /// Where it listens.
@@ -32,7 +33,7 @@ struct Answer {
 }
 
 impl Responder {
-    /// Listens at the loopback, on a port of the kernel's choice, and answers with `status` and
+    /// Listens on the loopback, on a port of the kernel's choice, and answers with `status` and
     /// `body_bytes` bytes.
     pub fn start(status: u16, body_bytes: usize, reuse: ConnectionReuse) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -57,7 +58,7 @@ impl Responder {
 impl Drop for Responder {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Release);
-        // The thread waits for a connection: this is its last.
+        // The accepting thread waits for a connection: this is its last.
         let woken = TcpStream::connect(self.address).is_ok();
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             let _ = accepting.join();
@@ -79,14 +80,16 @@ fn accept(listener: &TcpListener, stopped: &AtomicBool, answer: &Answer) {
         }
         let Ok(stream) = stream else { continue };
         let answer = answer.clone();
-        // A connection without a thread is closed: fortio counts an error, and there is no ceiling.
+        // Without a thread, the connection is closed: fortio counts an error, and there is no
+        // ceiling.
         let _ = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn(move || serve(stream, &answer));
     }
 }
 
-/// Until the client closes, or after the first answer. An error is the client's end, too.
+/// Serves until the client closes or, with a connection per request, after the first answer. An
+/// error also ends the connection.
 fn serve(mut stream: TcpStream, answer: &Answer) {
     let mut buffer = [0; 4096];
     let mut filled = 0;

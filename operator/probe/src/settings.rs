@@ -1,14 +1,14 @@
-//! Where the probe finds what it needs. The defaults are those of its image and of the mounts that
-//! the operator gives it; each can be set from the environment, for tests and for use by hand.
+//! Where the probe finds what it needs. The defaults match its image and the mounts that the
+//! operator gives it; all but `sys` can be set from the environment, for tests and for manual use.
 
 use std::env;
 use std::path::PathBuf;
 
 use wasmbench_core::wire::request::{CGROUP_MOUNT, CONTAINERD_MOUNT, PROC_MOUNT, REQUEST_ENV};
 
-/// Where fortio lies in the probe's image.
+/// Path of fortio in the probe's image.
 const FORTIO: &str = "/fortio";
-/// Where the code of functions lies there.
+/// Path of the functions' code in the probe's image.
 const ACTIONS: &str = "/actions";
 
 /// Paths the probe works with.
@@ -24,7 +24,8 @@ pub struct Settings {
     pub proc: PathBuf,
     /// containerd's socket.
     pub containerd: PathBuf,
-    /// `/sys` of any container: what is read there is not namespaced.
+    /// `/sys` of the probe's own container; apart from its cgroup, nothing read there is
+    /// namespaced.
     pub sys: PathBuf,
 }
 
@@ -36,7 +37,7 @@ impl Settings {
         };
         let mut proc = path("WASMBENCH_PROC_ROOT", PROC_MOUNT);
         if !proc.join("cpuinfo").exists() {
-            // Without host access the container's own view has the same kernel and processor.
+            // Without host access, the container's own view shows the same kernel and CPU.
             proc = PathBuf::from("/proc");
         }
         Self {

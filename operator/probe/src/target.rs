@@ -1,8 +1,8 @@
 //! The one address a probe talks to: the subject's. Pure.
 //!
 //! The path is normalised once, so that the probe's own requests and fortio's are the same bytes:
-//! fortio parses its URL with Go's `net/url`, which drops a fragment, replaces `{uuid}` and writes
-//! some characters anew.
+//! fortio parses its URL with Go's `net/url`, which drops a fragment, replaces `{uuid}` and
+//! re-encodes some characters.
 
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 pub struct Target {
     /// Address and port.
     pub address: SocketAddr,
-    /// Path and query as they stand in the request line.
+    /// Path and query as in the request line.
     pub path: String,
     /// JSON that is sent with `POST`; absent for a `GET`.
     pub body: Option<Arc<[u8]>>,
 }
 
-/// The path is none.
+/// Why a path is not valid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// It has another beginning.
+    /// It does not begin with `/`.
     #[error("the path must begin with '/'")]
     NoSlash,
-    /// It has a character that cannot stand in a request line.
+    /// It has a character that is not allowed in a request line.
     #[error("the path has a character that is not printable ASCII")]
     NotPrintable,
 }
@@ -40,7 +40,7 @@ impl Target {
         })
     }
 
-    /// The same, with a body that is sent.
+    /// Returns the same target with a body to send.
     #[must_use]
     pub fn posting(self, body: Arc<[u8]>) -> Self {
         Self {

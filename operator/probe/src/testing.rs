@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use wasmbench_core::wire::document::{Environment, LOAD_SCHEMA, LoadDocument, Readiness};
 
-/// A port of the loopback where nothing listens yet. It lies below those that the kernel gives to whoever asks for
-/// any: of these, a free one may be somebody else's a moment later.
+/// Returns a loopback port on which nothing listens yet. It lies below the kernel's ephemeral
+/// ports, where a free port may be taken a moment later.
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU16 = AtomicU16::new(0);
-    // The same tests may run twice at a time.
+    // The same tests may run twice at the same time.
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     loop {
         let port = first + GIVEN.fetch_add(1, Ordering::Relaxed);
@@ -19,7 +19,7 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// A document without a failure and without anything else.
+/// An empty document, without a failure.
 pub fn document() -> LoadDocument {
     LoadDocument {
         schema: LOAD_SCHEMA.to_owned(),

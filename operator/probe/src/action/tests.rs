@@ -21,7 +21,7 @@ fn endpoint(port: u16, function: Option<&str>) -> Endpoint {
     .unwrap()
 }
 
-/// Answers one request; gives what was endpoint.
+/// Answers one request and returns it.
 fn answer_once(listener: TcpListener, answer: &'static str) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut stream = listener.accept().unwrap().0;
@@ -89,7 +89,8 @@ fn code_is_sent_as_soon_as_something_listens() {
     let initialised = endpoint(port, None).initialise(Patience::of(Duration::from_secs(20)));
     let initialised = initialised.unwrap().unwrap();
     let listening = service.join().unwrap();
-    // The last attempt may have begun just before it listened, and not earlier than its gap.
+    // The last attempt may have begun just before the service listened, so only its end is
+    // compared.
     assert!(initialised.answered > listening);
 }
 

@@ -1,5 +1,6 @@
-//! What the node already had when a pod was created: the kubelet says in an event of the pod whether
-//! it pulled the image. Read when a sample is over and its pods are gone, so that nobody waits for it.
+//! What the node already had when a pod was created. The kubelet says in an event of the pod
+//! whether it pulled the image. Events are read after a sample, when its pods are gone, so that
+//! nothing waits for them.
 
 use std::time::Duration;
 
@@ -18,15 +19,15 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// An API server that does not answer must not hold up the trial.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the kubelet's event begins with when the image lay on the node.
+/// Beginning of the kubelet's event if the image was on the node.
 const PRESENT: &str = "Container image ";
 const PRESENT_TOO: &str = " already present on machine";
-/// The same when it was pulled.
+/// Beginning of the kubelet's event if it pulled the image.
 const PULLED: &str = "Successfully pulled image ";
 
 impl Course<'_> {
-    /// Notes of each pod what its node already had, of which a compiled form was known before. A pod
-    /// without evidence stays without.
+    /// Notes for each pod what its node already had. `compiled` is what was known before the sample
+    /// about a compiled form. A pod without evidence gets no class.
     pub(super) async fn find_classes(
         &self,
         compiled: Option<CompileCache>,
@@ -37,7 +38,7 @@ impl Course<'_> {
             return;
         }
         if self.request.shares_pod() {
-            // The pod that hosts the functions runs already.
+            // The pod that hosts the functions is already running.
             for timeline in &mut pods.timelines {
                 timeline.found(ColdStartClass::ImageCached);
             }
@@ -70,14 +71,14 @@ impl Course<'_> {
     }
 }
 
-/// What the kubelet said of a pod's image.
+/// What the kubelet said about a pod's image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
     class: ColdStartClass,
     pull: Option<ImagePull>,
 }
 
-/// A compiled form counts where the image was there, too: it goes with the image.
+/// A compiled form counts only if the image was there, too: it is removed with the image.
 fn with_compiled(class: ColdStartClass, compiled: Option<CompileCache>) -> ColdStartClass {
     match (class, compiled) {
         (ColdStartClass::ImageCached, Some(CompileCache::Warm)) => ColdStartClass::CompileCached,
@@ -85,8 +86,8 @@ fn with_compiled(class: ColdStartClass, compiled: Option<CompileCache>) -> ColdS
     }
 }
 
-/// The events on images of the pods with these uids, and perhaps of others. The API server looks
-/// through all events of the namespace for each question, so that many pods are one question.
+/// Returns the pull events of the pods with these uids, and perhaps of others. The API server
+/// searches all events of the namespace for each request, so many pods share one request.
 async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
     let all = "involvedObject.kind=Pod,reason=Pulled".to_owned();
     let selector = match uids {
@@ -107,8 +108,8 @@ async fn pulls(api: &Api<Event>, uids: &[Option<String>]) -> Vec<Event> {
     }
 }
 
-/// What the events say of the pod with this uid; `None` when they say nothing. One pulled image of a
-/// pod is enough for it to have found the node cold.
+/// What the events say about the pod with this uid; `None` if they say nothing. One pulled image is
+/// enough to make a pod node-cold.
 fn said_of(events: &[Event], uid: &str) -> Option<Said> {
     let of_pod = events.iter().filter(|event| {
         event.involved_object.uid.as_deref() == Some(uid)
@@ -136,7 +137,7 @@ fn said(message: &str) -> Option<Said> {
 mod tests {
     use super::*;
 
-    // As kubelets of Kubernetes 1.27, 1.34 and 1.35 write them.
+    // As written by the kubelets of Kubernetes 1.27, 1.34 and 1.35.
     const OLD: &str = r#"Container image "docker.io/library/a:1" already present on machine"#;
     const NEW: &str = r#"Container image "docker.io/library/a:1" already present on machine and can be accessed by the pod"#;
     const PULL: &str = r#"Successfully pulled image "docker.io/library/a:1" in 1.2s (1.2s including waiting). Image size: 4227376 bytes."#;

@@ -16,14 +16,14 @@ use super::watch::News;
 use crate::clock::unix_nanoseconds;
 use crate::output::progress;
 
-/// containerd writes a line within milliseconds, or later where the node is busy.
+/// containerd writes a line within milliseconds, or later on a busy node.
 const LOG_ATTEMPTS: u32 = 10;
 const LOG_PAUSE: Duration = Duration::from_millis(100);
 
 impl Course<'_> {
-    /// Reads containerd's stamps of the lines that say that the services listen.
+    /// Reads containerd's timestamps of the log lines that say that the services listen.
     pub(super) async fn read_logs(&self, pods: &mut Pods) {
-        // A function is ready when its code was taken, and its proxy listens before.
+        // A function is ready once it has accepted its code; its proxy listens before that.
         if self.request.action.is_some() {
             return;
         }
@@ -97,7 +97,7 @@ impl Course<'_> {
                         left.retain(|other| *other != index);
                     }
                 }
-                // Gone while the watch was away: nobody knows when.
+                // Gone while the watch was interrupted: the time is unknown.
                 Ok(Some(News::Listed(names))) => {
                     left.retain(|index| names.contains(pods.timelines[*index].name()));
                 }

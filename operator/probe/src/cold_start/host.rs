@@ -1,5 +1,5 @@
-//! Pods on the node's network. Their address is that of the node, so that the port can be asked before
-//! a pod is there; and the port is the node's, so that something else may have it.
+//! Pods on the node's network. Their address is the node's, so requests can be sent before a pod
+//! exists. Their port is the node's, too, so something else may hold it.
 
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 
 use super::failure;
 
-/// The pod of the sample before is gone from the API when its processes are; this is to spare.
+/// The API reports the previous sample's pod as gone only when its processes are; this is a margin.
 const PATIENCE: Duration = Duration::from_secs(2);
 const CONNECT: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ pub fn is_shared(request: &ColdStartRequest) -> bool {
     spec.is_some_and(|spec| spec.host_network == Some(true))
 }
 
-/// Checks that nobody listens where the pod will: the answer would be of something else.
+/// Checks that nothing listens where the pod will: otherwise something else would answer.
 pub fn port_is_free(address: IpAddr, port: u16) -> Result<(), ProbeFailure> {
     let began = Instant::now();
     let place = SocketAddr::new(address, port);

@@ -1,13 +1,14 @@
-//! The line of a container's log that says that the service listens, and containerd's stamp of it.
-//! The text after the stamp is the container's own and is only compared.
+//! The line of a container's log that says that the service listens, and containerd's timestamp of
+//! it. The text after the timestamp is the container's own and is only compared.
 
 use jiff::Timestamp;
 
-/// Bytes of a log that are looked through: what a service says before it listens.
+/// Bytes of a log that are searched: enough for what a service prints before it listens.
 pub const LOG_BYTES: i64 = 64 * 1024;
 
-/// Nanoseconds since the Unix epoch at which the first line was written that contains `wanted`, or
-/// the first line at all. `log` is what `pods/log?timestamps=true` gives.
+/// When the first line that contains `wanted` was written, or the first line of all if it is
+/// `None`, in nanoseconds since the Unix epoch. `log` is the response of
+/// `pods/log?timestamps=true`.
 pub fn listening(log: &str, wanted: Option<&str>) -> Option<i64> {
     log.split('\n').find_map(|line| {
         let (stamp, text) = line.split_once(' ')?;

@@ -1,10 +1,12 @@
-//! The course of a trial of cold starts: samples one after the other, each a number of pods that
-//! are created at once, waited for, and removed. A request in, a document out, whatever happens in
-//! between.
+//! Runs a trial of cold starts: one sample after the other, each a number of pods that are created
+//! at once, waited for, and removed. A request in, a document out, whatever happens in between.
 //!
-//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's network), [`shared`] (functions in a pod that stays), [`watch`] (what the API tells, stamped on arrival),
-//! [`timeline`] (moments of one pod), [`log`] (containerd's stamp of the line that says that the
-//! service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node already had), [`runtime`] (containerd's own events), [`trouble`] (pods for which waiting is no use).
+//! Reading order: [`sample`] (one sample) and [`ending`] (its end), [`host`] (pods on the node's
+//! network), [`shared`] (functions in a pod that stays), [`watch`] (what the API reports, stamped
+//! on arrival), [`timeline`] (moments of one pod), [`log`] (containerd's timestamp of the line that
+//! says that the service listens), [`prepare`], [`removal`], [`pull`] and [`class`] (what the node
+//! already had), [`runtime`] (the connection to containerd) and [`runtime_events`] (its events),
+//! [`trouble`] (pods not worth waiting for).
 
 mod class;
 mod ending;
@@ -37,7 +39,7 @@ use crate::settings::Settings;
 use crate::target::Target;
 pub use sample::{Course, Pods};
 
-/// A connection to the API server that says nothing for this long is dead.
+/// Timeout for connecting to the API server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Measures one trial. `request` is the JSON text from the environment.
@@ -52,7 +54,7 @@ pub fn run(settings: &Settings, request: Option<&str>) -> ColdStartDocument {
         answer: None,
         environment: Environment::default(),
     };
-    // One thread for everything that waits: the other processors belong to what is measured.
+    // One thread for everything that waits: the other CPUs are left to what is measured.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -127,8 +129,8 @@ async fn take_samples<'a>(
     Ok(())
 }
 
-/// The same with the subject that does nothing but listen. What goes wrong here says nothing about
-/// the subject that was measured.
+/// Takes the samples of the floor, a subject that does nothing but listen. A failure here says
+/// nothing about the measured subject.
 async fn take_floor(
     course: &mut Course<'_>,
     request: &ColdStartRequest,
@@ -145,7 +147,7 @@ async fn take_floor(
     None
 }
 
-/// A client by the token of the pod.
+/// Returns a client that uses the pod's token.
 pub async fn connect() -> Result<Client, ProbeFailure> {
     let mut config = kube::Config::infer()
         .await
@@ -168,7 +170,7 @@ fn parse(request: Option<&str>) -> Result<ColdStartRequest, ProbeFailure> {
     Ok(request)
 }
 
-/// Where all answers must be the same, those of one variant must be too.
+/// Checks that a variant's answers are the same if all variants must give the same answer.
 pub fn same(
     request: &ColdStartRequest,
     before: Option<&Answer>,
@@ -186,12 +188,12 @@ pub fn same(
     Err(failure(ProbeFailureReason::AnswerChanged, message))
 }
 
-/// A failure in so many words.
+/// Returns a failure with this reason and message.
 pub fn failure(reason: ProbeFailureReason, message: String) -> ProbeFailure {
     ProbeFailure { reason, message }
 }
 
-/// A failure of the API server, or of the way to it.
+/// Returns a failure of the API server or of the connection to it.
 pub fn unavailable(message: String) -> ProbeFailure {
     failure(ProbeFailureReason::ClusterUnavailable, message)
 }

@@ -1,5 +1,5 @@
-//! What the node has of an image before a sample: made so by way of containerd where the class needs
-//! it, and looked at before and after. Nothing of it lies in a timed part.
+//! The state of an image on the node before a sample: set through containerd if the class needs it,
+//! and read before and after. None of this is timed.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use super::runtime::{patiently, unavailable};
 use super::sample::Course;
 use crate::output::progress;
 
-/// containerd collects what was deleted a moment later; the sample begins after that.
+/// containerd garbage-collects deleted content a moment later; the sample begins after that.
 const SETTLING: Duration = Duration::from_millis(300);
 
 impl Course<'_> {
-    /// Puts the node into the state that the class asks for. Answers with what runtimes keep compiled
-    /// of the image then, as far as it is known.
+    /// Puts the node into the state that the class requires. Returns whether runtimes then keep a
+    /// compiled form of the image, if that is known.
     pub(super) async fn prepare(&self) -> Result<Option<CompileCache>, ProbeFailure> {
         patiently(async || self.try_to_prepare().await).await
     }
@@ -43,7 +43,7 @@ impl Course<'_> {
         found.map_err(|error| unavailable(&error))
     }
 
-    /// The same without a change, when a sample is over.
+    /// Returns the same after a sample, without changing anything.
     pub(super) async fn compiled_now(&self) -> Option<CompileCache> {
         let runtime = self.runtime.as_ref()?;
         self.request.class?;

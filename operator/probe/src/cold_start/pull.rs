@@ -1,5 +1,5 @@
-//! The pull of the subject's image in a sample: what containerd's events and the kubelet's messages say about it.
-//! Read when the sample is over.
+//! The pull of the subject's image in a sample, from containerd's events and the kubelet's
+//! messages. Read when the sample is over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::containerd::images::full_name;
 use crate::digest::sha256;
 use crate::output::progress;
 
-/// What containerd reported about a pull. Empty where the image was there.
+/// What containerd reported about a pull. Empty if the image was already there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PullEvents {
     /// containerd's name of the image.
@@ -22,7 +22,7 @@ pub struct PullEvents {
 }
 
 impl PullEvents {
-    /// Nothing yet of the image that a pod names `image`.
+    /// Returns an empty record of the image that a pod names `image`.
     pub fn of(image: &str) -> Self {
         Self {
             name: full_name(image),
@@ -30,7 +30,7 @@ impl PullEvents {
         }
     }
 
-    /// Notes an event; `pod` is the index of the pod to whose container it belongs, if it does.
+    /// Notes an event; `pod` is the index of the pod whose container it belongs to, if any.
     pub fn note(&mut self, event: &RuntimeEvent, pod: Option<usize>) {
         match event.happened {
             Happened::ImageCreated if event.of == self.name => {
@@ -53,12 +53,12 @@ impl PullEvents {
         self.image
     }
 
-    /// The same for the container of a pod, which is made of it.
+    /// When containerd recorded the container of a pod, in nanoseconds since the Unix epoch.
     pub fn container(&self, pod: usize) -> Option<i64> {
         self.containers.get(&pod).copied()
     }
 
-    /// How many of these layers, from the lowest, were unpacked.
+    /// Counts these layers, listed from the lowest, and how many of them were unpacked.
     fn layers(&self, layers: &[String]) -> PulledLayers {
         let unpacked = chains(layers);
         let unpacked = unpacked.iter().filter(|one| self.unpacked.contains(*one));
@@ -71,7 +71,7 @@ impl PullEvents {
 }
 
 impl Course<'_> {
-    /// What became of the layers of the image, where it was pulled and has any.
+    /// What became of the layers of the image, if it was pulled and has any.
     pub(super) async fn pulled_layers(&self, pull: &PullEvents) -> Option<PulledLayers> {
         let containerd = &self.runtime.as_ref()?.containerd;
         pull.image?;
@@ -84,7 +84,7 @@ impl Course<'_> {
     }
 }
 
-/// The names under which layers lie unpacked, each with all below it: OCI's chain ids.
+/// The names of unpacked layers, each including all layers below it: OCI's chain IDs.
 fn chains(layers: &[String]) -> Vec<String> {
     let mut chain: Option<String> = None;
     let next = |layer: &String| {
@@ -98,7 +98,7 @@ fn chains(layers: &[String]) -> Vec<String> {
     layers.iter().map(next).collect()
 }
 
-/// What the kubelet's event says of a pull, from after the words that it was successful:
+/// Parses the kubelet's event about a successful pull, from the image name on:
 /// `"a" in 1.2s (1.3s including waiting). Image size: 42 bytes.`
 pub fn told(words: &str) -> Option<ImagePull> {
     let (_, rest) = words.rsplit_once("\" in ")?;

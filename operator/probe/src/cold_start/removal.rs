@@ -1,5 +1,5 @@
-//! Removes the subject's image from the node before a sample that is to pull it, as long as nobody else
-//! needs it: what others run, or could not pull again, stays.
+//! Removes the subject's image from the node before a sample that must pull it, unless someone else
+//! needs it: an image that others run, or could not pull again, stays.
 
 use std::time::Duration;
 
@@ -15,33 +15,33 @@ use crate::containerd::cri::{NodeImage, User};
 use crate::containerd::images::full_name;
 use crate::output::progress;
 
-/// The kubelet removes what is left of a pod that ended within a minute.
+/// Within a minute, the kubelet removes what is left of an ended pod.
 const ENDED_PATIENCE: Duration = Duration::from_secs(IMAGE_REMOVAL_SECONDS as u64 - 10);
-/// A pod of the trial before may be on its way out.
+/// A pod of the previous trial may still be terminating.
 const RUNNING_PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What to do with an image next.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    /// It has to stay, and why.
+    /// The image has to stay, for this reason.
     Stay(String),
-    /// These containers of our own ended pods hold it: they go first.
+    /// These containers of our own ended pods hold the image: they go first.
     Clear(Vec<String>),
-    /// A pod of others uses it.
+    /// Someone else's pod uses it.
     Wait { pod: String, has_ended: bool },
-    /// Nobody does.
+    /// Nobody uses it.
     Remove,
 }
 
-/// Whose containers are ours: those of pods in this namespace whose names begin like this.
+/// Which pods are ours: those in this namespace whose names begin with the prefix.
 struct Own<'a> {
     namespace: &'a str,
     prefix: String,
 }
 
 impl Course<'_> {
-    /// Removes the image; answers whether there was something to remove.
+    /// Removes the image; returns whether it was there.
     pub(super) async fn remove_image(&self, containerd: &Containerd) -> Result<bool, ProbeFailure> {
         let began = Instant::now();
         let meta = &self.request.pod.metadata;
@@ -67,7 +67,8 @@ impl Course<'_> {
                 }
                 Next::Wait { pod, .. } => hindered = in_use(&pod),
                 Next::Clear(left) => {
-                    // The kubelet may remove them at the same moment, which makes one of both fail.
+                    // The kubelet may remove them at the same moment, which makes one of the two
+                    // fail.
                     for id in left {
                         if let Err(error) = containerd.remove_container(&id).await {
                             hindered = format!("what a sample before left is in the way ({error})");
@@ -93,7 +94,7 @@ fn next(image: &NodeImage, asked: &str, users: &[User], own: &Own<'_>) -> Next {
     let is_own =
         |user: &&User| user.namespace == own.namespace && user.pod.starts_with(&own.prefix);
     let others = users.iter().filter(|user| !is_own(user));
-    // One that runs is waited for less long.
+    // A running pod comes first: the wait for it is shorter.
     if let Some(other) = others.min_by_key(|user| user.has_ended) {
         return Next::Wait {
             pod: format!("{}/{}", other.namespace, other.pod),
@@ -103,11 +104,11 @@ fn next(image: &NodeImage, asked: &str, users: &[User], own: &Own<'_>) -> Next {
     if users.is_empty() {
         return Next::Remove;
     }
-    // The pods of the samples before are gone from the API: nobody starts these containers again.
+    // The pods of earlier samples are gone from the API: nobody starts these containers again.
     Next::Clear(users.iter().map(|user| user.id.clone()).collect())
 }
 
-/// Why the image must remain whoever uses it.
+/// Why the image must remain, whoever uses it.
 fn must_remain(image: &NodeImage, asked: &str) -> Option<String> {
     if image.pinned {
         return Some("it is pinned on the node: use another image".into());

@@ -1,4 +1,4 @@
-//! The connection to the container runtime of the node, where the administrator allows it.
+//! The connection to the node's container runtime, if the administrator allows it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::containerd::events::RuntimeEvent;
 use crate::containerd::{Containerd, Error};
 use crate::output::progress;
 
-/// A containerd that starts again, or that a busy node keeps waiting, answers within this time.
+/// A containerd that restarts, or is slow on a busy node, responds within this time.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// containerd, and what it tells meanwhile.
+/// containerd and the events that it has sent.
 pub struct Runtime {
     pub(super) containerd: Containerd,
     pub(super) events: UnboundedReceiver<RuntimeEvent>,
@@ -32,7 +32,8 @@ impl Runtime {
     }
 }
 
-/// Tries again for a while what only containerd was in the way of. For what is not timed.
+/// Retries an attempt for a while if it failed only because containerd was unavailable. For untimed
+/// work only.
 pub async fn patiently<T>(
     mut attempt: impl AsyncFnMut() -> Result<T, ProbeFailure>,
 ) -> Result<T, ProbeFailure> {
@@ -51,7 +52,7 @@ pub async fn patiently<T>(
     }
 }
 
-/// A failure of containerd, or of the way to it.
+/// Returns a failure of containerd or of the connection to it.
 pub fn unavailable(error: &Error) -> ProbeFailure {
     let message = match std::error::Error::source(error) {
         Some(source) => format!("{error} ({source:?}); see meter.containerdSocket in the chart"),
@@ -64,7 +65,7 @@ pub fn unavailable(error: &Error) -> ProbeFailure {
 mod tests {
     use super::*;
 
-    /// The outcome of an attempt that fails so often, and how many attempts there were.
+    /// The outcome of an action that fails `failures` times, and the number of attempts.
     async fn tried(reason: ProbeFailureReason, failures: u32) -> (Result<u32, ProbeFailure>, u32) {
         let mut attempts = 0;
         let outcome = patiently(async || {

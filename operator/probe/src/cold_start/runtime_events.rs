@@ -1,6 +1,6 @@
-//! What the container runtime itself says of a sample: when it pulled the image, and created, started and
-//! ended the processes of the pods. Its events come with its own stamps and are looked at when the sample is
-//! over.
+//! What the container runtime itself reports about a sample: when it pulled the image, when it
+//! created and started the processes of the pods, and when they ended. Its events carry its own
+//! timestamps and are read when the sample is over.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::containerd::Container;
 use crate::containerd::events::{Happened, RuntimeEvent};
 use crate::output::progress;
 
-/// The kubelet's labels of containers.
+/// The kubelet's label on containers: the uid of the pod.
 const POD_UID: &str = "io.kubernetes.pod.uid";
-/// CRI's: whether a container is a pod's sandbox.
+/// The CRI plugin's label: whether a container is a pod's sandbox.
 const KIND: &str = "io.cri-containerd.kind";
-/// The last events are on their way when the API tells that a pod is gone.
+/// The last events may still be on their way when the API reports that a pod is gone.
 const LATE: Duration = Duration::from_millis(300);
 
 /// Which pod a container belongs to.
@@ -31,11 +31,11 @@ pub struct Place {
     is_sandbox: bool,
 }
 
-/// Containers by their id.
+/// The place of each container, by container id.
 pub type Places = BTreeMap<String, Place>;
 
 impl Course<'_> {
-    /// The containers of the pods, as long as they are there.
+    /// Returns the containers of the pods, as long as they exist.
     pub(super) async fn places(&self, pods: &Pods) -> Places {
         let Some(runtime) = self.runtime.as_ref().filter(|_| !self.request.shares_pod()) else {
             return Places::new();
@@ -59,8 +59,8 @@ impl Course<'_> {
         }
     }
 
-    /// Adds to the timelines what containerd reported about these containers; answers with what it reported about the
-    /// pull of their image.
+    /// Adds to the timelines what containerd reported about these containers; returns what it
+    /// reported about the pull of their image.
     pub(super) async fn hear_runtime(&mut self, places: &Places, pods: &mut Pods) -> PullEvents {
         let mut pull = PullEvents::of(self.image());
         let Some(runtime) = &mut self.runtime else {
@@ -82,7 +82,7 @@ impl Course<'_> {
             let step = note(&event, places, &mut pods.timelines);
             missing -= usize::from(step == Some(ColdStep::TaskExited));
         }
-        // What comes later belongs to no pod of the samples that follow.
+        // Drop what is left: it belongs to no pod of a later sample.
         while runtime.events.try_recv().is_ok() {}
         pull
     }
@@ -100,7 +100,7 @@ fn places(containers: &[Container], uids: &[&str]) -> Places {
     containers.iter().filter_map(place).collect()
 }
 
-/// Puts an event into the timeline of its pod; answers with the step, if it is one.
+/// Adds an event to the timeline of its pod; returns the step, if the event marks one.
 fn note(event: &RuntimeEvent, places: &Places, timelines: &mut [Timeline]) -> Option<ColdStep> {
     let place = places.get(&event.of)?;
     let step = match (event.happened, place.is_sandbox) {

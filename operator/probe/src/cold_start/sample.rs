@@ -1,5 +1,5 @@
-//! One sample: pods that are created at once, until all have answered correctly and are `Ready`;
-//! then they are deleted, and the sample ends when they are gone.
+//! One sample: pods are created at once and waited for until all have answered correctly and are
+//! `Ready`. Then they are deleted, and the sample ends when they are gone.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -27,11 +27,12 @@ use crate::node;
 use crate::output::progress;
 use crate::ready::{Patience, Question, Waited};
 
-/// Pods that were removed may count for a quota a moment longer.
+/// Removed pods may count towards a quota a moment longer.
 const QUOTA_PAUSE: Duration = Duration::from_millis(250);
 /// The watch is up within this time, or something is wrong.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(20);
-/// At the deadline the threads that ask pods know best what was wrong; they get this long to say it.
+/// At the deadline, the threads that poll the pods know best what was wrong; they have this long to
+/// report it.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
 /// What all samples of a trial share.
@@ -41,21 +42,21 @@ pub struct Course<'a> {
     pub(super) events: Api<Event>,
     pub(super) request: &'a ColdStartRequest,
     pub(super) news: UnboundedReceiver<News>,
-    /// containerd, where the administrator allows it.
+    /// containerd, if the administrator allows it.
     pub(super) runtime: Option<Runtime>,
-    /// The node's `/proc`, where its CPU time is wanted.
+    /// The node's `/proc`, if its CPU time is wanted.
     pub(super) proc: Option<PathBuf>,
-    /// Why the watch was interrupted the last time.
+    /// Why the watch was last interrupted.
     pub(super) interrupted: String,
-    /// Address of the node, where pods share its network: known from the first of them on.
+    /// Address of the node, if pods share its network; known once the first of them has it.
     node_address: Option<IpAddr>,
-    /// What is sent to functions, where the pods are called by the action protocol.
+    /// What is sent to functions, if the pods are called by the action protocol.
     pub(super) action: Option<Action>,
-    /// The pod that hosts the functions, where they share one.
+    /// The pod that hosts the functions, if they share one.
     pub(super) host: Option<Pods>,
 }
 
-/// What a thread that asks one pod found.
+/// What the thread that polls one pod found.
 struct Polled {
     index: usize,
     initialised: Option<Initialised>,
@@ -63,7 +64,7 @@ struct Polled {
     at: i64,
 }
 
-/// A sample while it is taken.
+/// A sample in progress.
 pub struct Pods {
     pub timelines: Vec<Timeline>,
     pub(super) latest: Vec<Option<Box<Pod>>>,
@@ -71,7 +72,7 @@ pub struct Pods {
     sender: UnboundedSender<Polled>,
     polled: UnboundedReceiver<Polled>,
     pub(super) deadline: Instant,
-    /// Whether they only host what is asked.
+    /// Whether the pods only host the functions that are called.
     pub(super) hosts: bool,
 }
 
@@ -109,7 +110,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Takes the samples that follow of another pod.
+    /// Switches to another request for the samples that follow.
     pub fn turn_to(&mut self, request: &'a ColdStartRequest) {
         self.request = request;
     }
@@ -148,13 +149,14 @@ impl<'a> Course<'a> {
             node,
             pods: pods.timelines.into_iter().map(Timeline::finish).collect(),
         };
-        // The discarded sample may find anything, and does not count in any case.
+        // The discarded sample may find the node in any state; it does not count anyway.
         let violates = |class| !sample.discarded && sample.violates(class);
         sample.wrong_class = self.request.class.is_some_and(violates);
         (sample, pods.answers, outcome.and(removed))
     }
 
-    /// Creates the pods and waits for them. Where the address is known before, it is asked from now on.
+    /// Creates the pods and waits for them. If their address is already known, polling starts
+    /// before.
     async fn start(&mut self, pods: &mut Pods) -> Result<(), ProbeFailure> {
         if let Some(address) = self.node_address {
             host::port_is_free(address, self.request.port)?;
@@ -184,7 +186,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Adds pods that are still to be created, until there are so many.
+    /// Adds pods that are yet to be created, until there are `instances` of them.
     pub fn grow(&self, pods: &mut Pods, instances: u32) {
         let have = u32::try_from(pods.timelines.len()).unwrap_or(u32::MAX);
         let more = instances.saturating_sub(have);
@@ -317,7 +319,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Asks a pod from a thread of its own: a try every 0.6 ms, whatever else goes on.
+    /// Polls a pod from a thread of its own: an attempt every 0.6 ms, whatever else goes on.
     pub(super) fn ask(&self, pods: &Pods, index: usize, address: IpAddr) {
         let (expect, prefix) = (
             self.request.expect.clone(),
@@ -340,7 +342,7 @@ impl<'a> Course<'a> {
                 Ok(initialised) => (initialised, Ok(question.wait(patience))),
                 Err(failure) => (None, Err(failure)),
             };
-            // Nobody listens any more when another pod failed.
+            // Nobody receives this any more if another pod has failed.
             let _ = sender.unbounded_send(Polled {
                 index,
                 initialised,
@@ -350,11 +352,11 @@ impl<'a> Course<'a> {
         });
     }
 
-    /// Where what is called `name` is asked.
+    /// Returns the endpoint of the pod or function called `name`.
     pub fn endpoint(&self, name: &str, address: IpAddr) -> Result<Endpoint, ProbeFailure> {
         let request = self.request;
         let function = request.shares_pod().then_some(name);
-        // The floor is no function.
+        // The floor is not a function.
         let action = self.action.as_ref().filter(|_| request.action.is_some());
         let action = action.map(|action| (action, function));
         Endpoint::new((address, request.port), &request.path, action)
@@ -388,7 +390,7 @@ impl Pods {
         self.latest.get(index)?.as_ref()?.metadata.uid.as_deref()
     }
 
-    /// The first correct answers since this was asked the last time.
+    /// Takes the first correct answers that have come since the last call.
     pub fn take_answers(&mut self) -> Vec<Answer> {
         std::mem::take(&mut self.answers)
     }
@@ -424,7 +426,7 @@ impl Pods {
     }
 }
 
-/// What the API server says when the namespace's quota leaves no room now.
+/// The API server's message if the namespace's quota leaves no room now.
 fn over_quota(error: &kube::Error) -> Option<&str> {
     let kube::Error::Api(status) = error else {
         return None;

@@ -1,5 +1,5 @@
-//! Functions that share a pod: it is created once, before the first of them and outside of every timed part, and stays until
-//! the last is destroyed.
+//! Functions that share a pod. The pod is created once, before the first function and outside every
+//! timed part, and stays until the last function is destroyed.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use crate::action::{self, Action};
 use crate::clock::unix_nanoseconds;
 use crate::settings::Settings;
 
-/// Between two looks whether the pod listens.
+/// Pause between checks whether the pod listens.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Course<'_> {
-    /// Reads what is sent to functions, where the subject is called by the action protocol.
+    /// Reads what is sent to functions, if the subject is called by the action protocol.
     pub fn read_action(&mut self, settings: &Settings) -> Result<(), ProbeFailure> {
         let call = self.request.action.as_ref();
         let action = call.map(|call| Action::read(call, &settings.actions));
@@ -30,7 +30,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Creates the pod that hosts the functions, where they share one, and waits until it listens.
+    /// Creates the pod that hosts the functions, if they share one, and waits until it listens.
     pub async fn begin_hosting(&mut self) -> Result<(), ProbeFailure> {
         if !self.request.shares_pod() {
             return Ok(());
@@ -45,7 +45,7 @@ impl Course<'_> {
             Ok(()) => self.wait_for_host(&mut host).await,
             Err(failure) => Err(failure),
         };
-        // What may exist is removed, whatever happened.
+        // Kept even after a failure, so that whatever exists is removed.
         self.host = Some(host);
         listens
     }
@@ -73,7 +73,7 @@ impl Course<'_> {
         timeout_at(deadline, connects).await.map_err(|_| late())
     }
 
-    /// Begins the start of the functions from `from` on, all at once.
+    /// Starts the functions from index `from` on, all at once.
     pub(super) fn create_functions(
         &self,
         pods: &mut Pods,
@@ -90,7 +90,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// What goes wrong with the pod that hosts the functions.
+    /// Returns an error if something is wrong with the pod that hosts the functions.
     pub(super) fn trouble_of_host(&self, pod: &Pod) -> Result<(), ProbeFailure> {
         let host = self.host.as_ref();
         let is_host = host.is_some_and(|host| host.index(pod.metadata.name.as_deref()).is_some());
@@ -98,7 +98,7 @@ impl Course<'_> {
         found.map_or(Ok(()), Err)
     }
 
-    /// Has the pod forget the functions that were begun.
+    /// Makes the pod forget the functions that were started.
     pub(super) fn destroy(&self, pods: &mut Pods) -> Result<(), ProbeFailure> {
         for timeline in &mut pods.timelines {
             let Some(address) = timeline.address().filter(|_| timeline.may_exist()) else {

@@ -1,4 +1,4 @@
-//! Whole trials against an API server of a few lines.
+//! Whole trials against a minimal API server.
 
 mod world;
 
@@ -20,7 +20,7 @@ fn on_host(port: u16) -> ColdStartRequest {
     })
 }
 
-/// For two samples, with time enough for a pod that comes up, however busy the machine is.
+/// A request for two samples, with enough time for a pod to come up, however busy the machine is.
 fn request(port: u16, change: impl FnOnce(&mut ColdStartRequest)) -> ColdStartRequest {
     let mut request = serde_json::from_value(json!({
         "pod": { "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "team-a" } },
@@ -32,12 +32,12 @@ fn request(port: u16, change: impl FnOnce(&mut ColdStartRequest)) -> ColdStartRe
     request
 }
 
-/// The same for a pod that is waited for in vain.
+/// The same for a pod that never comes up.
 fn request_in_vain(port: u16) -> ColdStartRequest {
     request(port, |request| request.timeout_seconds = 3)
 }
 
-/// What a trial gives in a world with this fate, and the world afterwards.
+/// Runs a trial in a world with this fate; returns the document and the world afterwards.
 fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) {
     let world = Shared::default();
     let mut document = ColdStartDocument {
@@ -71,7 +71,7 @@ fn trial(fate: Fate, request: &ColdStartRequest) -> (ColdStartDocument, Shared) 
     (document, world)
 }
 
-/// The pods of all samples, each of which has some.
+/// The pods of all samples; each sample must have some.
 fn pods(document: &ColdStartDocument) -> Vec<&ColdPod> {
     let samples = document.samples.iter();
     assert!(samples.clone().all(|sample| !sample.pods.is_empty()));
@@ -152,7 +152,7 @@ fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
     let (document, world) = trial(Fate::ServesOverQuota(3), &request(service(), |_| {}));
     assert_eq!(document.failure, None);
     assert_eq!(world.lock().unwrap().over_quota, 3);
-    // Its start is counted from the attempt that was let through, three pauses of 250 ms later.
+    // The start counts from the attempt that was accepted, three pauses of 250 ms later.
     let sent = pods(&document)[0].steps[&ColdStep::CreateSent];
     assert!(sent.nanoseconds >= 700_000_000, "{document:#?}");
     let (document, _) = trial(Fate::ServesOverQuota(1000), &request_in_vain(service()));
@@ -163,7 +163,7 @@ fn a_spent_quota_is_waited_for_and_no_part_of_the_start() {
 
 #[test]
 fn a_service_that_never_answers_or_answers_wrongly_is_told_apart() {
-    // A port of the system that nothing uses.
+    // A system port that nothing uses.
     let (document, _) = trial(Fate::Serves, &request_in_vain(1));
     assert_eq!(reason(&document), Some(ProbeFailureReason::NeverListened));
     let other = request(service(), |request| {
@@ -217,7 +217,7 @@ fn on_the_nodes_network_the_port_is_asked_before_the_pod_is_there() {
     assert_eq!((first, pods(&document).len()), (1, 3));
     for pod in &pods(&document)[first..] {
         let answer = pod.steps[&ColdStep::FirstCorrectAnswer];
-        // The API told the address at once; the service listened a second later.
+        // The API reported the address at once; the service listened a second later.
         assert!(pod.attempts > 10, "{pod:#?}");
         assert!(answer.nanoseconds >= 1_000_000_000, "{pod:#?}");
         let gap = answer.uncertainty_nanoseconds.expect("a gap");
@@ -247,7 +247,7 @@ fn each_pod_carries_what_it_found_on_the_node() {
 
 #[test]
 fn samples_of_the_wrong_class_are_kept_marked_and_taken_again() {
-    // The discarded pod and those of the next sample pull.
+    // Both pods of the discarded sample and one of the next sample pull.
     let pulled = request(service(), |request| request.concurrency = 2);
     let (document, world) = trial(Fate::ServesPulled(3), &pulled);
     assert_eq!(document.failure, None);

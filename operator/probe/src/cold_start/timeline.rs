@@ -1,4 +1,4 @@
-//! The moments of one pod's start. What was seen of it in, a timeline out. Pure.
+//! The moments of one pod's start. Observations in, a timeline out. Pure.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use wasmbench_core::wire::cold_start::{Clock, ColdPod, ColdStep, ImagePull, Mome
 
 use crate::action::Initialised;
 
-/// Conditions of a pod and the steps that they end.
+/// Conditions of a pod and the steps that they mark.
 const CONDITIONS: [(&str, ColdStep); 3] = [
     ("PodScheduled", ColdStep::Scheduled),
     ("PodReadyToStartContainers", ColdStep::SandboxReady),
@@ -21,9 +21,9 @@ pub struct Timeline {
     /// The zero of the sample, on the wall clock.
     start: i64,
     address: Option<IpAddr>,
-    /// When the last attempt began that was refused, on the wall clock.
+    /// When the last refused attempt began, on the wall clock.
     refused: Option<i64>,
-    /// Whether it is a function in a pod of others, which is not `Ready` by itself.
+    /// Whether it is a function in a shared pod, which has no `Ready` condition of its own.
     is_function: bool,
     pod: ColdPod,
 }
@@ -44,7 +44,7 @@ impl Timeline {
         }
     }
 
-    /// The same of a function in a pod that it shares.
+    /// An empty timeline of a function in a shared pod.
     pub fn of_function(name: String, start: i64) -> Self {
         Self {
             is_function: true,
@@ -52,7 +52,7 @@ impl Timeline {
         }
     }
 
-    /// Notes the pod that hosts a function whose start begins `at` this moment.
+    /// Notes the pod that hosts a function, whose start begins at `at`.
     pub fn hosted_by(&mut self, host: &Self, at: i64) {
         self.address = host.address;
         self.pod.image_id.clone_from(&host.pod.image_id);
@@ -85,7 +85,7 @@ impl Timeline {
         self.reach(step, at, Clock::Probe, Some(0));
     }
 
-    /// Notes that the API server confirmed the pod, which it did after it was `sent`.
+    /// Notes that the API server confirmed the pod at `at`, some time after the request was `sent`.
     pub fn accepted(&mut self, sent: i64, at: i64) {
         self.did(ColdStep::CreateSent, sent);
         let since = u64::try_from(at.saturating_sub(sent)).ok();
@@ -98,15 +98,15 @@ impl Timeline {
         self.pod.attempts = attempts;
     }
 
-    /// Notes when an attempt to connect began that was refused: nobody listened then.
+    /// Notes when a refused attempt to connect began: nothing listened then.
     pub fn refused(&mut self, at: i64) {
         self.refused = Some(at);
     }
 
-    /// Notes the stamp of the line that says that the service listens. It did when it had answered, and
-    /// did not when it refused a connection: a stamp that contradicts this is about something else. Only
-    /// that of a named line may be late, as containerd stamps a line when it reads it, and a busy node lets
-    /// it wait; then the answer is the earlier evidence.
+    /// Notes the timestamp of the line that says that the service listens. The service listened
+    /// when it answered, and did not when it refused a connection: a timestamp that contradicts
+    /// this is about something else. Only a named line may be late, because containerd stamps a
+    /// line when it reads it, which a busy node delays; the answer is then the earlier evidence.
     pub fn listens(&mut self, at: i64, named: bool) {
         let answered = self.pod.steps.get(&ColdStep::FirstCorrectAnswer);
         let answered = answered.map_or(i64::MAX, |answer| {
@@ -127,7 +127,7 @@ impl Timeline {
         self.reach(ColdStep::Listening, at, clock, uncertainty);
     }
 
-    /// Notes what the API reported about the pod `at` this moment; answers with its address, once.
+    /// Notes what the API reported about the pod at `at`; returns its address the first time only.
     pub fn saw(&mut self, pod: &Pod, at: i64) -> Option<IpAddr> {
         let status = pod.status.as_ref()?;
         for (type_, step) in CONDITIONS {
@@ -156,7 +156,7 @@ impl Timeline {
         self.address.replace(address).is_none().then_some(address)
     }
 
-    /// Stamps of the API, which change once the pod is deleted.
+    /// Notes the API's timestamps, unless the pod is deleted, which changes them.
     fn stamps(&mut self, pod: &Pod, status: &PodStatus) {
         if pod.metadata.deletion_timestamp.is_some() {
             return;
@@ -176,13 +176,13 @@ impl Timeline {
         }
     }
 
-    /// Whether all steps are there that a start is waited for.
+    /// Whether all steps that a start waits for are there.
     pub fn is_up(&self) -> bool {
         let has = |step| self.pod.steps.contains_key(&step);
         has(ColdStep::FirstCorrectAnswer) && (self.is_function || has(ColdStep::ReadyPublished))
     }
 
-    /// The pod's address, once the API has told it.
+    /// The pod's address, once the API has reported it.
     pub fn address(&self) -> Option<IpAddr> {
         self.address
     }
@@ -197,7 +197,7 @@ impl Timeline {
         self.pod.image_id.as_deref()
     }
 
-    /// Whether the pod was created and not seen to go.
+    /// Whether the pod's creation was requested and its end not seen.
     pub fn may_exist(&self) -> bool {
         let steps = &self.pod.steps;
         steps.contains_key(&ColdStep::CreateSent)
@@ -209,11 +209,11 @@ impl Timeline {
         self.pod.class = Some(class);
     }
 
-    /// Notes a pull: what the kubelet reported, when containerd had the image, and when it knew of the
-    /// container that was made of it.
+    /// Notes a pull: what the kubelet reported, when containerd had the image, and when it recorded
+    /// the container that was made from it.
     ///
-    /// The kubelet tells how long it waited for the runtime. That ended after the image was complete and before
-    /// the container was known, so that it began between two moments.
+    /// The kubelet reports how long it waited for the runtime. That wait ended after the image was
+    /// complete and before the container was recorded, which bounds its beginning, too.
     pub fn pulled(&mut self, told: Option<ImagePull>, image: Option<i64>, container: Option<i64>) {
         self.pod.pull = told;
         let Some(image) = image else {
@@ -228,7 +228,7 @@ impl Timeline {
             let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
             milliseconds.saturating_mul(1_000_000)
         };
-        // The kubelet cuts off what is no whole millisecond.
+        // The kubelet truncates to whole milliseconds.
         let longest = nanoseconds(told.milliseconds.saturating_add(1));
         let latest = known.saturating_sub(nanoseconds(told.milliseconds));
         let (earliest, latest) = (image.saturating_sub(longest), latest.min(image));

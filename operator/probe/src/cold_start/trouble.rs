@@ -1,14 +1,14 @@
-//! Pods for which waiting is no use. A pod in, the reason out. Pure.
+//! Pods not worth waiting for. A pod in, the reason out. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use wasmbench_core::waiting::{self, Hopeless};
 use wasmbench_core::wire::document::ProbeFailure;
 use wasmbench_core::wire::document::ProbeFailureReason as Reason;
 
-/// Longest piece of other people's text that is passed on.
+/// Longest text from elsewhere that is passed on, in characters.
 const QUOTE: usize = 300;
 
-/// Why `pod` will not serve any more.
+/// Why `pod` will not serve; `None` if it still may.
 pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
     let status = pod.status.as_ref()?;
     let container = status.container_statuses.iter().flatten().next();
@@ -17,7 +17,7 @@ pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
         .and_then(ended)
         .or_else(|| container.and_then(hopeless))
         .or_else(|| {
-            // Evicted or rejected by the kubelet: there is no container to ask.
+            // Evicted or rejected by the kubelet: no container has a state.
             matches!(phase, "Failed" | "Succeeded").then(|| {
                 let reason = status.reason.as_deref().unwrap_or(phase);
                 let message = quote(status.message.as_deref());
@@ -29,7 +29,7 @@ pub fn trouble(pod: &Pod) -> Option<ProbeFailure> {
         })
 }
 
-/// What a pod that did not come up in time waits for, in words; empty when nobody says.
+/// What a pod that did not come up in time waits for, in words; empty if unknown.
 pub fn waits_for(pod: &Pod) -> String {
     let status = pod.status.as_ref();
     let container = status.and_then(|s| s.container_statuses.as_ref()?.first());
@@ -93,7 +93,7 @@ fn quote(text: Option<&str>) -> String {
     line.trim().to_owned()
 }
 
-/// The end of a log, where the reason of an end stands.
+/// The end of a log, where the reason for an exit stands.
 fn quote_end(text: Option<&str>) -> String {
     let from = one_line(text).count().saturating_sub(QUOTE);
     let line: String = one_line(text).skip(from).collect();

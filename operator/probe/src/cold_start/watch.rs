@@ -13,13 +13,13 @@ use crate::clock::unix_nanoseconds;
 /// News from the API server.
 #[derive(Debug)]
 pub enum News {
-    /// A pod is as it is told here.
+    /// The state of a pod, and when it arrived.
     Pod(Box<Pod>, i64),
-    /// A pod is gone.
+    /// The name of a pod that is gone, and when the news arrived.
     Gone(String, i64),
-    /// These pods are all there are: what is missing went while nobody looked.
+    /// The names of all pods that exist: any other pod went while the watch was interrupted.
     Listed(BTreeSet<String>),
-    /// The watch was interrupted, and why. It goes on by itself.
+    /// The watch was interrupted, for this reason. It resumes by itself.
     Interrupted(String),
 }
 

@@ -1,5 +1,5 @@
-//! containerd as the kubelet speaks to it, by CRI over the same socket: which containers use an image,
-//! and its removal with all its names. That way the kubelet's view stays the true one.
+//! containerd's CRI services, which the kubelet uses, over the same socket: which containers use an
+//! image, and the removal of an image with all its names. Using them keeps the kubelet's view true.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::messages::{
 };
 use super::{Containerd, Error};
 
-/// An image goes with its files, of which there may be many.
+/// Removing an image removes its files, of which there may be many.
 const REMOVAL: Duration = Duration::from_mins(1);
 /// `CONTAINER_EXITED`.
 const EXITED: i32 = 2;
@@ -24,14 +24,14 @@ pub struct NodeImage {
     pub tags: Vec<String>,
     /// Its names with digests: those under which it was pulled.
     pub digests: Vec<String>,
-    /// Whether it is marked as one that must stay.
+    /// Whether it is marked as not to be removed.
     pub pinned: bool,
-    /// Digests of its layers, unpacked, from the lowest; empty where there is no file system, as in
-    /// images of Wasm.
+    /// Digests of its uncompressed layers, from the lowest; empty if it has no file system, as in
+    /// Wasm images.
     pub layers: Vec<String>,
 }
 
-/// A container that was made of an image.
+/// A container that was made from an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// Its id.
@@ -45,7 +45,7 @@ pub struct User {
 }
 
 impl Containerd {
-    /// The image of this name, as it is written in a pod; `None` where the node does not have it.
+    /// Returns the image with this name, as written in a pod; `None` if the node does not have it.
     pub async fn node_image(&self, name: &str) -> Result<Option<NodeImage>, Error> {
         let path = "/runtime.v1.ImageService/ImageStatus";
         let question = OfImage {
@@ -56,7 +56,7 @@ impl Containerd {
         Ok(node_image(status))
     }
 
-    /// The containers that were made of the image with this id, be they of pods that are gone.
+    /// Returns the containers made from the image with this id, even those whose pods are gone.
     pub async fn users(&self, image: &str) -> Result<Vec<User>, Error> {
         let path = "/runtime.v1.RuntimeService/ListContainers";
         let all: KubeletContainers = self.ask(path, Empty {}).await?;
@@ -72,8 +72,8 @@ impl Containerd {
         Ok(())
     }
 
-    /// Removes the image with this id, all its names, and what no other image or container needs of it.
-    /// containerd answers when it is done.
+    /// Removes the image with this id, all its names, and everything of it that no other image or
+    /// container needs. containerd responds when it is done.
     pub async fn remove_image(&self, id: &str) -> Result<(), Error> {
         let path = "/runtime.v1.ImageService/RemoveImage";
         let question = OfImage {

@@ -1,5 +1,5 @@
-//! containerd's events on containers and images, each with the node's clock in nanoseconds: what shims and containerd
-//! stamped themselves, not when it arrived here.
+//! containerd's events on containers and images, each with a time on the node's clock in
+//! nanoseconds: stamped by the shims and containerd themselves, not on arrival here.
 
 use futures::StreamExt as _;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
@@ -16,27 +16,27 @@ const CREATE: &str = "/tasks/create";
 const START: &str = "/tasks/start";
 const EXIT: &str = "/tasks/exit";
 
-/// What became of a container or an image.
+/// What happened to a container or an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// An image is on the node, pulled and unpacked.
     ImageCreated,
     /// A layer of an image was unpacked.
     LayerUnpacked,
-    /// A container is known, without a process.
+    /// A container is recorded, without a process.
     Recorded,
-    /// Its process is there, stopped before its first instruction.
+    /// Its process exists, stopped before its first instruction.
     Created,
-    /// It runs.
+    /// Its process runs.
     Started,
-    /// It ended.
+    /// Its process ended.
     Exited,
 }
 
-/// What became of a container or an image, and when.
+/// What happened to a container or an image, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuntimeEvent {
-    /// The container's id, the image's name, or the layer's with those below it.
+    /// The container's id, the image's name, or the layer's chain ID.
     pub of: String,
     /// What happened.
     pub happened: Happened,
@@ -45,8 +45,8 @@ pub struct RuntimeEvent {
 }
 
 impl Containerd {
-    /// Follows the events until the receiver is dropped. containerd confirms a subscription
-    /// with its first event only, so that nobody waits for that.
+    /// Follows the events until the receiver is dropped. containerd confirms a subscription only
+    /// with its first event, so nothing waits for the confirmation.
     pub fn events(&self) -> UnboundedReceiver<RuntimeEvent> {
         let filter = |topic: &str| format!("namespace=={NAMESPACE},topic==\"{topic}\"");
         let topics = [CREATE, START, EXIT, RECORD, IMAGE, COMMIT];
@@ -78,7 +78,7 @@ impl Containerd {
     }
 }
 
-/// The event in an envelope; `None` for what is of no interest, or has no time.
+/// The event in an envelope; `None` if it is of no interest or has no time.
 fn event_of(envelope: &Envelope) -> Option<RuntimeEvent> {
     let value = envelope.event.as_ref()?.value.as_slice();
     let stamped = envelope.timestamp.as_ref();
@@ -101,7 +101,7 @@ fn event_of(envelope: &Envelope) -> Option<RuntimeEvent> {
     Some(RuntimeEvent { of, happened, at })
 }
 
-/// The end of a container's own process.
+/// The exit of a container's own process; `None` for other processes in it.
 fn exit(value: &[u8], stamped: Option<i64>) -> Option<RuntimeEvent> {
     let exit = TaskExit::decode(value).ok()?;
     let is_its_own = exit.id.is_empty() || exit.id == exit.container_id;
@@ -117,7 +117,7 @@ fn exit(value: &[u8], stamped: Option<i64>) -> Option<RuntimeEvent> {
 mod tests {
     use super::*;
 
-    // What containerd 2.3.4 sent when a container of its shim for runc came and went.
+    // What containerd 2.3.4 sent while a container of its runc shim came and went.
     const CREATED: &str = include_str!("fixtures/task-create.hex");
     const STARTED: &str = include_str!("fixtures/task-start.hex");
     const EXITED: &str = include_str!("fixtures/task-exit.hex");

@@ -1,6 +1,6 @@
 //! Images in containerd's store: what they consist of, whether a shim keeps a compiled form of one,
-//! and how that is removed. Shims on the runwasi library compile a Wasm layer
-//! once per image and engine, and keep the result as content with labels.
+//! and how to remove that form. Shims built on the runwasi library compile a Wasm layer once per
+//! image and engine, and keep the result as content with labels.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,13 +14,13 @@ use super::messages::{
 };
 use super::{Containerd, Error};
 
-/// What labels begin with by which content keeps other content alive.
+/// Prefix of the labels by which content keeps other content alive.
 const REFERENCE: &str = "containerd.io/gc.ref.content.";
-/// The same from Wasm to what was compiled of it.
+/// Prefix of such labels from Wasm to its compiled form.
 const COMPILED_REFERENCE: &str = "containerd.io/gc.ref.content.precompile.";
-/// What the labels of runwasi begin with: on Wasm, that there is a compiled form.
+/// Prefix of runwasi's labels: on Wasm, they say that a compiled form exists.
 const COMPILED: &str = "runwasi.io/precompiled/";
-/// What they end with on the compiled form itself.
+/// Suffix of runwasi's labels on the compiled form itself.
 const ORIGINAL: &str = "/original";
 /// A manifest is a page of JSON.
 const LARGEST_MANIFEST: usize = 1024 * 1024;
@@ -29,7 +29,7 @@ const LARGEST_MANIFEST: usize = 1024 * 1024;
 type Store = BTreeMap<String, Content>;
 
 impl Containerd {
-    /// The image of this name, as it is written in a pod; `None` where the node does not have it.
+    /// Returns the image with this name, as written in a pod; `None` if the node does not have it.
     async fn image(&self, name: &str) -> Result<Option<Image>, Error> {
         let filters = vec![format!("name==\"{}\"", full_name(name))];
         let path = "/containerd.services.images.v1.Images/List";
@@ -37,7 +37,7 @@ impl Containerd {
         Ok(found.images.into_iter().next())
     }
 
-    /// Whether the image is compiled; `None` where the node does not have it.
+    /// Returns whether the image is compiled; `None` if the node does not have it.
     pub async fn compile_cache(&self, name: &str) -> Result<Option<CompileCache>, Error> {
         let Some(root) = digest_of(self.image(name).await?) else {
             return Ok(None);
@@ -55,8 +55,7 @@ impl Containerd {
         }))
     }
 
-    /// Makes every runtime forget what it has compiled of the image; answers whether there was
-    /// something.
+    /// Makes every runtime forget its compiled form of the image; returns whether there was one.
     pub async fn forget_compiled(&self, name: &str) -> Result<bool, Error> {
         let Some(root) = digest_of(self.image(name).await?) else {
             return Ok(false);
@@ -108,8 +107,8 @@ impl Containerd {
         Ok(store)
     }
 
-    /// Whether a manifest of the image names a layer of Wasm. An index names manifests, of which
-    /// those count that are on the node.
+    /// Whether a manifest of the image names a Wasm layer. Of the manifests in an index, only those
+    /// on the node count.
     async fn has_wasm(&self, root: &str, parts: &[&Content]) -> Result<bool, Error> {
         let top = self.manifest(root).await?;
         if names_wasm(&top) {
@@ -148,8 +147,8 @@ fn digest_of(image: Option<Image>) -> Option<String> {
     Some(image?.target?.digest)
 }
 
-/// The name under which containerd keeps an image that a pod names `image`. Of a tag and a digest the
-/// digest counts.
+/// Returns containerd's name for an image that a pod names `image`. If there is both a tag and a
+/// digest, the digest counts.
 pub fn full_name(image: &str) -> String {
     let untagged = image.split_once('@').map(|(name, digest)| {
         let (path, last) = name.rsplit_once('/').unwrap_or(("", name));
@@ -199,7 +198,7 @@ fn is_compiled(content: &Content) -> bool {
     keys.any(|key| key.starts_with(COMPILED) && key.ends_with(ORIGINAL))
 }
 
-/// The labels of Wasm without what says that it was compiled; `None` where nothing says so.
+/// The labels of Wasm without those that say that it was compiled; `None` if there are none.
 fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, String>> {
     let says = |key: &str| {
         (key.starts_with(COMPILED) && !key.ends_with(ORIGINAL))
@@ -210,7 +209,7 @@ fn without_compiled(labels: &HashMap<String, String>) -> Option<HashMap<String, 
     (others.len() < labels.len()).then_some(others)
 }
 
-/// Whether a manifest has a layer whose media type is one of Wasm.
+/// Whether a manifest has a layer with a Wasm media type.
 fn names_wasm(manifest: &Value) -> bool {
     let mut layers = manifest["layers"].as_array().into_iter().flatten();
     layers.any(|layer| {
@@ -236,7 +235,7 @@ mod tests {
         (digest.to_owned(), content)
     }
 
-    /// As containerd 2.3 keeps an image that runwasi 1.0 has compiled, beside another image.
+    /// An image compiled by runwasi 1.0 as containerd 2.3 keeps it, beside another image.
     fn compiled() -> Store {
         Store::from([
             content(

@@ -1,6 +1,6 @@
-//! The messages of containerd's API that the probe needs, with the fields that it needs. Written by
-//! hand after containerd's `.proto` files, so that nothing has to be generated; what is not listed
-//! is skipped when it is read.
+//! The messages of containerd's API that the probe needs, with only the fields that it needs.
+//! Written by hand from containerd's `.proto` files, so that no code has to be generated; other
+//! fields are skipped on reading.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub struct FieldMask {
 }
 
 /// `containerd.services.events.v1.SubscribeRequest`, and every other request that is a list of
-/// filters, of which one must match.
+/// filters, one of which must match.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub struct Filters {
     #[prost(string, repeated, tag = "1")]
@@ -62,8 +62,8 @@ pub struct Envelope {
     pub event: Option<Any>,
 }
 
-/// `containerd.events.TaskCreate`, `TaskStart`, `ContainerCreate` and `ImageCreate`: all begin with the
-/// container's id or the image's name.
+/// `containerd.events.TaskCreate`, `TaskStart`, `ContainerCreate` and `ImageCreate`: all begin with
+/// the container's id or the image's name.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub struct About {
     #[prost(string, tag = "1")]
@@ -75,7 +75,7 @@ pub struct About {
 pub struct TaskExit {
     #[prost(string, tag = "1")]
     pub container_id: String,
-    /// Which process of the container; that of the container itself has its id.
+    /// Which process of the container; the container's own process has the container's id.
     #[prost(string, tag = "2")]
     pub id: String,
     #[prost(message, optional, tag = "5")]
@@ -157,7 +157,7 @@ pub struct DeleteContent {
     pub digest: String,
 }
 
-/// `containerd.services.content.v1.ReadContentRequest`: all of it.
+/// `containerd.services.content.v1.ReadContentRequest`, for all of the content.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub struct ReadContent {
     #[prost(string, tag = "1")]
@@ -186,7 +186,7 @@ pub struct ImageSpec {
     pub image: String,
 }
 
-/// `runtime.v1.ImageStatusRequest`, and without `verbose` `RemoveImageRequest`.
+/// `runtime.v1.ImageStatusRequest`, and `RemoveImageRequest`, which has no `verbose`.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub struct OfImage {
     #[prost(message, optional, tag = "1")]

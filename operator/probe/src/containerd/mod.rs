@@ -1,5 +1,5 @@
-//! containerd on the node, by its socket: only at the level `node`, and only for cold starts. What it
-//! says of the containers of Kubernetes; nothing else is touched.
+//! containerd on the node, through its socket: only at the level `node`, and only for cold starts.
+//! Nothing outside Kubernetes' namespace is touched.
 
 pub mod cri;
 pub mod events;
@@ -21,11 +21,11 @@ use tonic_prost::ProstCodec;
 pub use messages::Container;
 use messages::{Containers, Filters};
 
-/// Where Kubernetes' containers are in containerd.
+/// containerd's namespace for Kubernetes.
 const NAMESPACE: &str = "k8s.io";
-/// A containerd that says nothing for this long is stuck.
+/// A containerd that does not respond for this long is stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Containers carry their whole specification; a node has a few hundred.
+/// A response carries each container's whole specification; a node has a few hundred containers.
 const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
 
 /// A connection to containerd.
@@ -59,7 +59,7 @@ impl Containerd {
             let socket = socket.clone();
             async move { UnixStream::connect(socket).await.map(TokioIo::new) }
         });
-        // A name is asked for, and nobody resolves it.
+        // A name is required, but nothing resolves it.
         let endpoint = Endpoint::from_static("http://containerd").connect_timeout(PATIENCE);
         let channel = endpoint.connect_with_connector(connector).await;
         let unreachable = |error| Error::Unreachable(path.display().to_string(), error);
@@ -68,14 +68,14 @@ impl Containerd {
         })
     }
 
-    /// The containers that one of the filters matches.
+    /// Returns the containers that match one of the filters.
     pub async fn containers(&self, filters: Vec<String>) -> Result<Vec<Container>, Error> {
         let path = "/containerd.services.containers.v1.Containers/List";
         let found: Containers = self.ask(path, Filters { filters }).await?;
         Ok(found.containers)
     }
 
-    /// One question, one answer.
+    /// Sends a request that has one response.
     async fn ask<Q, A>(&self, path: &'static str, question: Q) -> Result<A, Error>
     where
         Q: prost::Message + Default + 'static,
@@ -84,7 +84,7 @@ impl Containerd {
         self.ask_within(PATIENCE, path, question).await
     }
 
-    /// The same where the answer may take longer.
+    /// Sends a request that has one response, which may take up to `patience`.
     async fn ask_within<Q, A>(
         &self,
         patience: Duration,
@@ -103,7 +103,7 @@ impl Containerd {
         Ok(grpc.unary(request, path, codec).await?.into_inner())
     }
 
-    /// One question, many answers.
+    /// Sends a request that has a stream of responses.
     async fn follow<Q, A>(&self, path: &'static str, question: Q) -> Result<Streaming<A>, Error>
     where
         Q: prost::Message + Default + 'static,

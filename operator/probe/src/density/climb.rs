@@ -74,7 +74,7 @@ async fn steps(
     Ok(())
 }
 
-/// Where the first instance is asked.
+/// Returns the target of requests to the first instance.
 fn first_target(course: &Course<'_>, pods: &Pods) -> Result<Target, ProbeFailure> {
     let first = pods.timelines.first();
     let known = first.and_then(|first| Some((first, first.address()?)));
@@ -107,7 +107,7 @@ fn stopped_at(stopped: DensityStopped, document: &mut DensityDocument) -> Result
     Ok(())
 }
 
-/// Where all answers must be the same, those of all instances must be too.
+/// Checks that the answers of all instances are the same if all answers must be.
 fn take_answers(
     pods: &mut Pods,
     request: &DensityRequest,

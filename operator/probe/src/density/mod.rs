@@ -1,9 +1,9 @@
-//! The course of a trial of density: instances are added step by step; at each step all have to
-//! answer, the first is put under a little load, and the memory of all is read. A request in, a
-//! document out, whatever happens in between.
+//! Runs a density trial: instances are added step by step. At each step, all must answer, the first
+//! is put under light load, and the memory of all is read. A request in, a document out, whatever
+//! happens in between.
 //!
 //! Reading order: [`climb`] (the ladder), [`step`] (what is measured at each step), [`stop`] (when
-//! there is no next one). Pods are created, watched and removed as in [`crate::cold_start`].
+//! to stop). Pods are created, watched and removed as in [`crate::cold_start`].
 
 mod climb;
 mod step;

@@ -1,5 +1,5 @@
-//! What is measured at a step: the first instance under a little load, then the memory of all. In
-//! this order, so that the first is warm whenever memory is read.
+//! What is measured at a step: the first instance under light load, then the memory of all. This
+//! order keeps the first instance warm whenever memory is read.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -21,11 +21,11 @@ use crate::{cpus, environment};
 
 /// Requests before the timed ones.
 const WARMUP_REQUESTS: u32 = 100;
-/// A first guess of what a request takes, for the limit of the warm-up alone.
+/// First estimate of the time per request, only for the limit of the warm-up.
 const PER_REQUEST: Duration = Duration::from_millis(5);
 
-/// Measures the step that added the pods from `from` on; also fortio's version. `first` is where the first instance is asked,
-/// and the size of its answer.
+/// Measures the step that added the pods from `from` on; also returns fortio's version. `first` is
+/// the target of the first instance and the size of its answer.
 pub fn measure(
     settings: &Settings,
     request: &DensityRequest,
@@ -99,7 +99,7 @@ fn load(
     Ok((window, warm.version))
 }
 
-/// Memory of all pods; none unless each was found.
+/// Memory of all pods; `None` unless each was found.
 fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
     let mut all = DensityMemory {
         pods_bytes: 0,
@@ -128,7 +128,8 @@ fn memory(settings: &Settings, pods: &Pods) -> Option<DensityMemory> {
     Some(all)
 }
 
-/// From the first creation to the last first answer among the pods from `from` on, in nanoseconds.
+/// Nanoseconds from the first creation to the last of the first answers, for the pods from `from`
+/// on.
 fn all_answered(pods: &Pods, from: usize) -> Option<u64> {
     let added = &pods.timelines[from..];
     let at = |step| added.iter().map(move |pod| pod.at(step));

@@ -1,4 +1,4 @@
-//! Whether there is a next step. What was seen in, the reason to stop out. Pure, but for reading
+//! Whether there is a next step. Observations in, the reason to stop out. Pure, except for reading
 //! the node's memory.
 
 use std::fs;
@@ -10,13 +10,13 @@ use wasmbench_core::wire::document::{ProbeFailure, ProbeFailureReason};
 /// Memory of the node, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeMemory {
-    /// In all.
+    /// In total.
     pub total: u64,
-    /// What could be had without swapping, by the kernel's estimate.
+    /// Available without swapping, by the kernel's estimate.
     pub available: u64,
 }
 
-/// Reads the node's memory; none where there is no such file.
+/// Reads the node's memory; `None` if it cannot be read.
 pub fn node_memory(proc: &Path) -> Option<NodeMemory> {
     parse(&fs::read_to_string(proc.join("meminfo")).ok()?)
 }
@@ -33,7 +33,7 @@ fn parse(meminfo: &str) -> Option<NodeMemory> {
     })
 }
 
-/// Why instances must not be added, up to `at`.
+/// Why instances must not be added to reach `at`; `None` if they may be.
 pub fn low(memory: NodeMemory, percent: u32, at: u32) -> Option<DensityStopped> {
     let share = 100.0 * memory.available as f64 / memory.total.max(1) as f64;
     (share < f64::from(percent)).then(|| DensityStopped {
@@ -46,7 +46,7 @@ pub fn low(memory: NodeMemory, percent: u32, at: u32) -> Option<DensityStopped> 
     })
 }
 
-/// Whether a step that failed says that the node is full rather than that something is wrong.
+/// The reason to stop if a failed step means that the node is full; `None` if something is wrong.
 pub fn full(failure: &ProbeFailure, at: u32) -> Option<DensityStopped> {
     let reason = match failure.reason {
         ProbeFailureReason::Unschedulable => DensityStopReason::NoRoom,

@@ -1,4 +1,4 @@
-//! fortio's command line, made of numbers and the subject's URL. Pure.
+//! fortio's command line, built from numbers and the subject's URL and body. Pure.
 
 use std::time::Duration;
 
@@ -14,30 +14,31 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// fortio's own default for the buffer of a connection.
 const BUFFER_KB: u64 = 128;
 
-/// How much load one run of fortio is.
+/// The amount of load in one run of fortio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// A number of requests in all.
+    /// A total number of requests.
     Requests(u32),
-    /// A time.
+    /// A duration.
     Time(Duration),
 }
 
 /// What stays the same in all runs of a trial.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
-    /// Whom.
+    /// The target of all requests.
     pub target: &'a Target,
-    /// Over how many connections.
+    /// The number of connections.
     pub connections: u32,
-    /// Whether they are used again.
+    /// Whether connections are reused.
     pub reuse: ConnectionReuse,
     /// Size of the correct answer's body.
     pub answer_bytes: u64,
 }
 
 impl Load<'_> {
-    /// Connections of one run: fortio would never end a run in which a connection has no request.
+    /// Returns the connections of one run: fortio never ends a run in which a connection has no
+    /// request.
     pub fn connections(&self, amount: Amount) -> u32 {
         match amount {
             Amount::Requests(requests) => self.connections.clamp(1, requests.max(1)),
@@ -57,12 +58,13 @@ impl Load<'_> {
         self.line(pace, self.connections(amount_of), amount, buckets)
     }
 
-    /// The arguments for a load on a schedule, of which `log` gets a line per request.
+    /// The arguments for a load on a schedule; `log` gets a line per request.
     pub fn scheduled(&self, schedule: &Schedule, buckets: Buckets, log: &str) -> Vec<String> {
-        // Evenly spaced over all connections, and without jitter: only so is it known when each was due.
+        // Evenly spaced over all connections and without jitter: otherwise it is unknown when each
+        // was due.
         let mut pace = vec!["-qps".to_owned(), schedule.rps().to_string()];
         pace.push("-uniform".to_owned());
-        // With a length of its own fortio would stretch the schedule, and end before its last requests.
+        // With a duration, fortio would stretch the schedule and end before its last requests.
         pace.extend(words("-t -1s -access-log-format json -access-log-file"));
         pace.push(log.to_owned());
         let amount = ["-n".to_owned(), schedule.requests().to_string()];
@@ -78,8 +80,8 @@ impl Load<'_> {
     ) -> Vec<String> {
         let mut arguments = words("load -json - -p 50,75,90,95,99,99.9");
         arguments.extend(pace);
-        // At this level fortio says on its standard error when the timed part begins and ends.
-        // `-quiet` would take these lines away.
+        // At this level, fortio prints on standard error when the timed part begins and ends;
+        // `-quiet` would suppress these lines.
         arguments.extend(words("-loglevel warning -log-errors=false"));
         // A failing warm-up request must not end the run: failures are results.
         arguments.push("-allow-initial-errors".to_owned());

@@ -1,15 +1,15 @@
-//! The course of one run of fortio: started, watched, ended within its time, reaped.
+//! Runs fortio once: starts it, watches it, ends it in time and reaps it.
 //!
 //! fortio prints `Starting at` immediately before it takes its start time and `Ended after`
 //! immediately after it has taken its end time, both unbuffered on its standard error. A thread
 //! waits for these two lines and lets the caller read counters at each. The start of the process
-//! and, with `-t`, its connections and one warm-up request on each lie before the first line. With
-//! `-n` fortio connects within the timed part: the first request of each connection includes the
+//! and, with `-t`, its connections and one warm-up request on each come before the first line. With
+//! `-n`, fortio connects within the timed part: the first request of each connection includes the
 //! handshake.
 //!
 //! The reading at the first line can come before fortio's own start time, while the subject is
-//! idle, or some 0.1 ms after it (milliseconds when the node's processors are all busy); what the
-//! subject uses in that time is missing. The one at the last line finds the subject idle again.
+//! idle, or some 0.1 ms after it (milliseconds if all CPUs of the node are busy); what the subject
+//! uses in that time is missing. At the last line, the subject is idle again.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,7 +22,7 @@ use nix::unistd::Pid;
 
 /// fortio's result is below 100 kB with 2000 connections.
 const MAX_OUTPUT: usize = 4 * 1024 * 1024;
-/// What is kept of the standard error's end, to say why a run failed.
+/// Bytes kept from the end of standard error, to say why a run failed.
 const TAIL: usize = 2048;
 
 /// The two moments at which counters are read.
@@ -34,7 +34,7 @@ pub enum Edge {
     End,
 }
 
-/// There is no result.
+/// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It did not start.
@@ -61,8 +61,8 @@ pub enum Error {
     Output(String),
 }
 
-/// Runs fortio to its end and gives back what it printed. `at` is called from another thread at
-/// each edge of the timed part, at most once each.
+/// Runs fortio to its end and returns what it printed. `at` is called from another thread at each
+/// edge of the timed part, at most once each.
 pub fn run(
     fortio: &Path,
     arguments: &[String],
@@ -72,7 +72,7 @@ pub fn run(
     let deadline = Instant::now() + limit;
     let mut child = Command::new(fortio)
         .args(arguments)
-        .env_clear() // no GOGC or proxy of somebody else's
+        .env_clear() // no inherited GOGC or proxy
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -125,7 +125,7 @@ fn end(
     deadline: Instant,
 ) -> io::Result<Option<std::process::ExitStatus>> {
     let left = deadline.saturating_duration_since(Instant::now());
-    // Nothing is ever sent: the channel ends when both readers have.
+    // Nothing is ever sent: the channel disconnects when both readers have ended.
     let readers = all_closed.recv_timeout(left);
     while readers == Err(RecvTimeoutError::Disconnected) && Instant::now() < deadline {
         if let Some(status) = child.try_wait()? {
@@ -144,7 +144,7 @@ fn read_output(stdout: impl Read) -> io::Result<Vec<u8>> {
     Ok(output)
 }
 
-/// Calls `at` at the two edges and gives back the end of what was said.
+/// Calls `at` at the two edges and returns the last lines of the output.
 fn watch(mut stderr: impl Read, pid: Pid, mut at: impl FnMut(Edge, Pid)) -> String {
     let mut edges = Edges::default();
     let mut tail = Vec::new();

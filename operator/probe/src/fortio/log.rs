@@ -1,5 +1,5 @@
-//! fortio's log of requests, one line of JSON each, in a file that exists in memory only: the container's
-//! file system is read-only, and a disk would be part of what is measured.
+//! fortio's request log, one line of JSON per request, in an in-memory file: the container's file
+//! system is read-only, and a disk would become part of what is measured.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek};
@@ -13,10 +13,10 @@ use wasmbench_core::open_loop::Sent;
 #[derive(Debug)]
 pub struct RequestLog(File);
 
-/// What is read of a line.
+/// The fields that are read from a line.
 #[derive(Deserialize)]
 struct Line {
-    /// Seconds, with six digits behind the point.
+    /// Seconds, with six decimal places.
     latency: f64,
     /// Nanoseconds since the Unix epoch.
     timestamp: i64,
@@ -31,7 +31,7 @@ impl RequestLog {
         Ok(Self(File::from(fd)))
     }
 
-    /// Where the child finds it.
+    /// The log's path, as the child sees it.
     pub fn path(&self) -> String {
         format!("/proc/self/fd/{}", self.0.as_raw_fd())
     }

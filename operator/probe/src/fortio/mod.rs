@@ -1,5 +1,5 @@
-//! fortio as a child process: its command line ([`args`]), its course ([`child`]), its result
-//! ([`result`]) and its log of requests ([`log`]).
+//! fortio as a child process: its command line ([`args`]), its execution ([`child`]), its result
+//! ([`result`]) and its request log ([`log`]).
 
 pub mod args;
 pub mod child;
@@ -9,7 +9,7 @@ pub mod result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Version of fortio as it prints it, for a document without a load; empty when it does not run.
+/// fortio's version as it prints it, for a document without a load; empty if fortio does not run.
 pub fn version(fortio: &Path) -> String {
     let output = Command::new(fortio)
         .arg("version")

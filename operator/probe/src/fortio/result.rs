@@ -1,6 +1,6 @@
-//! What the probe itself needs of fortio's JSON: when the window was, how many requests were
-//! answered as expected, and where the latencies lie. Everything else is passed on untouched.
-//! Pure; a missing part is an error or absent, never a zero.
+//! What the probe itself needs from fortio's JSON: when the window was, how many requests were
+//! answered as expected, and where the latencies lie. Everything else is passed on untouched. Pure;
+//! a missing part is an error or absent, never a zero.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Reads fortio's output; a request was answered as expected when its status was `status`.
+    /// Reads fortio's output; a request was answered as expected if its status was `status`.
     pub fn parse(output: &[u8], status: u16) -> Result<Self, Error> {
         let json: Value = serde_json::from_slice(output).map_err(|error| {
             let head = String::from_utf8_lossy(&output[..output.len().min(80)]).into_owned();
@@ -65,7 +65,7 @@ impl Run {
         self.requests as f64 / self.duration.as_secs_f64()
     }
 
-    /// How many answers there were of each status, for people.
+    /// The number of answers by status, as text for people.
     pub fn codes(&self) -> String {
         let codes = self.json["RetCodes"].as_object();
         let one = |(code, count): (&String, &Value)| match code.as_str() {
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// Where the latencies of several runs with the same buckets lie together; `None` without any request.
+/// Percentiles of several runs with the same buckets, taken together; `None` without any request.
 pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen> {
     let buckets = histograms
         .into_iter()
@@ -93,7 +93,8 @@ pub fn seen<'a>(histograms: impl IntoIterator<Item = &'a Value>) -> Option<Seen>
     })
 }
 
-/// A bucket of a histogram, in seconds. The first and the last end where the latencies do.
+/// A bucket of a histogram, in seconds. The first and last buckets are cut off where the latencies
+/// end.
 #[derive(Clone, Copy)]
 struct Bucket {
     start: f64,
@@ -111,8 +112,8 @@ impl Bucket {
     }
 }
 
-/// The value that a share of all does not exceed, interpolated in its bucket as fortio does. It is computed here because the
-/// list `Percentiles` depends on flags and may be absent.
+/// The value that a share of all latencies does not exceed, interpolated within its bucket as in
+/// fortio. Computed here because the list `Percentiles` depends on flags and may be absent.
 fn quantile(buckets: &[Bucket], share: f64) -> Option<f64> {
     let wanted = share * buckets.iter().map(|bucket| bucket.count).sum::<f64>();
     let mut below = 0.0;

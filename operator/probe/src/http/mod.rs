@@ -1,5 +1,5 @@
 //! One request over a fresh connection: a blocking HTTP/1.1 client that knows exactly what
-//! happened. An answer is read to its end, at most 1 MiB of it, within one deadline.
+//! happened. An answer is read to its end, up to 1 MiB, within one deadline.
 
 mod response;
 
@@ -12,17 +12,16 @@ use response::{Framing, Malformed, Progress};
 
 use crate::target::Target;
 
-/// A request on the same node is connected within microseconds. Waiting longer would wait for the
-/// kernel's second SYN, one second after a first one that was lost while the pod's network was
-/// being made.
+/// On the same node, connecting takes microseconds. A longer wait would be for the kernel's second
+/// SYN, one second after a first one that was lost while the pod's network was being set up.
 const CONNECT: Duration = Duration::from_millis(250);
-/// From the connection to the end of the answer.
+/// Time limit from the connection to the end of the answer.
 pub const ANSWER: Duration = Duration::from_secs(5);
 
-/// No complete answer came.
+/// Why no complete answer came.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing listens, or cannot be reached.
+    /// Nothing listens, or it cannot be reached.
     #[error("could not connect: {0}")]
     Connect(io::Error),
     /// The connection broke.
@@ -36,12 +35,12 @@ pub enum Error {
     Malformed(#[from] Malformed),
 }
 
-/// Asks once, and waits as long as a service may take for an answer.
+/// Sends one request and waits for the answer up to [`ANSWER`].
 pub fn ask(target: &Target) -> Result<Response, Error> {
     ask_within(target, ANSWER)
 }
 
-/// Asks once, and waits for the answer at most so long.
+/// Sends one request and waits for the answer up to `limit`.
 pub fn ask_within(target: &Target, limit: Duration) -> Result<Response, Error> {
     let mut stream =
         TcpStream::connect_timeout(&target.address, CONNECT).map_err(Error::Connect)?;

@@ -1,8 +1,9 @@
-//! Bytes of an HTTP/1 answer to a status and a body. Pure: it is fed and never reads itself.
+//! Turns the bytes of an HTTP/1 response into a status and a body. Pure: it is fed and never reads
+//! by itself.
 
 use httparse::Status;
 
-/// No larger body is read: what is compared is an answer, not a download.
+/// Largest body that is read: answers are compared here, not downloads.
 pub const MAX_BODY: usize = 1024 * 1024;
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
@@ -33,7 +34,7 @@ pub enum Malformed {
     Truncated,
 }
 
-/// How far an answer is.
+/// How much of an answer has come.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes are needed.
@@ -65,7 +66,7 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// More bytes came.
+    /// Takes more bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Progress, Malformed> {
         self.pending.extend_from_slice(bytes);
         let head = match self.head {
@@ -93,7 +94,7 @@ impl Framing {
         })
     }
 
-    /// The connection was closed.
+    /// Ends the answer because the connection was closed.
     pub fn end(&mut self) -> Result<Progress, Malformed> {
         match self.head {
             Some(Head {
@@ -121,8 +122,8 @@ impl Framing {
         Ok(())
     }
 
-    /// Decodes the chunks that are complete; true when the last one is among them. Trailers are
-    /// not waited for: nothing is done with them and the connection is not used again.
+    /// Decodes the complete chunks; returns whether the last one is among them. Trailers are not
+    /// waited for: they are not used, and neither is the connection again.
     fn take_chunks(&mut self) -> Result<bool, Malformed> {
         loop {
             match httparse::parse_chunk_size(&self.pending).map_err(|_| Malformed::Chunk)? {
@@ -149,7 +150,7 @@ impl Framing {
         }
     }
 
-    /// Reads the head, past any interim answers (`100 Continue`).
+    /// Reads the head, past any interim responses (`100 Continue`).
     fn read_head(&mut self) -> Result<Option<Head>, Malformed> {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -174,7 +175,7 @@ impl Framing {
     }
 }
 
-/// How long a body is, after RFC 9112 section 6.3.
+/// Length of a body, by RFC 9112 section 6.3.
 fn length(status: u16, headers: &[httparse::Header<'_>]) -> Result<Length, Malformed> {
     if matches!(status, 100..=199 | 204 | 304) {
         return Ok(Length::Exactly(0));

@@ -1,4 +1,4 @@
-//! How much load each part of a trial is. Pure.
+//! The amount of load in each part of a trial. Pure.
 
 use std::time::Duration;
 
@@ -8,28 +8,30 @@ use wasmbench_core::wire::request::{
 
 use crate::fortio::args::{Amount, REQUEST_TIMEOUT};
 
-/// A warm-up of nothing is still needed to choose the histogram's buckets.
+/// Warm-up if none was requested: it is still needed to choose the histogram's buckets.
 const SHORTEST: (Amount, Amount) = (
     Amount::Requests(50),
     Amount::Time(Duration::from_millis(300)),
 );
-/// A warm-up this long is divided, so that the buckets are chosen anew and the rate is read when
-/// compilers and caches have settled. Below, a part would be too short to say anything.
+/// A warm-up of this many requests or seconds is divided, so that the buckets are chosen anew and
+/// the rate is read once compilers and caches have settled. In a shorter one, the parts would say
+/// nothing.
 const DIVIDED: (u32, u32) = (40, 2);
-/// Parts of a warm-up of some seconds. As many again may be added twice until the rate has come to rest.
+/// Parts of a divided warm-up in seconds. Up to twice as many may be added until the rate has
+/// settled.
 const PARTS: u32 = 3;
-/// What is added to a warm-up of requests: a fast subject has answered them in a moment.
+/// Added to a warm-up of requests, because a fast subject answers those in a moment.
 const SETTLING: Amount = Amount::Time(Duration::from_millis(250));
-/// How many of these at most.
+/// Most such parts that are added.
 const SETTLING_PARTS: usize = 6;
-/// Runs of fortio that are a window.
+/// Runs of fortio in a window.
 const WINDOW_PARTS: u32 = 4;
-/// Fewest requests of each connection in a part of a window: opening the connections must not be what is measured.
+/// Fewest requests per connection in a part of a window: opening connections must not dominate.
 const REQUESTS_OF_PART: u32 = 25;
-/// All load of a trial with a number of requests ends in this time; the operator stops the probe
-/// one minute later.
+/// Time for all load of a trial with a number of requests; the operator stops the probe one minute
+/// later.
 const REQUESTS_BUDGET: Duration = Duration::from_mins(10);
-/// Starts of fortio, and requests that run into their timeout at an end.
+/// Time for starting fortio, and for requests that time out at the end of a run.
 const SLACK: Duration = Duration::from_secs(40);
 
 /// The parts of a trial's load.
@@ -37,29 +39,31 @@ const SLACK: Duration = Duration::from_secs(40);
 pub struct Amounts {
     /// Discarded, one after the other; at least one.
     pub warmup: Vec<Amount>,
-    /// Discarded as well, one by one as long as the rate still moves or `least` has not passed. Empty where the parts of
-    /// the warm-up are too short to tell.
+    /// Also discarded; run one by one while the rate still changes or `least` has not passed. Empty
+    /// if the parts of the warm-up are too short to tell.
     pub settling: Vec<Amount>,
     /// The shortest warm-up.
     pub least: Duration,
     /// The timed window.
     pub timed: Timed,
-    /// Time for all of it, both repeats of the window included.
+    /// Time for everything, including both repeats of the window.
     pub budget: Duration,
 }
 
-/// The timed window as it was asked for.
+/// The timed window as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
-    /// For so long.
+    /// A duration.
     Time(Duration),
-    /// So many requests, and for a second at least; `None` for as many as carry a p99, for ten at most.
+    /// A number of requests, but at least one second; `None` for enough to carry a p99, but at most
+    /// ten seconds.
     Requests(Option<u32>),
 }
 
 impl Timed {
-    /// The window of a subject that answered at this rate, in requests per second, when it was warm. Where so many requests
-    /// are no sensible time it is a time, and a subject that is slower all of a sudden does not make it longer.
+    /// Returns the window for a subject that answered at `rps` requests per second when it was
+    /// warm. If that many requests would take too little or too much time, the window is a
+    /// duration, which a sudden slowdown of the subject cannot extend.
     pub fn at(self, rps: f64) -> Amount {
         let asked = match self {
             Self::Time(time) => return Amount::Time(time),
@@ -78,7 +82,7 @@ impl Timed {
 }
 
 impl Amounts {
-    /// Divides what was asked for.
+    /// Divides the requested load into parts.
     pub fn of(load: Load) -> Self {
         match load {
             Load::Requests {
@@ -114,7 +118,7 @@ impl Amounts {
             } => {
                 let timed = Duration::from_secs(seconds.into());
                 let before = Duration::from_secs((3 * warmup_seconds + 2 * peak_seconds).into());
-                // Two windows, each of which may take twice its time, and the peak before each.
+                // Two windows, each of which may take twice its time, and a peak before each.
                 Self::of_time(timed, warmup_seconds, before + 4 * timed)
             }
         }
@@ -142,8 +146,9 @@ impl Amounts {
     }
 }
 
-/// The parts of a window, the first one apart: as many runs of fortio, one after the other, so that a rate that moves within
-/// the window is seen. A subject so slow that a part would hold few requests of each connection has its window in one.
+/// Returns the parts of a window, the first one separately: consecutive runs of fortio, so that a
+/// change of rate within the window is seen. If the subject is so slow that a part would hold few
+/// requests per connection, the window is not divided.
 pub fn parts_of(window: Amount, rps: f64, connections: u32) -> (Amount, Vec<Amount>) {
     let requests = match window {
         Amount::Requests(requests) => f64::from(requests),
@@ -167,7 +172,7 @@ pub fn parts_of(window: Amount, rps: f64, connections: u32) -> (Amount, Vec<Amou
     }
 }
 
-/// Time for one run of fortio. `per_request` is what a request took before.
+/// Time limit for one run of fortio. `per_request` is how long a request took before.
 pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duration {
     match amount {
         // The warm-up request of each connection before the window, and the last request of each,
@@ -175,7 +180,7 @@ pub fn limit(amount: Amount, connections: u32, per_request: Duration) -> Duratio
         Amount::Time(time) => time + 2 * REQUEST_TIMEOUT + Duration::from_secs(5),
         Amount::Requests(requests) => {
             let rounds = requests.div_ceil(connections.max(1));
-            // Requests that share the subject's processor take longer than a lone one.
+            // Requests that share the subject's CPU take longer than a lone one.
             let expected = per_request
                 .saturating_mul(rounds)
                 .saturating_mul(connections.max(1));

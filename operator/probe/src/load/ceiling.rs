@@ -1,5 +1,5 @@
-//! How far the load generator goes on this node: fortio against a [`Responder`] within the probe,
-//! over the loopback, with answers as long as the subject's. The subject waits meanwhile.
+//! The load generator's limit on this node: fortio against a [`Responder`] within the probe, over
+//! loopback, with answers as long as the subject's. The subject is idle meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -13,18 +13,18 @@ use crate::quota;
 use crate::responder::Responder;
 use crate::target::Target;
 
-/// Long enough for 10,000 requests of the slowest generator, short beside a trial.
+/// Long enough for 10,000 requests of the slowest generator, short compared with a trial.
 const TIME: Duration = Duration::from_secs(1);
-/// Time for all of it, a hanging fortio included.
+/// Time for all of it, including a hanging fortio.
 const BUDGET: Duration = Duration::from_secs(5);
-/// Fewer connections per CPU would leave CPUs idle while requests travel, and the rate would be that
-/// of a round trip, which is no ceiling.
+/// With fewer connections per CPU, CPUs would idle while requests travel, and the rate would be
+/// that of a round trip, which is no ceiling.
 const CONNECTIONS_PER_CPU: u32 = 4;
-/// A thread each; more make a load slower, not faster.
+/// Each takes a thread; more make a load slower, not faster.
 const MOST_CONNECTIONS: u32 = 512;
 
 /// Measures the ceiling for the load of `bench`; `own_cpus` is the list of CPUs that the probe may
-/// use. None, and a line of progress, when it does not succeed: a trial goes on without it.
+/// use. On failure, reports progress and returns `None`: a trial goes on without it.
 pub fn measure(bench: &Bench<'_>, own_cpus: Option<&str>) -> Option<GeneratorCeiling> {
     let found = try_measure(bench, own_cpus);
     match &found {

@@ -1,5 +1,5 @@
-//! The course of the load of a trial: parts of a warm-up until the rate has come to rest, and the
-//! timed window, which is measured again where its buckets do not fit or the node was noisy.
+//! The load of a trial: parts of a warm-up until the rate has settled, then the timed window, which
+//! is repeated if its buckets do not fit or the node was noisy.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::window::{Answered, quieter};
 use crate::output::progress;
 
 impl Bench<'_> {
-    /// Runs the discarded load. `answer_time` is what the first correct answer took.
+    /// Runs the discarded load. `answer_time` is how long the first correct answer took.
     pub fn warm_up(&self, amounts: &Amounts, answer_time: Duration) -> Result<Warm, ProbeFailure> {
         let began = Instant::now();
         let mut warm = Warm::new(answer_time);
@@ -27,8 +27,8 @@ impl Bench<'_> {
         Ok(warm.done(amounts, began.elapsed()))
     }
 
-    /// Runs the timed window. It is run once more when its latencies lie where the buckets are wide, and
-    /// once more when the node was noisy; then the quieter window counts.
+    /// Runs the timed window. Repeats it once if its latencies lie in wide buckets, and once if the
+    /// node was noisy; then the quieter window counts.
     pub fn timed(
         &self,
         amounts: &Amounts,
@@ -43,7 +43,7 @@ impl Bench<'_> {
                     noisy = first;
                     window
                 }
-                // What a repeat could not better stays as it was.
+                // If the repeat fails, the first window counts.
                 (Err(_), Some(first)) => break first,
                 (Err(failure), None) => return Err(failure),
             };

@@ -1,4 +1,4 @@
-//! The course of one trial: wait for the right answer, warm up, load for the timed window, ask
+//! Runs one trial: waits for the right answer, warms up, loads for the timed window, and asks
 //! again. A request in, a document out, whatever happens in between.
 
 mod amounts;
@@ -33,11 +33,11 @@ pub use amounts::Amounts;
 use scheduled::Asked;
 pub use timed::Bench;
 
-/// For the answer after the load: the backlog of the largest load is worked off in this time, or
-/// the subject is not well.
+/// Time for the answer after the load: a healthy subject works off the backlog of the largest load
+/// in this time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Of a subject that may fail at times, so many failures in a row after the load are chance.
+/// Failures in a row after the load that count as chance, for a subject that may fail at times.
 const FAILURES: u32 = 2;
 
 /// Measures one trial. `request` is the JSON text from the environment.
@@ -121,7 +121,7 @@ fn measure(
     unchanged(&request.expect, &before, after)
 }
 
-/// Where the subject is asked, and what makes it ready.
+/// Returns where the subject receives requests, and what initialises it.
 fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, ProbeFailure> {
     let call = request.action.as_ref();
     let action = call.map(|call| Action::read(call, &settings.actions));
@@ -131,7 +131,7 @@ fn endpoint(settings: &Settings, request: &LoadRequest) -> Result<Endpoint, Prob
         .map_err(|error| failure(ProbeFailureReason::BadRequest, error.to_string()))
 }
 
-/// What loads the pod at `target`.
+/// Returns what loads the pod at `target`.
 fn bench<'a>(
     settings: &'a Settings,
     request: &LoadRequest,
@@ -165,7 +165,7 @@ fn useful(answered: window::Answered) -> Result<(), ProbeFailure> {
     })
 }
 
-/// What was asked of a load that has a schedule.
+/// The settings of a load on a schedule; `None` for other loads.
 fn scheduled_of(load: wire::Load) -> Option<Asked> {
     match load {
         wire::Load::OpenLoop {
@@ -182,7 +182,7 @@ fn scheduled_of(load: wire::Load) -> Option<Asked> {
     }
 }
 
-/// The first correct answer, and the time it took by itself.
+/// Waits for the first correct answer; returns it and the time it took by itself.
 fn wait(
     question: &Question<'_>,
     patience: Patience,
@@ -237,8 +237,8 @@ fn find_upstream(settings: &Settings, request: &LoadRequest) -> Option<PodMeter>
     }
 }
 
-/// The answer after the load is right, and the one before it wherever all answers must be the same.
-/// Elsewhere it may differ: a counter that counts is no error.
+/// Checks that the answer after the load is right, and is the one before it if all answers must be
+/// the same. Otherwise it may differ: a counter that counts is no error.
 fn unchanged(
     expect: &Expectation,
     before: &Answer,

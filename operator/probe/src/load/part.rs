@@ -1,4 +1,4 @@
-//! The parts of a window, one run of fortio each, and what they are together. Pure.
+//! The parts of a window, one run of fortio each, and what they add up to.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use wasmbench_core::wire::document::{
 use crate::fortio::result::{Run, seen};
 use crate::output::progress;
 
-/// First readings that come later than this share of the window miss too much of it: absent is better than wrong. Usually
-/// each comes within 0.1 ms.
+/// First readings that come later than this share of the window miss too much of it: absent is
+/// better than wrong. Usually, each comes within 0.1 ms.
 const LATEST: f64 = 0.02;
-/// What counts of a further run: the rest, such as the sizes of answers, is that of the first.
+/// What is kept of a further run: the rest, such as the sizes of answers, comes from the first run.
 const COUNTS: [&str; 6] = [
     "StartTime",
     "ActualDuration",
@@ -23,21 +23,22 @@ const COUNTS: [&str; 6] = [
     "ErrorsDurationHistogram",
 ];
 
-/// A run of fortio with what was read at its edges, or several that followed each other.
+/// A run of fortio with the readings at its edges, or several consecutive runs.
 pub struct Part {
     run: Run,
     timed: TimedWindow,
-    /// By how much the first readings came too late, all together.
+    /// How late the first readings came, in total.
     late: Duration,
 }
 
 impl Part {
-    /// A single run; `timed` is without what fortio printed.
+    /// Returns a single run; `timed` does not yet hold fortio's output.
     pub fn new(run: Run, timed: TimedWindow, late: Duration) -> Self {
         Self { run, timed, late }
     }
 
-    /// Both, the `next` one after this. What is counted is added up, what is held at an end is that of the last.
+    /// Returns this part and the `next` one together. Counts are added up; final values are those
+    /// of the last.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         let Self {
@@ -71,7 +72,7 @@ impl Part {
         }
     }
 
-    /// The whole window, without the subject's resources where they were read too late.
+    /// Returns the whole window, without the subject's resources if they were read too late.
     pub fn window(self) -> (Run, TimedWindow) {
         let Self {
             run,
@@ -86,7 +87,7 @@ impl Part {
     }
 }
 
-/// What counts of fortio's output.
+/// What is kept of a further run's output.
 fn counts_of(mut json: Value) -> Value {
     if let Some(fields) = json.as_object_mut() {
         fields.retain(|name, _| COUNTS.contains(&name.as_str()));
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(timed.further, [json!({"RetCodes": {"200": 20}})]);
     }
 
-    /// The first part of a window is slow, and the others are faster than the first bucket ends.
+    /// The first part of a window is slow; the others are faster than the end of the first bucket.
     #[test]
     fn buckets_are_judged_by_the_latencies_of_all_parts() {
         let of = |data: Value| {

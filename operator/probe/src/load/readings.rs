@@ -19,13 +19,13 @@ use crate::output::progress;
 pub struct Sources<'a> {
     /// The subject's counters.
     pub meter: Option<&'a PodMeter>,
-    /// The echo server's, where there is one.
+    /// The echo server's counters, if there is one.
     pub upstream: Option<&'a PodMeter>,
     /// The node's `/proc`.
     pub proc: &'a Path,
 }
 
-/// One edge.
+/// The readings at one edge.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     unix_nanoseconds: i64,
@@ -36,7 +36,7 @@ struct Reading {
     probe_nanoseconds: Option<u64>,
 }
 
-/// Both edges of a window.
+/// The readings at both edges of a window.
 #[derive(Debug, Default)]
 pub struct Readings {
     start: Option<Reading>,
@@ -84,8 +84,8 @@ impl Readings {
         }
     }
 
-    /// The subject's resources over the run, and how late the first reading came: between fortio's start time and that
-    /// reading the subject already works.
+    /// The subject's resources over the run, and how late the first reading came: the subject
+    /// already works between fortio's start time and that reading.
     pub fn subject(&self, meter: Option<&PodMeter>, run: &Run) -> Option<(Meter, Duration)> {
         let meter = meter?;
         let (start, end) = (self.start?, self.end?);
@@ -137,7 +137,7 @@ impl Readings {
     }
 }
 
-/// CPU time of all threads of a process: its CPU clock counts nanoseconds, where `/proc/PID/stat`
+/// CPU time of all threads of a process: its CPU clock counts nanoseconds, whereas `/proc/PID/stat`
 /// counts hundredths of a second.
 fn cpu_nanoseconds(pid: Pid) -> Option<u64> {
     let time = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
@@ -171,8 +171,8 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         let used = Duration::from_nanos(used.unwrap());
-        // Even on a crowded machine a busy loop gets a hundredth of its time, and one thread never more than all. The
-        // two clocks may differ a little.
+        // Even on a crowded machine, a busy loop gets a hundredth of the time, and one thread never
+        // gets more than all of it. The two clocks may differ a little.
         let possible = Duration::from_millis(2)..elapsed.mul_f64(1.1);
         assert!(possible.contains(&used), "{used:?} in {elapsed:?}");
     }

@@ -1,5 +1,5 @@
-//! The timed window of a load on a schedule: the subject's peak first, then requests at a part of it,
-//! with a log from which every one of them is counted from the moment at which it was due.
+//! The timed window of a load on a schedule: first the subject's peak, then requests at a fraction
+//! of it. Their log gives each request's latency from the moment at which it was due.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::fortio::child;
 use crate::fortio::log::RequestLog;
 use crate::output::progress;
 
-/// A subject that does not keep up works off its schedule later; what takes longer than this many times
-/// its length has long been void.
+/// A subject that does not keep up finishes its schedule late; a window that takes longer than this
+/// many times its length is void anyway.
 const LONGEST: f64 = 2.0;
 
-/// What was asked for.
+/// The requested load.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The rate in percent of the peak.
@@ -31,8 +31,8 @@ pub struct Asked {
 }
 
 impl Bench<'_> {
-    /// Measures the peak, then runs the timed window; both once more when the node was noisy in either, and
-    /// then those of the quieter node count.
+    /// Measures the peak, then runs the timed window. Repeats both once if the node was noisy in
+    /// either; then the quieter attempt counts.
     pub fn scheduled(
         &self,
         asked: Asked,
@@ -44,7 +44,7 @@ impl Bench<'_> {
         }
         let why = first.noise.words();
         progress(&format!("the node was noisy, {why}: once more"));
-        // What a repeat could not better stays as it was.
+        // If the repeat fails, the first attempt counts.
         let kept = match self.part_of_peak(asked, warm) {
             Ok(second) => quieter(first, second),
             Err(_) => first,
@@ -52,7 +52,7 @@ impl Bench<'_> {
         Ok((kept.timed, kept.answered))
     }
 
-    /// The peak, and the window at a part of it.
+    /// Measures the peak, and runs the window at a fraction of it.
     fn part_of_peak(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
         let fastest = self.fastest(asked, warm)?;
         let peak = fastest.peak();
@@ -77,7 +77,7 @@ impl Bench<'_> {
         Ok(window.after(&fastest))
     }
 
-    /// A load as fast as the subject answers, read at both edges like every window.
+    /// Runs a load as fast as the subject answers, read at both edges like every window.
     fn fastest(&self, asked: Asked, warm: &Warm) -> Result<Window, ProbeFailure> {
         let time = Amount::Time(Duration::from_secs(asked.peak_seconds.into()));
         let window = self.window(time, warm, warm.buckets)?;
@@ -96,7 +96,7 @@ impl Bench<'_> {
     ) -> Result<Window, ProbeFailure> {
         let log = RequestLog::create()
             .map_err(|error| load_failed(format!("no memory for a log of requests: {error}")))?;
-        // The warm-up's answers waited for each other, which these do less.
+        // The warm-up's requests waited for each other; these do so less, so they may be faster.
         let buckets = warm.buckets.without_offset();
         let arguments = self.load.scheduled(schedule, buckets, &log.path());
         let limit = Duration::from_secs_f64(schedule.seconds() * LONGEST)

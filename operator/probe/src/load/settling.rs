@@ -1,7 +1,7 @@
-//! Whether a warm-up has come to rest: the rate of its last part is that of the part before. Pure.
+//! Whether a warm-up has settled: the rate of its last part matches that of the part before. Pure.
 
-/// A rate that differs by more from that of the part before still moves. On a small machine two parts
-/// of a second differ by 7 % without a cause.
+/// A rate that differs by more than this from that of the part before still changes. On a small
+/// machine, two parts of one second differ by 7 % without a cause.
 const MOVES: f64 = 0.10;
 
 /// The rates of a warm-up's parts, one after the other.

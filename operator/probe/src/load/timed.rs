@@ -1,5 +1,5 @@
-//! The runs of fortio against one subject: the parts of the warm-up, which also find the histogram's
-//! buckets, and the timed window. What follows what is decided in [`super::course`].
+//! The runs of fortio against one subject: the parts of the warm-up, which also find the
+//! histogram's buckets, and the timed window. [`super::course`] decides their order.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ pub struct Bench<'a> {
     /// The status of a correct answer.
     pub status: u16,
     pub meter: Option<PodMeter>,
-    /// Of the echo server, where the workload has one.
+    /// The meter of the echo server, if the workload has one.
     pub upstream: Option<PodMeter>,
     /// The node's `/proc`.
     pub proc: &'a Path,
@@ -40,9 +40,9 @@ pub struct Bench<'a> {
     pub cpus: Option<u32>,
     /// Whether other instances of the subject fill the node.
     pub fills_node: bool,
-    /// Whether a noisy window is measured once more.
+    /// Whether a noisy window is repeated.
     pub noise: NoiseRule,
-    /// All load has ended by then.
+    /// When all load must have ended.
     pub deadline: Instant,
 }
 
@@ -57,7 +57,7 @@ pub struct Warm {
 }
 
 impl Warm {
-    /// Before the first part; `per_request` is what the first correct answer took.
+    /// The state before the first part; `per_request` is how long the first correct answer took.
     pub fn new(per_request: Duration) -> Self {
         Self {
             warmup: Warmup::default(),
@@ -68,12 +68,13 @@ impl Warm {
         }
     }
 
-    /// Whether the rate still moves.
+    /// Whether the rate still changes.
     pub fn moves(&self) -> bool {
         self.settling.is_settled() == Some(false)
     }
 
-    /// After the last part. Where none may be added, the parts are too short to tell whether the rate has come to rest.
+    /// Completes the state after the last part. If no parts may be added, the parts are too short
+    /// to tell whether the rate has settled.
     #[must_use]
     pub fn done(mut self, amounts: &Amounts, took: Duration) -> Self {
         let told = self.settling.is_settled();
@@ -105,7 +106,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Whether a noisy window like this one is to be measured once more, and there is time for it.
+    /// Whether a noisy window like `another` is to be repeated, and there is time for it.
     pub fn may_repeat(&self, another: &Window) -> bool {
         let needed = another.length + REQUEST_TIMEOUT;
         let left = self.deadline.saturating_duration_since(Instant::now());
@@ -130,7 +131,7 @@ impl Bench<'_> {
         Ok(self.judged(whole))
     }
 
-    /// A window of a single run.
+    /// Runs `load` as a window of a single part.
     pub(super) fn metered(
         &self,
         buckets: Buckets,
@@ -139,7 +140,7 @@ impl Bench<'_> {
         Ok(self.judged(self.part(buckets, load)?))
     }
 
-    /// A whole window, with how noisy the node was in it.
+    /// Returns the whole window, with how noisy the node was in it.
     fn judged(&self, whole: Part) -> Window {
         let (run, timed) = whole.window();
         let noise = self.cpus.map(|cpus| Noise::of(&timed, cpus));
@@ -152,7 +153,7 @@ impl Bench<'_> {
         Window::new(run, timed, noise)
     }
 
-    /// A run of `load`, with what was read at both of its edges.
+    /// Runs `load`, with readings at both of its edges.
     fn part(
         &self,
         buckets: Buckets,
@@ -187,7 +188,7 @@ impl Bench<'_> {
         Ok(Part::new(run, timed, late.unwrap_or_default()))
     }
 
-    /// Loads for this time, and gives back what was read at both edges.
+    /// Loads for `time`, and returns the readings at both edges.
     pub fn calibrate(&self, time: Duration) -> Result<(Run, Readings), String> {
         let readings = Mutex::default();
         let settings = (Buckets::CALIBRATION, Duration::ZERO);
@@ -208,7 +209,7 @@ impl Bench<'_> {
             .map_err(|error| failure(ProbeFailureReason::LoadFailed, error.to_string()))
     }
 
-    /// Runs fortio to its end, and no longer than `limit` and the trial's own deadline.
+    /// Runs fortio to its end, but no longer than `limit` or the trial's own deadline.
     pub(super) fn fortio(
         &self,
         arguments: &[String],

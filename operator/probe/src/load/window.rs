@@ -1,4 +1,4 @@
-//! A timed window that was measured, and which of two counts. Pure.
+//! A measured timed window, and the choice between two. Pure.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::fortio::result::Run;
 /// Whether any request was answered as expected; if not, what came instead.
 pub type Answered = Result<(), String>;
 
-/// One run of fortio with what was read at its edges.
+/// A whole window: one or more runs of fortio with what was read at their edges.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// What is reported about it.
     pub timed: TimedWindow,
-    /// How much of the node's CPUs it did not have.
+    /// How noisy the node was during it.
     pub noise: Noise,
-    /// Whether it is of any use.
+    /// Whether any request was answered as expected.
     pub answered: Answered,
-    /// How long it was.
+    /// How long it took, including the peak before it, if any.
     pub length: Duration,
     /// Requests that were answered as expected.
     expected: u64,
@@ -32,7 +32,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// From what fortio printed, and `timed` without it.
+    /// Returns a window from fortio's output and `timed`, which does not hold that output yet.
     pub fn new(run: Run, timed: TimedWindow, noise: Noise) -> Self {
         Self {
             answered: if run.expected > 0 {
@@ -53,7 +53,7 @@ impl Window {
         }
     }
 
-    /// What it tells as the peak that a schedule is made of.
+    /// Returns this window as the peak from which a schedule is made.
     pub fn peak(&self) -> Peak {
         Peak {
             rps: self.expected as f64 / self.length.as_secs_f64(),
@@ -66,8 +66,8 @@ impl Window {
         }
     }
 
-    /// The same window, judged together with the `peak` before it, from which its rate follows: both
-    /// count, or neither.
+    /// Returns the same window, judged together with the `peak` before it, which determines its
+    /// rate: both count, or neither.
     #[must_use]
     pub fn after(self, peak: &Self) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Window {
         }
     }
 
-    /// Other buckets than those that it was measured with, when its latencies lie where these are wide.
+    /// Returns better buckets if the latencies lie where those of the measurement are wide.
     pub fn better_buckets(&self) -> Option<Buckets> {
         let seen = self.seen.filter(|_| self.may_be_discarded())?;
         let used = Buckets {
@@ -88,7 +88,7 @@ impl Window {
         used.better(seen)
     }
 
-    /// Whether the same load should be measured once more because the node was noisy.
+    /// Whether the same load should be measured again because the node was noisy.
     pub fn asks_for_quiet(&self) -> bool {
         self.may_be_discarded() && self.noise.is_over_limit()
     }
@@ -110,8 +110,9 @@ impl Window {
     }
 }
 
-/// The window of the quieter node, with a note of the other. The rate has no say in it: choosing by
-/// the rate would make every variant look better than it is.
+/// Returns the window during which the node was quieter, with a note of the other; a second window
+/// with failed requests counts in any case. The rate plays no part: choosing by the rate would make
+/// every variant look better than it is.
 pub fn quieter(first: Window, second: Window) -> Window {
     let louder = second.noise.level() > first.noise.level();
     let (mut kept, other) = if louder && second.may_be_discarded() {

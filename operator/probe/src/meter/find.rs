@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const MAX_DEPTH: usize = 16;
 /// A full node has some thousand cgroups.
 const MAX_DIRECTORIES: usize = 50_000;
-/// More directories of the same pod are not looked at.
+/// Most directories of one pod that are looked at.
 const MAX_FOUND: usize = 8;
 
 /// Directories of the pod below `root`, the shallowest first. The walk does not follow links and

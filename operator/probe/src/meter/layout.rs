@@ -11,16 +11,16 @@ use wasmbench_core::wire::document::Pressure;
 use super::parse::{keyed, number, stalled};
 use super::{Cpu, Memory, find};
 
-/// `cpuacct.stat` counts in units of the kernel's user interface, 100 a second on every
-/// architecture that containers run on.
+/// `cpuacct.stat` counts in ticks (`USER_HZ`), 100 a second on every architecture that containers
+/// run on.
 pub const USER_HZ_NANOSECONDS: u64 = 10_000_000;
 
-/// Stops by a CPU limit so far.
+/// Throttling by a CPU limit so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throttling {
-    /// Scheduler periods with a stop.
+    /// Scheduler periods with throttling.
     pub periods: Option<u64>,
-    /// Time stopped.
+    /// Throttled time.
     pub nanoseconds: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ pub enum Layout {
     V1 {
         /// CPU time.
         cpuacct: PathBuf,
-        /// CPU limits, where there is such a tree.
+        /// CPU limits, if there is such a tree.
         cpu: Option<PathBuf>,
         /// Memory.
         memory: PathBuf,
@@ -63,8 +63,8 @@ impl Layout {
         let accounts = tree(&["cpuacct", "cpu,cpuacct", "cpuacct,cpu"])?;
         let cpuacct = busiest(find::pod_directories(&accounts, uid), v1_cpu)?;
         let relative = cpuacct.strip_prefix(&accounts).ok()?;
-        // Usually the path is the same in every tree; not where a container runtime that runs
-        // inside a container has put only some controllers under its own parent.
+        // Usually, the path is the same in every tree, but a container runtime inside a container
+        // may put only some controllers under its own parent.
         let same = |tree: PathBuf| {
             let path = tree.join(relative);
             if path.is_dir() {
@@ -88,7 +88,7 @@ impl Layout {
         }
     }
 
-    /// The directory below which the pod's containers have theirs.
+    /// The pod's directory, which contains those of its containers.
     pub fn pod(&self) -> &Path {
         match self {
             Self::V1 { cpuacct: pod, .. } | Self::V2 { pod } => pod,
@@ -119,8 +119,8 @@ impl Layout {
         }
     }
 
-    /// Time for which the pod waited so far; cgroup v1 does not count it, nor does a kernel that was
-    /// started without.
+    /// Time for which the pod has waited so far; neither cgroup v1 nor a kernel started without PSI
+    /// counts it.
     pub fn pressure(&self) -> Option<Pressure> {
         let Self::V2 { pod } = self else {
             return None;
@@ -134,8 +134,8 @@ impl Layout {
         (pressure != Pressure::default()).then_some(pressure)
     }
 
-    /// Of the pod's own limit, and of its containers' limits together. Unlike CPU time these
-    /// counters do not include those of the cgroups below.
+    /// Throttling by the pod's own limit, and by its containers' limits together. Unlike CPU time,
+    /// these counters do not include those of child cgroups.
     pub fn throttling(&self) -> [Throttling; 2] {
         let (pod, scale, key) = match self {
             Self::V1 { cpu: Some(cpu), .. } => (cpu, 1, "throttled_time"),
@@ -161,7 +161,7 @@ impl Layout {
     }
 }
 
-/// A v1 tree has `cgroup.procs` and none of v2's files at its top.
+/// A v1 tree is a directory without v2's `cgroup.controllers`.
 fn is_v1_tree(tree: &Path) -> bool {
     tree.is_dir() && !tree.join("cgroup.controllers").exists()
 }
@@ -170,8 +170,8 @@ fn has_controllers(root: &Path) -> bool {
     text(root, "cgroup.controllers").is_some_and(|list| !list.trim().is_empty())
 }
 
-/// Of several directories of one pod (a runtime may leave an empty one at another place), the one
-/// whose processes have used most; the first of equals.
+/// Returns, of several directories of one pod (a runtime may leave an empty one elsewhere), the one
+/// whose processes have used most CPU time; the first of equals.
 fn busiest(pods: Vec<PathBuf>, read: fn(&Path) -> Option<Cpu>) -> Option<PathBuf> {
     let used = |pod: &PathBuf| pod_or_containers(pod, read, add_cpu).map(|cpu| cpu.total);
     pods.into_iter()
@@ -180,7 +180,7 @@ fn busiest(pods: Vec<PathBuf>, read: fn(&Path) -> Option<Cpu>) -> Option<PathBuf
         .max_by_key(used)
 }
 
-/// What the pod's directory says; without counters of its own, the sum of what its containers' do.
+/// The pod's own counters; without these, the sum of its containers' counters.
 fn pod_or_containers<T>(pod: &Path, read: fn(&Path) -> Option<T>, add: fn(T, T) -> T) -> Option<T> {
     read(pod).or_else(|| {
         find::directories(pod)

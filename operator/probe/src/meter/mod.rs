@@ -1,9 +1,9 @@
-//! The resources of the subject's pod, from the cumulative counters of its cgroup: they miss
-//! nothing, however short a child process lives. What the container runtime uses for the pod outside
-//! of it is read beside them, by [`shim`]. Files are only read, as any user may.
+//! The resources of the subject's pod, from the cumulative counters of its cgroup: these miss
+//! nothing, however short-lived a child process is. [`shim`] reads what the container runtime uses
+//! for the pod outside its cgroup. Files are only read, as any user may do.
 //!
 //! [`layout`] knows where the counters are under cgroup v1 and v2, [`find`] finds the pod,
-//! [`parse`] reads the texts.
+//! [`parse`] parses the files.
 
 pub mod find;
 pub mod layout;
@@ -31,11 +31,11 @@ pub struct PodMeter {
 /// CPU time so far, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
-    /// In all.
+    /// In total.
     pub total: u64,
     /// In user mode.
     pub user: Option<u64>,
-    /// In the kernel.
+    /// In kernel mode.
     pub system: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ pub struct Cpu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
     cpu: Cpu,
-    /// By the limit of the pod itself and, added up, by those of its containers.
+    /// By the pod's own limit and, added up, by its containers' limits.
     throttling: [Throttling; 2],
     pause: Option<(Cpu, Memory)>,
     pressure: Option<Pressure>,
@@ -53,31 +53,32 @@ pub struct Counters {
 /// Memory at one moment, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// Page cache included.
+    /// Including page cache.
     pub bytes: u64,
-    /// File pages that could be given up at once.
+    /// File pages that could be reclaimed at once.
     pub inactive_file: Option<u64>,
-    /// Pages in use: anonymous ones, those of files and the kernel's. Less than `bytes`, because the kernel charges
-    /// pages ahead of need, 64 at a time for each CPU.
+    /// Pages in use: anonymous, file and kernel pages. Less than `bytes`, because the kernel
+    /// charges pages ahead of need, 64 at a time for each CPU.
     pub in_use: Option<u64>,
-    /// The largest so far.
+    /// The largest `bytes` so far.
     pub peak: Option<u64>,
 }
 
 impl Memory {
-    /// Without inactive file pages; none where the kernel does not tell those apart.
+    /// Memory without inactive file pages; `None` if the kernel does not report those.
     pub fn working_set(&self) -> Option<u64> {
         Some(self.bytes.saturating_sub(self.inactive_file?))
     }
 
-    /// What the pod holds: pages in use without inactive file pages; none where the kernel does not tell.
+    /// What the pod holds: pages in use without inactive file pages; `None` if the kernel does not
+    /// report both.
     pub fn held(&self) -> Option<u64> {
         Some(self.in_use?.saturating_sub(self.inactive_file?))
     }
 }
 
 impl PodMeter {
-    /// Looks for the pod; none when the mount is not there, is of another kind, or has no such pod.
+    /// Finds the pod; `None` if the mount is missing, is of another kind, or has no such pod.
     pub fn find(root: &Path, proc: &Path, pod_uid: &str) -> Option<Self> {
         let layout = Layout::find(root, pod_uid)?;
         let shims = Shims::find(proc, layout.pod());
@@ -89,7 +90,7 @@ impl PodMeter {
         })
     }
 
-    /// For people: where the counters are.
+    /// Where the counters are, as text for people.
     pub fn place(&self) -> String {
         self.layout.pod().display().to_string()
     }
@@ -114,13 +115,13 @@ impl PodMeter {
         Some(self.layout.cpu()?.total)
     }
 
-    /// The processes of the pod's containers, pause left out, as directories of `/proc`. All
-    /// processes of the node are looked at for this: nothing for the inside of a window.
+    /// The processes of the pod's containers except pause, as directories of `/proc`. This looks at
+    /// all processes of the node, so it must not run within a window.
     pub fn processes(&self) -> Vec<PathBuf> {
         processes::of_pod(&self.proc, self.layout.pod(), self.shims.sandbox())
     }
 
-    /// What stands outside the pod's cgroup, as it is now.
+    /// What runs for the pod outside its cgroup, as of now.
     pub fn outside(&self) -> Option<Outside> {
         Some(self.shims.read()?.outside)
     }
@@ -130,8 +131,8 @@ impl PodMeter {
         processes::threads(processes)
     }
 
-    /// What the pod's processes tell at the end of a window at whose start they had `before`. None
-    /// when no process of the pod is seen.
+    /// What the pod's processes report at the end of a window that began with `before`. `None` if
+    /// no process of the pod is visible.
     pub fn processes_since(&self, before: Option<&Threads>) -> Option<Processes> {
         let found = self.processes();
         let after = processes::threads(&found);
@@ -147,13 +148,13 @@ impl PodMeter {
         self.layout.memory()
     }
 
-    /// What was used between two moments; memory is that of the end.
+    /// What was used between two moments; `memory` is from the end.
     pub fn used(&self, start: &Counters, end: &Counters, memory: Memory) -> Meter {
         let since = |from: u64, to: u64| to.saturating_sub(from);
         let since_both = |from: Option<u64>, to: Option<u64>| Some(since(from?, to?));
         let throttled = |value: fn(&Throttling) -> Option<u64>| {
-            // A lone container and its pod have the same limit, and either may stop it: the larger
-            // count is the truth, the sum would count one stop twice.
+            // A lone container and its pod have the same limit, and either may throttle it: the
+            // larger count is right, whereas the sum would count one stop twice.
             let levels = start.throttling.iter().zip(&end.throttling);
             levels
                 .filter_map(|(from, to)| since_both(value(from), value(to)))

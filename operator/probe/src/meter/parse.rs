@@ -1,14 +1,14 @@
-//! The texts of cgroup and `/proc` files to numbers. Pure; what is not there is `None`.
+//! Turns the texts of cgroup and `/proc` files into numbers. Pure; missing values are `None`.
 //!
-//! Own code, because crates for `/proc` know no cgroups, and give nothing of a file that lacks a single field: kernels in
-//! sandboxes (gVisor) and old ones lack some, and the others are still true.
+//! Own code, because crates for `/proc` do not know cgroups and reject a file that lacks a single
+//! field: sandbox kernels (gVisor) and old kernels lack some, but the other fields are still right.
 
-/// A file that holds one number. `max`, which stands for no limit, is none.
+/// Parses a file that holds one number; `None` for `max`, which means no limit.
 pub fn number(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// A value of a file with lines `key value`.
+/// Parses a value from a file with lines `key value`.
 pub fn keyed(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(' ')?;
@@ -16,7 +16,7 @@ pub fn keyed(text: &str, key: &str) -> Option<u64> {
     })
 }
 
-/// Nanoseconds of the line `some` of a pressure file: `some avg10=0.00 ... total=<microseconds>`.
+/// Nanoseconds from the line `some` of a pressure file: `some avg10=0.00 ... total=<microseconds>`.
 pub fn stalled(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let total = some

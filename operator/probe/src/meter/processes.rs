@@ -1,5 +1,6 @@
-//! What only the single processes of a pod tell: their context switches. Which processes they are is read from `/proc/<pid>/cgroup`, because `cgroup.procs` shows
-//! a reader in another pid namespace nothing.
+//! What only the individual processes of a pod report: their context switches. The pod's processes
+//! are found through `/proc/<pid>/cgroup`, because `cgroup.procs` shows nothing to a reader in
+//! another PID namespace.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,14 +11,14 @@ use wasmbench_core::wire::document::Switches;
 
 use super::find;
 
-/// With more threads than this, reading them would use more of the node than the number is worth.
+/// Above this number of threads, reading them would cost the node more than the result is worth.
 const MAX_THREADS: usize = 512;
 
-/// Context switches of each thread so far, voluntary and involuntary, by its id.
+/// Context switches of each thread so far, voluntary and involuntary, by thread id.
 pub type Threads = BTreeMap<String, [u64; 2]>;
 
-/// The processes of the pod with this cgroup, as directories of `proc`; those of the container
-/// `without` are left out.
+/// The processes of the pod with this cgroup, as directories of `proc`, except those of the
+/// container `without`.
 pub fn of_pod(proc: &Path, pod: &Path, without: Option<&OsStr>) -> Vec<PathBuf> {
     let Some(pod) = pod.file_name().and_then(OsStr::to_str) else {
         return Vec::new();
@@ -31,7 +32,8 @@ pub fn of_pod(proc: &Path, pod: &Path, without: Option<&OsStr>) -> Vec<PathBuf> 
     processes
 }
 
-/// The name that follows `pod` in a line `hierarchy:controllers:path`; empty in the pod's own cgroup.
+/// The name that follows `pod` in a line `hierarchy:controllers:path`; empty in the pod's own
+/// cgroup.
 fn container<'a>(cgroups: &'a str, pod: &str) -> Option<&'a str> {
     cgroups.lines().find_map(|line| {
         let path = line.splitn(3, ':').nth(2)?;
@@ -41,12 +43,12 @@ fn container<'a>(cgroups: &'a str, pod: &str) -> Option<&'a str> {
     })
 }
 
-/// The context switches of all threads; none when there are too many to read.
+/// The context switches of all threads; `None` if there are none, or too many to read.
 pub fn threads(processes: &[PathBuf]) -> Option<Threads> {
     let mut threads = Threads::new();
     for process in processes {
         for task in find::directories(&process.join("task")) {
-            // A thread that ends meanwhile is none.
+            // A thread that has ended meanwhile is skipped.
             let Ok(status) = fs::read_to_string(task.join("status")) else {
                 continue;
             };
@@ -71,7 +73,7 @@ fn counted(status: &str, key: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// The switches between two moments. A thread that was not there before began in between.
+/// The switches between two moments. A thread that was not there at the start counts in full.
 pub fn switches(start: &Threads, end: &Threads) -> Switches {
     let mut sum = Switches::default();
     for (id, [voluntary, involuntary]) in end {

@@ -1,6 +1,6 @@
 //! What runs for the pod but outside its cgroup: the container runtime's shim. It is found by its
-//! command line, `containerd-shim-<runtime> ... -id <sandbox>`, whose id is also the name of one of
-//! the pod's cgroups. CRI-O has a `conmon` of the same kind.
+//! command line, `containerd-shim-<runtime> ... -id <sandbox>`, whose id is also in the name of one
+//! of the pod's cgroups. CRI-O's `conmon` is similar.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,15 +10,15 @@ use wasmbench_core::wire::document::Outside;
 
 use super::USER_HZ_NANOSECONDS;
 
-/// Programs that stand outside a pod's cgroup and work for it.
+/// Programs that run outside a pod's cgroup and work for it.
 const PROGRAMS: [&str; 2] = ["containerd-shim", "conmon"];
-/// Shortest name of a cgroup that is taken for an id of a container.
+/// Shortest hexadecimal part of a cgroup's name that counts as a container id.
 const ID_LENGTH: usize = 64;
-/// The kernel cuts user and system time off to ticks, each by itself: over a window they are wrong by
-/// less than this together.
+/// The kernel truncates user and system time to ticks separately: over a window, their sum is off
+/// by less than this.
 const ROUNDING_NANOSECONDS: u64 = 2 * USER_HZ_NANOSECONDS;
 
-/// The processes, as directories of `/proc`.
+/// The shims of one pod, as directories of `/proc`.
 #[derive(Debug, Default)]
 pub struct Shims {
     processes: Vec<PathBuf>,
@@ -49,28 +49,28 @@ impl Shims {
         Self { processes, sandbox }
     }
 
-    /// Name of the cgroup of the pod's pause container, after which its shim is called.
+    /// Name of the cgroup of the pod's pause container, whose id is on the shim's command line.
     pub fn sandbox(&self) -> Option<&OsStr> {
         self.sandbox.as_deref()
     }
 
-    /// CPU time so far and memory now; none without a process that can be read.
+    /// CPU time so far and memory now; `None` if no process can be read.
     pub fn read(&self) -> Option<Reading> {
         let read = self.processes.iter().filter_map(|p| process(p));
         read.reduce(Reading::plus)
     }
 }
 
-/// What the kernel counted of the processes so far, in nanoseconds, and their memory now.
+/// What the kernel has counted for the processes so far, in nanoseconds, and their memory now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// With the sum of `threads` and `children` as CPU time.
+    /// Its CPU time is the sum of `threads` and `children`.
     pub outside: Outside,
-    /// Exactly, of the threads that live; none where the kernel does not tell.
+    /// Exact time of the living threads; `None` if the kernel does not report it.
     living: Option<u64>,
-    /// Of all threads, those that ended too, in ticks.
+    /// Time of all threads, including those that ended, to the tick.
     threads: u64,
-    /// Of children that ended and were waited for, in ticks.
+    /// Time of children that ended and were waited for, to the tick.
     children: u64,
 }
 
@@ -91,8 +91,8 @@ impl Reading {
     }
 }
 
-/// What was used between two moments; memory is that of the end. None when a process ended and took
-/// its time along, or when a counter went backwards and no other says what was used.
+/// What was used between two moments; memory is from the end. `None` if a process ended and took
+/// its time with it, or if a counter went backwards and no other shows what was used.
 pub fn used(start: Reading, end: Reading) -> Option<Outside> {
     let processes = end.outside.processes;
     if processes != start.outside.processes {
@@ -103,7 +103,7 @@ pub fn used(start: Reading, end: Reading) -> Option<Outside> {
     let living = start.living.zip(end.living);
     let living = living.and_then(|(start, end)| end.checked_sub(start));
     let rounding = ROUNDING_NANOSECONDS.saturating_mul(processes.into());
-    // The exact counter misses threads that ended; the coarse one has them and says so by being larger.
+    // The exact counter misses threads that ended; the coarse one includes them and is then larger.
     let misses_none = |living: &u64| threads <= living.saturating_add(rounding);
     let own = match living.filter(misses_none) {
         Some(exact) => exact,
@@ -123,7 +123,7 @@ fn container_id(name: &str) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-/// The argument after `-id`. `conmon` has none: it is one per container.
+/// The argument after `-id`. `conmon` has none: there is one per container.
 fn sandbox(process: &Path) -> Option<Vec<u8>> {
     let line = fs::read(process.join("cmdline")).ok()?;
     let mut arguments = line.split(|byte| *byte == 0);
@@ -167,14 +167,14 @@ fn process(directory: &Path) -> Option<Reading> {
     })
 }
 
-/// The first number of `schedstat`: time on a processor in nanoseconds, where `stat` counts
-/// hundredths of a second.
+/// The first number of `schedstat`: CPU time in nanoseconds, whereas `stat` counts hundredths of a
+/// second.
 fn scheduled(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// User and system time of the process, then of its children that ended: the fields 14 to 17 of `stat`,
-/// in nanoseconds. The name in the second field stands in brackets and may hold anything.
+/// User and system time of the process, then of its children that ended: fields 14 to 17 of `stat`,
+/// in nanoseconds. The name in the second field is in parentheses and may contain anything.
 fn times(stat: &str) -> Option<[u64; 4]> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_ascii_whitespace().skip(11).map(|field| {

@@ -60,7 +60,7 @@ impl Tree {
         PodMeter::find(self.0.path(), self.0.path(), UID).unwrap()
     }
 
-    /// What was used since counters of zero.
+    /// What was used since all counters were zero.
     fn used(&self) -> Meter {
         let meter = self.meter();
         let end = meter.counters().unwrap();

@@ -33,7 +33,7 @@ fn a_wrong_answer_is_told_after_a_short_grace() {
 
 #[test]
 fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
-    // A port of the system that nothing uses; a free one could be taken by another test.
+    // A system port that nothing uses; a free one could be taken by another test.
     let mut request = request(1);
     request["readyTimeoutSeconds"] = json!(3);
     let run = probe(&request);
@@ -48,11 +48,11 @@ fn a_closed_port_is_asked_every_millisecond_until_the_timeout() {
         (3_000_000..60_000_000).contains(&readiness.waited_microseconds),
         "{readiness:?}"
     );
-    // Some four thousand on a free machine; thirty if there were 100 ms between them.
+    // Some four thousand on an idle machine; thirty if there were 100 ms between them.
     assert!(readiness.attempts > 40, "{readiness:?}");
 }
 
-/// Answers right until the load has ended, then fails twice.
+/// Answers correctly until the load has ended, then fails twice.
 fn fails_after_the_load(may_fail: bool) -> Run {
     let own = AtomicU64::new(0);
     let server = Server::start(move |_, head| {
@@ -80,7 +80,7 @@ fn failures_after_the_load_cost_the_trial_unless_some_may_fail() {
 
 #[test]
 fn a_service_that_dies_under_load_has_no_answer_after_it() {
-    // The first answer and a warm-up of nothing, which is 50 requests, come before the window.
+    // The first answer and an empty warm-up, which still is 50 requests, come before the window.
     let server = Server::start(|number, _| {
         if number < 80 {
             answer(200, "hello")
@@ -115,7 +115,7 @@ fn a_counter_may_count() {
 
 #[test]
 fn answers_that_change_although_they_must_not_are_told() {
-    // It changes in the warm-up.
+    // The answer changes during the warm-up.
     let server =
         Server::start(|number, _| answer(200, if number < 10 { "hello a" } else { "hello b" }));
     let mut request = request(server.address.port());

@@ -13,7 +13,7 @@ use crate::support::node::{Proc, ticks_stolen_at_once};
 use crate::support::server::{Server, answer, hello_after};
 use crate::support::{Run, is_left_out, probe, request};
 
-/// Set where the loopback has no address of version 6.
+/// Set if the loopback has no IPv6 address.
 const NO_IPV6: &str = "WASMBENCH_NO_IPV6";
 
 fn hello() -> Server {
@@ -22,8 +22,8 @@ fn hello() -> Server {
 
 #[test]
 fn a_correct_service_is_measured_and_told_in_one_line() {
-    // So slow that its window has as many requests as are asked for: that of a faster one is a
-    // second long instead.
+    // Slow enough that its window has the requested number of requests: that of a faster server
+    // lasts a second instead.
     let server = hello_after(12);
     let run = probe(&request(server.address.port()));
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
@@ -55,7 +55,7 @@ fn a_correct_service_is_measured_and_told_in_one_line() {
     assert!(timed.probe_cpu_nanoseconds.unwrap() > 0);
     assert!(timed.start_unix_nanoseconds > 1_700_000_000_000_000_000);
     assert!(document.environment.facts.contains_key("kernel"));
-    // One request before, 20 to warm up, those that were timed, one after.
+    // One request before, 20 to warm up, the timed ones, one after.
     assert!(server.count() >= 22 + requests);
 }
 
@@ -69,9 +69,9 @@ fn a_known_latency_is_found_over_every_kind_of_connection() {
         request["load"] = json!({"kind": "requests", "requests": 20, "warmupRequests": 10});
         let run = Proc::quiet().probe(&request);
         assert_eq!(run.exit, Some(0), "{}", run.stderr);
-        // What a crowded machine adds is found, too. How near a percentile is to the truth is up to
-        // its bucket, which is at most a quarter as wide as what it holds; `make selftest` compares
-        // it with every single request.
+        // What a crowded machine adds is measured, too. The accuracy of a percentile depends on its
+        // bucket, which is at most a quarter as wide as the latencies in it; `make selftest`
+        // compares percentiles with every single request.
         let p50 = run.percentile(50.0);
         assert!((0.1..1.0).contains(&p50), "{reuse}: {p50}");
         assert!(run.relative_width(p50) < 0.26, "{reuse}: {p50}");
@@ -94,7 +94,7 @@ fn a_window_lasts_as_long_as_asked_for() {
         "{warmup:?}"
     );
     let timed = run.document.timed.unwrap();
-    // A stall at its end makes the window longer than what is asked of fortio.
+    // A stall at the end makes the window longer than what fortio was asked for.
     let asked = match timed.runs().count() {
         1 => "1s",
         4 => "250ms",
@@ -107,14 +107,15 @@ fn a_window_lasts_as_long_as_asked_for() {
 
 #[test]
 fn a_warm_up_of_nothing_still_finds_the_buckets() {
-    // So slow that what a crowded machine adds does not make another size of it.
+    // Slow enough that what a crowded machine adds does not change the order of magnitude.
     let server = hello_after(40);
     let mut request = request(server.address.port());
     request["load"] = json!({"kind": "requests", "requests": 50, "warmupRequests": 0});
     let run = probe(&request);
     assert_eq!(run.document.warmup.unwrap().requests, 50);
     let timed = run.document.timed.as_ref().unwrap();
-    // Fifty requests of a server that just started say little of the next fifty, which may be measured again.
+    // Fifty requests to a server that just started say little about the next fifty, which may be
+    // measured again.
     let offset = timed.offset_nanoseconds as f64 / 1e9;
     let (low, high) = (offset, offset + 1000.0 * timed.resolution_seconds);
     assert!((low..high).contains(&run.percentile(50.0)), "{low} {high}");
@@ -123,7 +124,7 @@ fn a_warm_up_of_nothing_still_finds_the_buckets() {
 #[test]
 fn a_window_with_latencies_of_another_size_is_measured_once_more() {
     // Slow until the warm-up is over, and then so much faster that what a crowded machine adds does
-    // not bring it back.
+    // not cancel the difference.
     let server = Server::start(|number, _| {
         sleep(Duration::from_millis(if number > 10 { 20 } else { 300 }));
         answer(200, "hello")
@@ -133,14 +134,14 @@ fn a_window_with_latencies_of_another_size_is_measured_once_more() {
     let run = Proc::quiet().probe(&request);
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     assert_eq!(run.document.timed.as_ref().unwrap().repeats, 1);
-    // A bucket is at most a quarter as wide as what it holds.
+    // A bucket is at most a quarter as wide as the latencies in it.
     let p50 = run.percentile(50.0);
     assert!((0.02..0.15).contains(&p50), "{p50}");
     assert!(run.relative_width(p50) < 0.26, "{p50}");
 }
 
 /// Measures 30 requests of 40 ms, which take longer than a second, on a node where time is stolen
-/// at the requests (from 0) that `steals` names. Gives the number of requests, too.
+/// at the requests (from 0) for which `steals` is true. Also returns the number of requests.
 fn measured_once(steals: fn(u64) -> bool) -> (Run, u64) {
     let node = Proc::quiet();
     let robbed = Arc::clone(&node);
@@ -158,8 +159,8 @@ fn measured_once(steals: fn(u64) -> bool) -> (Run, u64) {
     (run, server.count())
 }
 
-/// The first of such runs whose buckets fitted at once: after a stall of a third of a second they
-/// do not, and there is a window more.
+/// The first such run whose buckets fit at once: after a stall of a third of a second they do not,
+/// and there is one more window.
 fn measured(steals: fn(u64) -> bool) -> (Run, u64) {
     let fitted = |(run, _): &(Run, u64)| {
         let timed = run.document.timed.as_ref();
@@ -170,7 +171,7 @@ fn measured(steals: fn(u64) -> bool) -> (Run, u64) {
     found.unwrap_or_else(|| panic!("the buckets never fitted"))
 }
 
-/// One request to be ready, 20 to warm up: the 35th is in the middle of the first window.
+/// One request to be ready, 20 to warm up: number 35 is in the middle of the first window.
 #[test]
 fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     let (run, requests) = measured(|number| number == 35);
@@ -179,7 +180,7 @@ fn a_noisy_window_is_measured_once_more_and_the_quiet_one_counts() {
     let discarded = timed.discarded.unwrap();
     assert!(discarded.start_unix_nanoseconds < timed.start_unix_nanoseconds);
     assert!(discarded.steal_share.unwrap() > 0.1, "{discarded:?}");
-    // One after the other, of 40 ms and more each.
+    // Requests run one after the other and take at least 40 ms each.
     assert!((0.1..25.1).contains(&discarded.rps), "{discarded:?}");
     assert_eq!(requests, 1 + 20 + 30 + 30 + 1);
     assert!(run.stderr.contains("the node was noisy"), "{}", run.stderr);
@@ -207,7 +208,8 @@ fn a_quiet_node_is_measured_once() {
 
 #[test]
 fn a_service_that_answers_503_while_it_starts_is_waited_for() {
-    // Few, because one that answers wrongly for three seconds is not starting any more.
+    // Only a few, because a service that answers wrongly for three seconds no longer counts as
+    // starting.
     let server = Server::start(|number, _| answer(if number < 10 { 503 } else { 200 }, "hello"));
     let run = probe(&request(server.address.port()));
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
@@ -322,7 +324,7 @@ fn the_generators_ceiling_is_measured_where_asked_and_not_at_the_subject() {
         assert!(ceiling.responder_cpu_nanoseconds > 0, "{ceiling:?}");
         assert!(ceiling.cpus >= 1.0, "{ceiling:?}");
     }
-    // Two trials of 122 requests, in each of which the window may be measured twice more.
+    // Two trials of 122 requests, in each of which the window may be repeated twice.
     assert!(server.count() - before <= 2 * 322);
 }
 

@@ -1,6 +1,6 @@
 //! The whole probe as a process.
 //!
-//! One binary for all of them: linking another takes longer than most tests do.
+//! One binary for all tests: linking another takes longer than most tests do.
 
 #![allow(
     clippy::unwrap_used,

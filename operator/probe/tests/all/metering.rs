@@ -1,4 +1,4 @@
-//! Are the subject's counters right? A server in a cgroup of its own notes its own CPU time at
+//! Are the subject's counters right? A server in a cgroup of its own records its own CPU time at
 //! every request; the meter must agree with it over exactly the timed window.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,20 +17,20 @@ use crate::support::cgroup::{Pod, probe, turn};
 use crate::support::server::{Server, answer};
 use crate::support::{Run, request};
 
-/// What the meter may differ from the process' own account.
+/// By how much the meter may differ from the process's own account.
 const TOLERANCE: f64 = 0.02;
 
-/// Set where this program is to be the server.
+/// Set if this program is to be the server.
 const SERVER: &str = "WASMBENCH_TEST_SERVER";
 
 /// Value of [`SERVER`] for a server that starts a child process for every answer.
 const FORKS: &str = "forks";
-/// What the meter may differ where children live for a few milliseconds: their ends are theirs in
-/// the cgroup, and no more in their own accounts.
+/// By how much the meter may differ if children live for a few milliseconds: the cgroup is charged
+/// for their exit, but their own accounts no longer are.
 const TOLERANCE_OF_CHILDREN: f64 = 0.05;
 
-/// CPU time of the server process and of its ended children at a moment of the wall clock, both in
-/// nanoseconds.
+/// A moment on the wall clock, and the CPU time of the server process and its ended children until
+/// then, both in nanoseconds.
 type Sample = (u64, u64);
 
 #[test]
@@ -62,7 +62,7 @@ fn server_process() {
         answer(200, "hello")
     });
     println!("\nport {}", server.address.port());
-    // The test that started it closes this pipe, also when it fails.
+    // The test that started this process closes the pipe, even if the test fails.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
@@ -128,7 +128,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// CPU time at a moment: on the line between the samples around it.
+/// CPU time at a moment, interpolated between the samples around it.
 fn cpu_at(samples: &[Sample], moment: u64) -> f64 {
     let after = samples
         .partition_point(|(wall, _)| *wall <= moment)
@@ -138,8 +138,8 @@ fn cpu_at(samples: &[Sample], moment: u64) -> f64 {
     cpu as f64 + share.clamp(0.0, 1.0) * (next_cpu as f64 - cpu as f64)
 }
 
-/// Runs the probe against a server in a cgroup; gives the relative error of its CPU time. Nothing without
-/// counters: the probe drops them where a stall made it read them late.
+/// Runs the probe against a server in a cgroup; also returns the relative error of its CPU time.
+/// `None` without counters: the probe drops them if a stall made it read them late.
 fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(Run, f64)> {
     let pod = Pod::create(number).expect("could not make a cgroup below /sys/fs/cgroup");
     let server = ServerProcess::start(&pod, kind);
@@ -174,8 +174,8 @@ fn measured(number: u32, kind: &str, load: &Value, connections: u32) -> Option<(
     Some((run, error))
 }
 
-/// The first of ten runs in which the meter agrees with the process itself. A stall between two
-/// readings moves them apart in one run; a meter that is wrong never agrees.
+/// The first of up to ten runs in which the meter agrees with the process itself. A stall between
+/// two readings moves them apart in one run, but a wrong meter never agrees.
 fn agreed(number: u32, kind: &str, load: &Value, connections: u32, tolerance: f64) -> Run {
     let mut runs = (0..10).filter_map(|_| measured(number, kind, load, connections));
     let found = runs.find(|(_, error)| error.abs() < tolerance);
@@ -207,7 +207,7 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
         (50_000..=subject.memory_bytes).contains(&held),
         "{subject:?}"
     );
-    // The kernel divides time into user and system by samples at its ticks: only a rough check.
+    // The kernel splits time into user and system by sampling at its ticks: only a rough check.
     let parts = subject.cpu_user_nanoseconds.unwrap() + subject.cpu_system_nanoseconds.unwrap();
     let share = parts as f64 / subject.cpu_nanoseconds as f64;
     assert!((0.3..1.5).contains(&share), "{subject:?}");
@@ -217,8 +217,8 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
     let processes = subject.processes.unwrap();
     assert_eq!(processes.count, 1, "{processes:?}");
     let switches = processes.switches.unwrap();
-    // A thread per connection: with the load they end, and take their counts along, unless the reading
-    // was faster. Those of the warm-up may be among the ended ones.
+    // Each connection has a thread, which ends with the load and takes its counts with it, unless
+    // the reading was faster. Threads of the warm-up may be among the ended ones.
     let counted = switches.voluntary + switches.involuntary;
     assert!(switches.threads_ended >= 4 || counted > 0, "{processes:?}");
 }
@@ -226,7 +226,7 @@ fn cpu_time_over_two_seconds_of_load_agrees_with_the_process_itself() {
 #[test]
 fn cpu_time_over_a_few_hundred_requests_agrees_with_the_process_itself() {
     let Some(_turn) = turn() else { return };
-    // So many that 2 % of the window, after which a reading is too late, are longer than most stalls.
+    // Enough that 2 % of the window, after which a reading is too late, is longer than most stalls.
     let load = json!({"kind": "requests", "requests": 8000, "warmupRequests": 50});
     agreed(2, "", &load, 1, TOLERANCE);
 }

@@ -14,10 +14,10 @@ thread_local! {
     static FIRST: Instant = Instant::now();
 }
 
-/// Answers in 50 ms, but stops for a second two seconds after a connection's first request. All
-/// connections of a window are opened at once, so that they stop together in every window that is
-/// long enough, also in one after a longer warm-up, or that is measured again. What a busy machine
-/// adds is short beside it.
+/// Answers in 50 ms, but stalls for one second, two seconds after a connection's first request. All
+/// connections of a window are opened at once, so they stall together in every window that is long
+/// enough, even after a longer warm-up or in a repeat. What a busy machine adds is short in
+/// comparison.
 fn with_one_stall_per_window() -> Server {
     Server::start(|_, _| {
         let into = FIRST.with(Instant::elapsed).as_millis();
@@ -31,14 +31,14 @@ fn with_one_stall_per_window() -> Server {
     })
 }
 
-/// The mistake that a closed loop makes (coordinated omission): while the subject stops, the requests
-/// that were due are not sent and not counted.
+/// The mistake that a closed loop makes (coordinated omission): while the subject stalls, the
+/// requests that are due are neither sent nor counted.
 #[test]
 fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     let server = with_one_stall_per_window();
     let mut request = request(server.address.port());
     request["connections"] = json!(4);
-    // So short that it is one run of fortio.
+    // Short enough to be one run of fortio.
     request["load"] = json!({"kind": "duration", "seconds": 4, "warmupSeconds": 1});
     let closed = Proc::quiet().probe(&request);
     assert_eq!(closed.exit, Some(0), "{}", closed.stderr);
@@ -46,7 +46,7 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     assert_eq!(timed.runs().count(), 1);
     let max = timed.fortio["DurationHistogram"]["Max"].as_f64().unwrap();
     assert!(max > 0.5, "the stall was in the window: {max}");
-    // Of each connection one request met it.
+    // One request of each connection met the stall.
     let p90 = closed.percentile(90.0);
     assert!(p90 < max / 4.0, "{p90} {max}");
 
@@ -57,8 +57,8 @@ fn a_stall_that_a_closed_loop_hides_is_seen_from_the_schedule() {
     let found = open.document.timed.unwrap().open_loop.unwrap();
     println!("{found:?}");
     assert!(found.service.max_microseconds > 500_000.0, "{found:?}");
-    // Every eighth request was due in the stall, and as many before the queue was worked off; only
-    // four were sent in it.
+    // One request in eight was due during the stall, and as many before the queue was worked off;
+    // only four were sent during it.
     let (service, from_schedule) = (found.service, found.from_schedule);
     assert!(
         from_schedule.p90_microseconds > 3.0 * service.p90_microseconds,
@@ -84,15 +84,15 @@ fn a_scheduled_load_sends_the_stated_requests_at_the_stated_rate() {
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     let timed = run.document.timed.unwrap();
     let found = timed.open_loop.unwrap();
-    // All but the first request of both connections.
+    // fortio also counts the first request of each connection.
     assert_eq!(timed.fortio["RetCodes"]["200"], json!(found.requests + 2));
-    // As many as are due in four seconds, but for a part of one and as many for each connection.
+    // As many as are due in four seconds, less a fraction of one and up to one for each connection.
     let (sent, planned) = ((found.requests + 2) as f64, 4.0 * found.requested_rps);
     assert!(
         sent <= planned && planned < sent + 3.0,
         "{planned} {found:?}"
     );
-    // None is sent before it is due, and by how much the last one was late is told.
+    // No request is sent before it is due, and the delay of the last one is reported.
     let due = (sent - 1.0) / found.requested_rps;
     let seconds = Duration::from_nanos(timed.duration_nanoseconds).as_secs_f64();
     assert!(seconds > 0.99 * due, "{seconds} {due} {found:?}");
@@ -101,7 +101,7 @@ fn a_scheduled_load_sends_the_stated_requests_at_the_stated_rate() {
         (kept - 0.01..=1.0).contains(&found.achieved_share),
         "{kept} {found:?}"
     );
-    // A stall at the end makes it look slower: so much are four seconds.
+    // A stall at the end makes it look slower; this tolerates four seconds.
     assert!(found.achieved_share > 0.5, "{found:?}");
     assert!(found.service.p50_microseconds >= 10_000.0, "{found:?}");
     assert!(found.from_schedule.p50_microseconds >= found.service.p50_microseconds);

@@ -1,5 +1,5 @@
-//! The peak that a load on a schedule is made of, with the real fortio: what happens to it is seen, and
-//! measured again with the window.
+//! The peak from which a load on a schedule is made, with the real fortio: what disturbs the peak
+//! is noticed, and both peak and window are measured again.
 
 use std::sync::Arc;
 use std::thread::sleep;
@@ -11,8 +11,8 @@ use crate::support::node::Proc;
 use crate::support::server::{Server, answer};
 use crate::support::{Run, request};
 
-/// A load at half of the peak of `server`, over two connections; the peak takes two seconds, after
-/// 0.3 s of warm-up.
+/// Runs a load at half the peak of `server`, over two connections; the peak takes two seconds,
+/// after 0.3 s of warm-up.
 fn at_half(server: &Server, node: &Proc) -> Run {
     let mut request = request(server.address.port());
     request["connections"] = json!(2);
@@ -23,15 +23,16 @@ fn at_half(server: &Server, node: &Proc) -> Run {
     run
 }
 
-/// Two connections that wait 20 ms send at most 37 requests before the peak counts, and 200 in it:
-/// also where a busy machine makes each four times as long, the next ten are of the peak.
+/// A request within the peak. Two connections that wait 20 ms send at most 37 requests before the
+/// peak and 200 during it: even if a busy machine makes each take four times as long, the next ten
+/// are part of the peak.
 const IN_PEAK: u64 = 40;
 
 #[test]
 fn a_peak_that_a_neighbour_halved_is_measured_again_with_its_window() {
     let node = Proc::quiet();
     let robbed = Arc::clone(&node);
-    // A neighbour makes the first peak slow, and is gone before the window.
+    // A neighbour slows the first peak down, and is gone before the window.
     let server = Server::start(move |number, _| {
         if number == IN_PEAK {
             robbed.steal();

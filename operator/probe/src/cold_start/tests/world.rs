@@ -1,5 +1,5 @@
-//! An API server of a few lines, in which pods start at once, are refused, crash or stay silent, and a service that
-//! really answers.
+//! A minimal API server whose pods start at once, are refused, crash or stay silent, and a service
+//! that really answers.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -14,17 +14,17 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tower_test::mock::{Handle, SendResponse};
 
-/// What becomes of pods.
+/// What happens to pods.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Fate {
     Serves,
-    /// Like `Serves`, on a port that is open as long as the pod is there.
+    /// Like `Serves`, on a port that is open only while the pod exists.
     ServesOnHost,
-    /// Like `Serves`, but the images of the first so many pods are pulled.
+    /// Like `Serves`, but the first pods, this many of them, pull their images.
     ServesPulled(usize),
     /// Like `Serves`, but the kubelet's events are lost.
     ServesUnseen,
-    /// Like `Serves`, but the namespace's quota is spent for the first so many attempts.
+    /// Like `Serves`, but the namespace's quota is spent for the first attempts, this many of them.
     ServesOverQuota(usize),
     Refused,
     Crashes,
@@ -38,11 +38,11 @@ pub(super) struct World {
     events: Vec<String>,
     pub(super) most_at_once: usize,
     pub(super) created: usize,
-    /// Attempts that met a spent quota.
+    /// Attempts that failed because of a spent quota.
     pub(super) over_quota: usize,
     /// The kubelet's events.
     said: Vec<Value>,
-    /// The service of the pod that is there, where it comes and goes with it.
+    /// The service of the current pod, if it comes and goes with the pod.
     service: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
@@ -85,7 +85,7 @@ fn with_status(pod: &Value, conditions: &[&str], container: &Value) -> Value {
     pod
 }
 
-/// The kubelet says whether it pulled the image.
+/// Adds the kubelet's event that says whether it pulled the image.
 fn say(world: &mut World, pod: &Value, fate: Fate) {
     let pulled = match fate {
         Fate::ServesUnseen => return,
@@ -165,7 +165,7 @@ fn log_of(name: &str) -> String {
     format!("{then} one moment\n{then} wasmbench: {name} listening on 0.0.0.0:8080\n")
 }
 
-/// The body of a watch ends when it has told something; then it is asked for again.
+/// The body of a watch, which ends once it has sent something; the client then watches again.
 async fn news(world: &Shared, since: usize) -> String {
     for _ in 0..2000 {
         let told: String = {
@@ -273,7 +273,7 @@ pub(super) fn service() -> u16 {
     port
 }
 
-/// A service that begins to listen on `port` a second later, until it is ended.
+/// A service that begins to listen on `port` after a second, and serves until it is ended.
 fn passing_service(port: &Value) -> (Arc<AtomicBool>, JoinHandle<()>) {
     let port: u16 = port.as_str().unwrap().parse().unwrap();
     let ended = Arc::new(AtomicBool::new(false));

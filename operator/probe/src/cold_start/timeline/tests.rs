@@ -1,4 +1,4 @@
-//! Timelines from what the API, the log and the poller tell, in any order.
+//! Timelines from what the API, the log and the poller report, in any order.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn condition(type_: &str) -> Value {
     json!({ "type": type_, "status": "True", "lastTransitionTime": "2026-11-21T07:00:00Z" })
 }
 
-/// A pod as the API tells it when so many of its steps are done: scheduled, sandbox, running with an
+/// A pod as the API reports it after the first `done` steps: scheduled, sandbox, running with an
 /// address, ready.
 fn pod(done: usize) -> Pod {
     let names = [
@@ -100,7 +100,8 @@ fn what_nobody_saw_is_absent() {
 
 const MILLISECOND: i64 = 1_000_000;
 
-/// What is left of a stamp so many milliseconds after the start, when the answer came after 60.
+/// The listening step for a timestamp this many milliseconds after the start, with the answer after
+/// 60.
 fn listening(stamp: i64, named: bool, refused: Option<i64>) -> Option<Moment> {
     let mut timeline = timeline();
     timeline.answered(START + 60 * MILLISECOND, None, 1);
@@ -203,7 +204,7 @@ fn a_pull_began_its_duration_before_the_container_was_known() {
     let began = pod.steps[&ColdStep::ImagePullStarted];
     assert_eq!(began.nanoseconds, 730 * MILLISECOND);
     assert_eq!(began.clock, Clock::KubeletDuration);
-    // It ended from 900 to 930 ms, and took from 200 to 201 ms.
+    // The pull ended between 900 and 930 ms, and took 200 to 201 ms.
     assert_eq!(began.uncertainty_nanoseconds, Some(31_000_000));
     let ended = pod.steps[&ColdStep::ImagePulled];
     assert_eq!(
@@ -233,7 +234,7 @@ fn without_the_evidence_of_a_pull_its_steps_are_absent() {
         (Some(pull(200)), None, Some(930 * MILLISECOND), 0),
         (None, image, Some(930 * MILLISECOND), 1),
         (Some(pull(200)), image, None, 1),
-        // A container from before the image is not made of it.
+        // A container older than the image was not made from it.
         (Some(pull(200)), image, Some(800 * MILLISECOND), 1),
     ] {
         let mut timeline = Timeline::new("p".into(), 0);

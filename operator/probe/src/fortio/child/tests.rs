@@ -1,4 +1,4 @@
-//! Children that behave and children that do not; small programs of the system stand in for fortio.
+//! Children that behave and children that do not; small system programs stand in for fortio.
 
 use std::sync::Mutex;
 
@@ -50,7 +50,7 @@ fn the_end_of_an_earlier_line_is_not_taken_for_a_beginning() {
 #[test]
 fn a_child_that_does_not_end_is_stopped_and_reaped() {
     let began = Instant::now();
-    // Time enough for the first words on any machine.
+    // Enough time for the first output on any machine.
     let limit = Duration::from_secs(2);
     let (result, _) = shell("echo waiting >&2; exec sleep 60", limit);
     let message = result.unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Shims of a `/proc` made of files.
+//! Shims in a fake `/proc`.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn shim(proc: &Path, pid: u32, program: &str, sandbox: &str) {
     counted(&process, &[3000, 400], [4, 3, 2, 1]);
 }
 
-/// Nanoseconds of the threads that live, and ticks of the process and its children.
+/// Writes the nanoseconds of the living threads, and the ticks of the process and its children.
 fn counted(process: &Path, threads: &[u64], ticks: [u64; 4]) {
     let _ = fs::remove_dir_all(process.join("task"));
     for (id, nanoseconds) in threads.iter().enumerate() {
@@ -99,10 +99,10 @@ fn time_is_exact_to_the_nanosecond_unless_ticks_disagree() {
 
 #[test]
 fn the_time_of_a_thread_that_ended_in_the_window_is_part_of_it() {
-    // One thread used 35 ms more and ended, and the other used 5 ms.
+    // One thread used 35 ms more and ended; the other used 5 ms.
     let ended = between((&[30, 400], [43, 0, 0, 0]), (&[35], [45, 2, 0, 0]));
     assert_eq!(ended, Some(40 * MILLISECOND));
-    // One that began and ended within: the sum of the living grew, but not by enough.
+    // A thread began and ended in between: the sum of the living threads grew, but not by enough.
     let within = between((&[30, 4], [3, 0, 0, 0]), (&[35, 4], [8, 0, 0, 0]));
     assert_eq!(within, Some(50 * MILLISECOND));
 }
@@ -118,7 +118,7 @@ fn a_counter_that_went_backwards_leaves_no_number_and_no_zero() {
     for (start, end) in [
         ([3, 0, 0, 0], [2, 0, 0, 0]),
         ([3, 0, 5, 0], [9, 0, 4, 0]),
-        // A thread ended, and the other counter did not move by a tick.
+        // A thread ended, and the coarse counter did not advance by a tick.
         ([3, 0, 0, 0], [3, 0, 0, 0]),
     ] {
         assert_eq!(between((&[30, 4], start), (&[31], end)), None);

@@ -13,11 +13,11 @@ use super::{Run, run};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Set where no test can make a cgroup.
+/// Set if no test can make a cgroup.
 const NO_CGROUPS: &str = "WASMBENCH_NO_CGROUPS";
 
-/// The CPUs for one test alone. Nothing where the machine is said to have no cgroups; one that lacks them
-/// without a word fails the test.
+/// Reserves the CPUs for one test. `None` if the variable says that the machine has no cgroups; if
+/// they are missing without that, the test fails.
 pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
     if super::is_left_out(NO_CGROUPS, "root or cgroups") {
         return None;
@@ -33,7 +33,7 @@ pub fn turn() -> Option<RwLockWriteGuard<'static, ()>> {
     Some(turn)
 }
 
-/// Runs the probe on the pods of a test whose turn it is.
+/// Runs the probe in a test that holds its [`turn`].
 pub fn probe(request: &Value) -> Run {
     run(request, &[("WASMBENCH_CGROUP_ROOT", ROOT)])
 }
@@ -45,7 +45,7 @@ pub struct Pod {
 }
 
 impl Pod {
-    /// Makes them: one under cgroup v2, one per controller under v1.
+    /// Makes the directories: one under cgroup v2, one per controller under v1.
     pub fn create(number: u32) -> io::Result<Self> {
         let uid = format!(
             "0f3c0a52-7f9e-4f6e-9d0a-{number:04x}{:08x}",
@@ -65,7 +65,7 @@ impl Pod {
             let trees = own.lines().filter_map(tree_of_v1);
             trees.map(container).collect()
         };
-        // Removes what was made also when it fails halfway.
+        // Made first, so that its directories are removed even after a failure halfway.
         let pod = Self { uid, containers };
         for directory in &pod.containers {
             if is_v2 {
@@ -84,8 +84,8 @@ impl Pod {
     }
 }
 
-/// Makes every cgroup above the container's. Under cgroup v2 each of them has to pass the memory controller on, or the
-/// container's has no counters of it.
+/// Makes every cgroup above the container's. Under cgroup v2, each of them has to pass the memory
+/// controller on, or the container's cgroup lacks its counters.
 fn pass_memory_on(container: &Path) -> io::Result<()> {
     let above = container.ancestors().skip(1);
     let above: Vec<&Path> = above.take_while(|level| level.starts_with(ROOT)).collect();
@@ -96,7 +96,7 @@ fn pass_memory_on(container: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Below the cgroup that the test itself is in, so that it stays within its memory limit.
+/// The test's own cgroup in a v1 tree: below it, the pod stays within the test's memory limit.
 fn tree_of_v1(line: &str) -> Option<PathBuf> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);

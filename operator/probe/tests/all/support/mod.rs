@@ -12,15 +12,14 @@ use serde_json::{Value, json};
 use wasmbench_core::wire::document::{LoadDocument, ProbeFailureReason};
 use wasmbench_core::wire::request::REQUEST_ENV;
 
-/// The pod that requests name.
+/// Uid of the pod that requests name.
 pub const UID: &str = "0f3c0a52-7f9e-4f6e-9d0a-2b0f5a3f1c11";
 
-/// The machine's CPUs: shared by the runs of most tests, and for one test alone where it measures them.
+/// The machine's CPUs: shared by most tests, and held alone by a test that measures them.
 static CPUS: RwLock<()> = RwLock::new(());
 
-/// Whether the variable says that this machine has not `what` a test needs. A test that did nothing
-/// must not look like one that passed: it is left out where that was asked for, and fails
-/// elsewhere.
+/// Whether the variable says that this machine lacks `what` a test needs. A test that did nothing
+/// must not look like one that passed: it is left out only on request, and fails otherwise.
 pub fn is_left_out(variable: &str, what: &str) -> bool {
     let is_set = std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     if is_set {
@@ -53,7 +52,7 @@ impl Run {
             .map_or("", |failure| &failure.message)
     }
 
-    /// A percentile that fortio gives, in seconds.
+    /// A percentile as fortio reports it, in seconds.
     pub fn percentile(&self, which: f64) -> f64 {
         let fortio = &self.document.timed.as_ref().unwrap().fortio;
         let list = fortio["DurationHistogram"]["Percentiles"]
@@ -65,8 +64,8 @@ impl Run {
         found.unwrap()["Value"].as_f64().unwrap()
     }
 
-    /// Width of the bucket of fortio's histogram that holds `seconds`, as a share of them: so far
-    /// may a percentile be from the truth.
+    /// Width of the bucket of fortio's histogram that holds `seconds`, as a share of them: by that
+    /// much a percentile may be wrong.
     pub fn relative_width(&self, seconds: f64) -> f64 {
         let fortio = &self.document.timed.as_ref().unwrap().fortio;
         let buckets = fortio["DurationHistogram"]["Data"].as_array().unwrap();
@@ -74,7 +73,7 @@ impl Run {
             let edge = |name: &str| bucket[name].as_f64().unwrap();
             (edge("Start"), edge("End"))
         };
-        // The last digit of an interpolated value may lie behind its bucket.
+        // Rounding may put an interpolated value just above its bucket.
         let mut all = buckets.iter().map(edges);
         let found = all.find(|(_, end)| *end * (1.0 + 1e-9) >= seconds);
         let (start, end) = found.unwrap_or_else(|| panic!("{seconds} is in no bucket"));
@@ -82,7 +81,7 @@ impl Run {
     }
 }
 
-/// fortio's path: of the environment, or the pinned one of this repository, built if need be.
+/// fortio's path: from the environment, or the pinned one of this repository, built if need be.
 pub fn fortio() -> &'static PathBuf {
     static FORTIO: OnceLock<PathBuf> = OnceLock::new();
     FORTIO.get_or_init(|| {
@@ -103,7 +102,7 @@ pub fn fortio() -> &'static PathBuf {
     })
 }
 
-/// A request for the load of a server on the loopback that answers `hello`.
+/// A request to load a server on the loopback that answers `hello`.
 pub fn request(port: u16) -> Value {
     json!({
         "address": "127.0.0.1",
@@ -124,7 +123,7 @@ pub fn probe(request: &Value) -> Run {
     probe_with(request, &[])
 }
 
-/// Runs the probe with more in its environment.
+/// Runs the probe with additional environment variables.
 pub fn probe_with(request: &Value, environment: &[(&str, &str)]) -> Run {
     let _shared = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     run(request, environment)

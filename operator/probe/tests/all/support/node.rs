@@ -1,4 +1,4 @@
-//! A node whose lost CPU time is what a test says, whatever the machine of the test does.
+//! A node that loses as much CPU time as a test says, whatever the test's machine does.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use wasmbench_core::noise;
 
 use super::{Run, probe_with};
 
-/// A `/proc` of a node that loses CPU time to other machines when `steal` is called, and never else.
+/// A `/proc` of a node that loses CPU time to other machines only when `steal` is called.
 pub struct Proc {
     root: tempfile::TempDir,
     stolen_ticks: AtomicU64,
 }
 
 /// What is stolen at once, in hundredths of a second: five seconds of each CPU. The probe counts
-/// the CPUs of the machine that it runs on, and a share of them is what it judges: so much makes a
-/// window noisy also where a busy machine makes it several times as long.
+/// the CPUs of its own machine and judges their share: this much makes a window noisy even if a
+/// busy machine makes it several times as long.
 pub fn ticks_stolen_at_once() -> u64 {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     500 * u64::from(noise::cpus(&online).unwrap())

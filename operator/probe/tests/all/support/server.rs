@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of an answer to the request of this number (from 0) with this head; none to die.
+/// Returns the answer to the request with this number (from 0) and head; `None` to die.
 pub type Answers = dyn Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync;
 
 /// Serves until it is dropped or dies.
@@ -25,7 +25,7 @@ struct State {
     connections: Mutex<HashMap<SocketAddr, TcpStream>>,
 }
 
-/// An answer with a length.
+/// An answer with a `Content-Length`.
 #[allow(
     clippy::unnecessary_wraps,
     reason = "what a closure for `Server::start` gives back"
@@ -38,7 +38,7 @@ pub fn answer(status: u16, body: &str) -> Option<Vec<u8>> {
     Some((head + body).into_bytes())
 }
 
-/// A server that answers `hello` after so many milliseconds.
+/// A server that answers `hello` after this many milliseconds.
 pub fn hello_after(milliseconds: u64) -> Server {
     Server::start(move |_, _| {
         thread::sleep(Duration::from_millis(milliseconds));
@@ -47,7 +47,7 @@ pub fn hello_after(milliseconds: u64) -> Server {
 }
 
 impl Server {
-    /// Serves on a free port of the loopback.
+    /// Serves on a free loopback port.
     pub fn start(answers: impl Fn(u64, &str) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         Self::start_at("127.0.0.1:0", answers).unwrap()
     }
