@@ -182,7 +182,7 @@ pub struct HistoryArgs {
     pub output: HistoryOutput,
 }
 
-/// A form of a history.
+/// An output format of a history.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryOutput {
     /// Aligned tables, for people
@@ -206,7 +206,7 @@ pub struct PlanArgs {
     pub order: bool,
 }
 
-/// The arguments, or what is wrong with them (which may be a request for help).
+/// Parses the arguments. The error may also be a request for help.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = Cli::command();
@@ -214,7 +214,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
         .first()
         .is_some_and(|name| is_plugin(Path::new(name)))
     {
-        // As kubectl shows it: people type a space, not a dash.
+        // As people type it through kubectl: with a space, not a dash.
         command = command.bin_name("kubectl wasmbench");
     }
     Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)

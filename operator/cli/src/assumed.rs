@@ -1,9 +1,9 @@
-//! The operator's configuration as far as it can be assumed without a cluster.
+//! The operator's configuration, as far as it can be assumed without a cluster.
 
 use wasmbench_core::config::{Images, Limits, OperatorConfig, ProbeConfig, RuntimeClasses};
 use wasmbench_core::wire::request::{MeterLevel, NoiseRule};
 
-/// A configuration without the images, which no plan shows, and with the limits of the CRD.
+/// A configuration with the limits of the CRD and without images, which no plan shows.
 pub fn config() -> OperatorConfig {
     let none = String::new;
     OperatorConfig {

@@ -1,6 +1,7 @@
 //! `kubectl wasmbench check`: whether the installation works, and what is missing.
 //!
-//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (what it comes to), [`judge`] and [`presets`] (the rules).
+//! Reading order: [`seen`] (what was read), [`read`] (how), [`finding`] (the results), [`judge`]
+//! and [`presets`] (the rules).
 
 pub mod finding;
 pub mod judge;
@@ -18,7 +19,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::print;
 
-/// How often an installation that does not work yet is looked at again.
+/// How long to wait before an installation that does not work yet is checked again.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Prints what works and what is missing.
@@ -39,7 +40,7 @@ pub async fn run(cluster: &ClusterArgs, args: &CheckArgs) -> Result<u8, Error> {
     Ok(u8::from(found.iter().any(Finding::fails)))
 }
 
-/// What the cluster tells of the installation; `operator_namespace` is where the operator is looked for.
+/// Checks the installation. The operator is looked for in `operator_namespace`, or everywhere.
 pub async fn findings(
     cluster: &Cluster,
     operator_namespace: Option<&str>,

@@ -18,9 +18,9 @@ use wasmbench_core::build::{component_selector, names};
 use crate::args::ClusterArgs;
 use crate::error::{Error, root_cause};
 
-/// `ConfigMaps` with records that are read at a time: each may be a megabyte.
+/// The number of record `ConfigMaps` read at a time: each may be a megabyte.
 const PAGE: u32 = 4;
-/// An API server that takes longer for one request is not there for people.
+/// An API server that takes longer than this for one request counts as unreachable.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A cluster, and the namespace to look in.
@@ -31,11 +31,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that the arguments name.
+    /// Connects to the cluster that the arguments name.
     pub async fn connect(args: &ClusterArgs) -> Result<Self, Error> {
         let mut config = config(args).await?;
         config.connect_timeout = Some(Duration::from_secs(5));
-        // A person waits: one clear sentence now is better than a minute of retries.
+        // A person is waiting: one clear sentence now is better than a minute of retries.
         config.default_retry = false;
         let namespace = args.namespace.clone();
         let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
@@ -49,7 +49,7 @@ impl Cluster {
         Self { client, namespace }
     }
 
-    /// What to ask it with.
+    /// The client for its API server.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -73,21 +73,21 @@ impl Cluster {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
-    /// The run of this name.
+    /// Reads the run of this name.
     pub async fn run(&self, name: &str) -> Result<BenchmarkRun, Error> {
         let name = bare(name)?;
         let run = patiently("read the run", self.runs().get_opt(name)).await?;
         if let Some(run) = run {
             return Ok(run);
         }
-        // Without the CRD every name is missing: a list tells the two cases apart.
+        // Without the CRD every name gives a 404: a list tells the two cases apart.
         let any = ListParams::default().limit(1);
         patiently("read the runs", self.runs().list(&any)).await?;
         let (name, namespace) = (name.to_owned(), self.namespace.clone());
         Err(Error::NoSuchRun { name, namespace })
     }
 
-    /// All runs, of one namespace or of all, by namespace and name.
+    /// Lists the runs of the namespace or of all namespaces, sorted by namespace and name.
     pub async fn all_runs(&self, all_namespaces: bool) -> Result<Vec<BenchmarkRun>, Error> {
         let api = self.runs_of(all_namespaces);
         let mut runs = patiently("read the runs", api.list(&ListParams::default()))
@@ -97,7 +97,7 @@ impl Cluster {
         Ok(runs)
     }
 
-    /// An error unless runs can be listed, of the namespace or of all.
+    /// Returns an error unless runs can be listed, in the namespace or in all namespaces.
     pub async fn may_list_runs(&self, all_namespaces: bool) -> Result<(), Error> {
         let any = ListParams::default().limit(1);
         let api = self.runs_of(all_namespaces);
@@ -105,7 +105,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// The runs as they change, of the namespace or of all.
+    /// Watches the runs of the namespace or of all namespaces.
     pub fn watch_runs(
         &self,
         all_namespaces: bool,
@@ -121,7 +121,7 @@ impl Cluster {
         }
     }
 
-    /// Creates the run as it is written; a field that the API does not know is an error.
+    /// Creates the run exactly as written; a field that the API does not know is an error.
     pub async fn create_run(&self, run: &Value) -> Result<(), Error> {
         let runs = BenchmarkRun::url_path(&(), Some(&self.namespace));
         let request = Request::post(format!("{runs}?fieldValidation=Strict"))
@@ -135,7 +135,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Suspends the run, or lets it go on.
+    /// Suspends or resumes the run.
     pub async fn suspend(&self, name: &str, suspend: bool) -> Result<(), Error> {
         let patch = Patch::Merge(json!({"spec": {"suspend": suspend}}));
         let (api, params) = (self.runs(), PatchParams::default());
@@ -143,7 +143,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Deletes the run if it is still the one with this uid.
+    /// Deletes the run if it still has this uid.
     pub async fn delete(&self, name: &str, uid: &str) -> Result<(), Error> {
         let only = Preconditions {
             uid: Some(uid.to_owned()),
@@ -154,7 +154,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Names, versions and indexes of the `ConfigMaps` with records of `run`.
+    /// Reads the names, versions and indexes of the record `ConfigMaps` of `run`.
     pub async fn record_metadata(
         &self,
         run: &BenchmarkRun,
@@ -165,12 +165,12 @@ impl Cluster {
         Ok(found.items)
     }
 
-    /// The `ConfigMap` with records of this name; `None` where it is gone.
+    /// Reads the record `ConfigMap` of this name; `None` if it is gone.
     pub async fn record_map(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
         patiently("read the records", self.config_maps().get_opt(name)).await
     }
 
-    /// The run as it changes; `None` once it is deleted.
+    /// Watches the run; yields `None` once it is deleted.
     pub fn follow(
         &self,
         name: &str,
@@ -178,7 +178,7 @@ impl Cluster {
         watcher::watch_object(self.runs(), name).default_backoff()
     }
 
-    /// Passes every `ConfigMap` with records of `run` to `take`, a few at a time.
+    /// Passes every record `ConfigMap` of `run` to `take`, reading a few at a time.
     pub async fn each_record_map(
         &self,
         run: &BenchmarkRun,
@@ -196,18 +196,19 @@ impl Cluster {
         }
     }
 
-    /// The stored report of `run`.
+    /// Reads the stored report of `run`.
     pub async fn report(&self, run: &BenchmarkRun) -> Result<ConfigMap, Error> {
         let name = names::report(&run.name_any());
         let found = patiently("read the report", self.config_maps().get_opt(&name)).await?;
         let uid = run.uid().unwrap_or_default();
-        // A ConfigMap of the same name may belong to a run that had the name before.
+        // A ConfigMap of this name may belong to an earlier run of the same name.
         found
             .filter(|map| map.labels().get(labels::RUN_UID) == Some(&uid))
             .ok_or_else(|| Error::NoReport(run.name_any()))
     }
 
-    /// The `ConfigMap` with the history of a schedule; `None` until one of its runs has ended.
+    /// Reads the `ConfigMap` with the history of a schedule; `None` until one of its runs has
+    /// ended.
     pub async fn history(&self, name: &str) -> Result<Option<ConfigMap>, Error> {
         let api: Api<BenchmarkSchedule> = Api::namespaced(self.client.clone(), &self.namespace);
         let found = patiently("read the schedule", api.get_metadata_opt(name)).await?;
@@ -218,7 +219,7 @@ impl Cluster {
         let map = names::history(name);
         let found = patiently("read the history", self.config_maps().get_opt(&map)).await?;
         let uid = schedule.uid().unwrap_or_default();
-        // A ConfigMap of the same name may belong to a schedule that had the name before.
+        // A ConfigMap of this name may belong to an earlier schedule of the same name.
         Ok(found.filter(|map| map.labels().get(labels::SCHEDULE_UID) == Some(&uid)))
     }
 }
@@ -227,7 +228,7 @@ fn selector(run: &BenchmarkRun, component: &str) -> String {
     component_selector(&run.uid().unwrap_or_default(), component)
 }
 
-/// What a request answers, or what it means for people that it does not.
+/// Returns the response to a request, or an error that tells people what to do.
 pub async fn patiently<T>(
     what: &'static str,
     request: impl Future<Output = kube::Result<T>>,
@@ -260,7 +261,8 @@ async fn config(args: &ClusterArgs) -> Result<Config, Error> {
         .map_err(|error| failed(&error))
 }
 
-/// The name of a run, also as kubectl prints it: `benchmarkrun.wasmbench.dev/fast`.
+/// The bare name of a run, which may be given as kubectl prints it:
+/// `benchmarkrun.wasmbench.dev/fast`.
 fn bare(name: &str) -> Result<&str, Error> {
     let bare = match name.split_once('/') {
         Some((kind, bare)) if ["brun", "benchmarkrun", "benchmarkruns"].contains(&kind) => bare,

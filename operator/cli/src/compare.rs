@@ -13,8 +13,8 @@ use crate::live::NOT_TRUSTWORTHY;
 use crate::read::{Read, from_cluster, from_files};
 use crate::{history, print, warn};
 
-/// Exit code when something is slower or larger than before, or has no valid number any more: a gate
-/// must not open.
+/// Exit code when something is slower or larger than before, or no longer has a valid number: a
+/// gate must not open.
 const WORSE: u8 = 4;
 
 /// Compares the runs that the arguments name.
@@ -49,7 +49,8 @@ pub async fn run(cluster: &ClusterArgs, args: &CompareArgs) -> Result<u8, Error>
     Ok(exit_code(&found, are_trusted))
 }
 
-/// An error where so many earlier runs are too many to compare two by two, and too few to know how far runs scatter.
+/// Returns an error if there are too many earlier runs to compare two by two, but too few to know
+/// how far runs scatter.
 pub fn check_number(earlier: usize) -> Result<(), Error> {
     if (2..FEWEST_RUNS).contains(&earlier) {
         return Err(Error::FewEarlierRuns(earlier));
@@ -57,7 +58,7 @@ pub fn check_number(earlier: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// `after` as a multiple of the runs before it, of which the newest is the first.
+/// `after` as a multiple of the runs in `before`, newest first.
 pub fn compared(
     before: &[Read],
     after: &Read,
@@ -86,10 +87,10 @@ fn exit_code(found: &Across, are_trusted: bool) -> u8 {
     }
 }
 
-/// The schedule of the later run and its history.
+/// The name of the later run's schedule, and its history.
 pub type Followed = Option<(String, History)>;
 
-/// The earlier runs in the order of the arguments, the later one, and its schedule.
+/// The earlier runs in the order of the arguments, the later run, and the later run's schedule.
 async fn all(
     cluster: &ClusterArgs,
     args: &CompareArgs,
@@ -116,7 +117,8 @@ async fn all(
     Ok((before?, from_files(other, &args.after, namespace)?, None))
 }
 
-/// The schedule that made `run`, with its history; `None` where none did, or it is gone.
+/// The schedule that created `run`, with its history; `None` if there is no such schedule or it is
+/// gone.
 pub async fn followed(cluster: &Cluster, run: &BenchmarkRun) -> Result<Followed, Error> {
     let Some(name) = run.labels().get(labels::SCHEDULE) else {
         return Ok(None);

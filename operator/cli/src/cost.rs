@@ -1,4 +1,4 @@
-//! `kubectl wasmbench cost`: what the variants of a run cost on a node of some price.
+//! `kubectl wasmbench cost`: what the variants of a run cost on a node with a given price.
 
 use wasmbench_report::cost::cost_text;
 use wasmbench_results::cost::Costs;

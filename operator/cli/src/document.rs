@@ -1,5 +1,6 @@
-//! Runs as JSON or YAML, for programs. Pure: runs in, text out. `docs/results.md` promises what stands
-//! here: a field is added without notice, and removed or changed only with a new schema name.
+//! Runs as JSON or YAML, for programs. Pure: runs in, text out. `docs/results.md` promises this
+//! format: fields may be added without notice, but are removed or changed only with a new schema
+//! name.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
@@ -16,17 +17,17 @@ pub const RUN_SCHEMA: &str = "wasmbench.dev/run/v1";
 /// Name and version of the schema of a list of runs.
 pub const RUNS_SCHEMA: &str = "wasmbench.dev/runs/v1";
 
-/// How a document is written.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// As JSON.
+    /// JSON.
     Json,
-    /// As YAML.
+    /// YAML.
     Yaml,
 }
 
 impl Format {
-    /// `document` with a newline at its end.
+    /// `document` as text that ends with a newline.
     pub fn text(self, document: &impl Serialize) -> Result<String, Error> {
         match self {
             Self::Json => Ok(json::pretty(document)?),
@@ -35,7 +36,7 @@ impl Format {
     }
 }
 
-/// A run: what a script asks first, and its whole status.
+/// A run: the fields that scripts check first, and its whole status.
 #[derive(Serialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct RunDocument<'a> {
@@ -54,19 +55,19 @@ pub struct RunDocument<'a> {
     pub state: &'a str,
     /// Whether it has ended.
     pub finished: bool,
-    /// Whether everything was measured; absent while that is open.
+    /// Whether everything was measured; absent while that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<bool>,
     /// Whether nothing speaks against the numbers; absent without numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trustworthy: Option<bool>,
-    /// Whether all expectations are met; absent without any, and while they are undecided.
+    /// Whether all expectations are met; absent if there are none, or while they are undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     /// The exit code of `get --watch`; absent until the run has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
-    /// The status as the API has it; absent until the operator has seen the run.
+    /// The status as in the API; absent until the operator has seen the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<&'a BenchmarkRunStatus>,
 }
@@ -97,7 +98,7 @@ impl<'a> From<&'a BenchmarkRun> for RunDocument<'a> {
 pub struct RunsDocument<'a> {
     /// [`RUNS_SCHEMA`].
     pub schema: &'static str,
-    /// The runs by namespace and name; empty when there are none.
+    /// The runs, sorted by namespace and name; empty if there are none.
     pub runs: Vec<RunDocument<'a>>,
 }
 

@@ -1,11 +1,11 @@
-//! What can go wrong, each as one sentence with what to do about it.
+//! Errors, each as one sentence that says what to do about it.
 
 use std::path::PathBuf;
 
 use wasmbench_results::history::stored;
 use wasmbench_results::statistics::FEWEST_RUNS;
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such run.
@@ -14,12 +14,12 @@ pub enum Error {
          kubectl wasmbench get -A"
     )]
     NoSuchRun {
-        /// Name that was asked for.
+        /// The requested name.
         name: String,
-        /// Namespace that was looked in.
+        /// Namespace that was searched.
         namespace: String,
     },
-    /// What was given is no name.
+    /// The argument is not a valid name.
     #[error(
         "'{0}' is not the name of a BenchmarkRun; list all of them with: kubectl wasmbench get -A"
     )]
@@ -27,7 +27,7 @@ pub enum Error {
     /// The run was deleted while it was followed.
     #[error("BenchmarkRun '{0}' was deleted, and its records with it")]
     Deleted(String),
-    /// The run goes on.
+    /// The run is not finished.
     #[error(
         "BenchmarkRun '{name}' is not finished yet ({state}); wait with: kubectl wasmbench get {name} -n \
          {namespace} -w, or report on what there is with --partial"
@@ -61,7 +61,7 @@ pub enum Error {
          get-contexts"
     )]
     Unreachable(String),
-    /// The API server refuses.
+    /// The API server refuses the request.
     #[error(
         "the cluster refuses to {what} ({message}); ask its administrator for the right to do so"
     )]
@@ -71,7 +71,7 @@ pub enum Error {
         /// What the API server says.
         message: String,
     },
-    /// The API server has another problem.
+    /// The API server returns another error.
     #[error("the cluster could not {what} ({message}); try again")]
     Api {
         /// What was tried.
@@ -87,7 +87,7 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// A file is not what it should be.
+    /// A file does not contain Kubernetes objects.
     #[error(
         "{path} is neither JSON nor YAML of Kubernetes objects ({message}); write it with: kubectl get ... -o json"
     )]
@@ -103,17 +103,17 @@ pub enum Error {
          brun,configmap -o json > {directory}/run.json"
     )]
     NotSaved {
-        /// Where was looked.
+        /// The directory that was searched.
         directory: String,
-        /// Name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// More than one run has the name.
+    /// Runs of several namespaces have the name.
     #[error("{directory} holds runs '{name}' of several namespaces; choose one with -n")]
     Ambiguous {
-        /// Where was looked.
+        /// The directory that was searched.
         directory: String,
-        /// Name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// There is nothing to compute from.
@@ -121,7 +121,7 @@ pub enum Error {
         "BenchmarkRun '{0}' has no records; it may have been refused: see kubectl describe brun {0}"
     )]
     NoRecords(String),
-    /// A record was changed.
+    /// A record was changed after it was stored.
     #[error(
         "entry {entry} of ConfigMap {map} does not match its checksum, so that it was changed after it \
          was stored; restore the ConfigMap from a backup, or run again"
@@ -140,7 +140,7 @@ pub enum Error {
     /// The reports differ.
     #[error("the stored report is not the one that the records give: {0}")]
     Differs(String),
-    /// The reports differ, and it is not known to be the same build that computed both.
+    /// The reports differ, and may have been computed by different builds.
     #[error(
         "the stored report is not the one that the records give here: {difference}. The operator {wrote} \
          wrote it, and this is {own}: another build may compute and print otherwise. Check with the plugin \
@@ -157,13 +157,13 @@ pub enum Error {
     /// The report could not be written.
     #[error(transparent)]
     Report(#[from] wasmbench_report::files::Error),
-    /// The runs do not compare.
+    /// The runs are not comparable.
     #[error(
         "the runs do not compare, see above; measure both on the same node with the same workloads, \
          sweeps and resources, or insist with --force"
     )]
     NotComparable,
-    /// Two runs have no number in common.
+    /// No number is valid in both runs.
     #[error(
         "nothing is compared: no number is valid in both runs{lost}; see the failures and doubts in their \
          reports (kubectl wasmbench report {after}), remove their cause and run again"
@@ -174,22 +174,22 @@ pub enum Error {
         /// Name of the later run.
         after: String,
     },
-    /// A run has no number that could be priced.
+    /// No number of the run can be priced.
     #[error(
         "nothing of BenchmarkRun '{0}' has a cost: no point has valid CPU per request or memory (the chart's meter.level \
          is none, or all points are invalid); see kubectl wasmbench report {0}, remove the cause and run again"
     )]
     NothingToCost(String),
-    /// Nothing to compare with.
+    /// Fewer than two runs were chosen.
     #[error("choose a run and an earlier one to compare it with")]
     TooFewRuns,
-    /// Too few runs to know how far they scatter, and more than are compared two by two.
+    /// Too few earlier runs to know how far runs scatter, but too many to compare two by two.
     #[error(
         "{0} earlier runs are too few to tell how far runs scatter: name one, or {enough} and more",
         enough = FEWEST_RUNS
     )]
     FewEarlierRuns(usize),
-    /// More directories than runs.
+    /// More than two directories.
     #[error("--records-from is given {0} times; give it once for both runs, or once for each")]
     TooManyDirectories(usize),
     /// A document could not be written.
@@ -203,12 +203,12 @@ pub enum Error {
         "there is no BenchmarkSchedule '{name}' in namespace {namespace}; list all of them with: kubectl get bsched -A"
     )]
     NoSuchSchedule {
-        /// Name that was asked for.
+        /// The requested name.
         name: String,
-        /// Namespace that was looked in.
+        /// Namespace that was searched.
         namespace: String,
     },
-    /// A history does not unpack.
+    /// A history cannot be unpacked.
     #[error("the history of schedule {0} cannot be read: {1}")]
     History(String, stored::Error),
     /// The file holds no run.
@@ -217,7 +217,7 @@ pub enum Error {
     /// The run would be refused.
     #[error("the run would be refused: {0}")]
     Invalid(#[from] wasmbench_core::validate::Invalid),
-    /// The machine gives no chance for a token.
+    /// The machine provides no random bytes for a token.
     #[error("could not make a token for the dashboard: {0}")]
     Token(getrandom::Error),
     /// The dashboard cannot be served.
@@ -229,7 +229,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What it means that the API server could not `what`.
+    /// Converts the error of a failed attempt to `what`.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "kube's errors: those that users can do nothing about are alike"

@@ -11,7 +11,7 @@ use wasmbench_api::{BenchmarkRun, labels};
 
 use crate::error::Error;
 
-/// A run with everything that was saved of it.
+/// A run with everything that was saved with it.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// The run.
@@ -22,8 +22,8 @@ pub struct Saved {
     pub report: Option<ConfigMap>,
 }
 
-/// What the files of `directory` hold of the run `name`; `namespace` chooses between runs of the
-/// same name.
+/// Reads the run `name` and what belongs to it from the files of `directory`; `namespace` chooses
+/// between runs of the same name.
 pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Saved, Error> {
     let (mut runs, mut maps) = (vec![], vec![]);
     for path in object_files(directory)? {
@@ -61,7 +61,7 @@ pub fn saved(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Sa
     })
 }
 
-/// The objects in a text of JSON or of YAML documents; lists are taken apart.
+/// The objects in JSON or YAML text; lists are split into their items.
 pub fn objects(text: &str) -> Result<Vec<Value>, String> {
     // JSON first: it is faster, and its errors are clearer.
     let documents: Vec<Value> = if text.trim_start().starts_with('{') {
@@ -133,7 +133,7 @@ fn sort_in(
         "ConfigMap" => {
             maps.push(serde_json::from_value(object).map_err(|error| error.to_string())?);
         }
-        // Whatever else was saved beside them.
+        // Anything else that was saved along with them.
         _ => {}
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `kubectl wasmbench get`: runs as a list, one run with its results, or one run as it goes on.
+//! `kubectl wasmbench get`: a list of runs, one run with its results, or the progress of one run.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -19,14 +19,14 @@ use crate::document::{Format, RunDocument, RunsDocument};
 use crate::error::{Error, root_cause};
 use crate::{live, note, print};
 
-/// Exit code of an interrupted command, as shells have it.
+/// Exit code of an interrupted command, by the convention of shells.
 const INTERRUPTED: u8 = 130;
-/// Failures of a watch in a row after which it is given up; with its back-off about two minutes.
+/// The number of consecutive watch failures tolerated; with the back-off, about two minutes.
 const FAILURES_ALLOWED: u32 = 10;
-/// The estimate on a terminal counts down this often.
+/// How often the estimate on a terminal is updated.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Shows what the arguments ask for.
+/// Shows what the arguments request.
 pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
     let cluster = Cluster::connect(cluster).await?;
     let format = args.output.format();
@@ -38,7 +38,7 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
         })?;
         return Ok(0);
     };
-    // Also before following: a wrong name is an error now, not a wait for ever.
+    // Before following, too: a wrong name is an error now, not an endless wait.
     let run = cluster.run(name).await?;
     if args.watch {
         return follow(&cluster, run, format).await;
@@ -50,7 +50,7 @@ pub async fn run(cluster: &ClusterArgs, args: &GetArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// One run: its results, and its progress while it has not ended.
+/// One run: its results, or its progress until it has ended.
 pub fn one(run: &BenchmarkRun, now: Timestamp) -> String {
     if live::exit_code(run).is_some() {
         return status_text(run);
@@ -138,7 +138,8 @@ async fn follow(cluster: &Cluster, run: BenchmarkRun, format: Option<Format>) ->
     }
 }
 
-/// A refusal stays one; a broken connection may come back.
+/// Gives up on a refusal, which is permanent, or after too many failures: a broken connection may
+/// recover.
 fn give_up_or_wait(error: watcher::Error, failures: u32) -> Result<(), Error> {
     let cause = root_cause(&error);
     let error = match error {
@@ -157,12 +158,12 @@ fn give_up_or_wait(error: watcher::Error, failures: u32) -> Result<(), Error> {
     }
 }
 
-/// What has been shown so far. Each frame leaves the terminal as it was but for its text, so that
-/// an interrupt at any moment needs no repair.
+/// What has been shown so far. Each frame changes nothing on the terminal but text, so that an
+/// interrupt at any moment needs no cleanup.
 struct Screen {
-    /// Whether people look at it.
+    /// Whether the output goes to a terminal, for people.
     is_terminal: bool,
-    /// How the end is written, for programs; standard output holds nothing else then.
+    /// The format of the final document, for programs; standard output then holds nothing else.
     format: Option<Format>,
     shown: String,
 }
@@ -204,7 +205,7 @@ impl Screen {
         })
     }
 
-    /// Up to the first line of the last frame, and away with everything below.
+    /// Moves to the first line of the last frame and erases everything from there.
     fn erase(&self) -> String {
         match self.shown.lines().count() {
             0 => String::new(),
@@ -212,8 +213,8 @@ impl Screen {
         }
     }
 
-    /// Without line wrap for the moment of writing: a line that is too long is cut, and the count
-    /// of lines stays right whatever the width.
+    /// Turns line wrap off while writing: a line that is too long is cut, and the number of lines
+    /// stays right at any width.
     fn replace(&self, text: &str) -> String {
         format!("{}\x1b[?7l{text}\x1b[?7h", self.erase())
     }

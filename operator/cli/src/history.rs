@@ -1,4 +1,4 @@
-//! `kubectl wasmbench history`: what outlived the runs of a schedule.
+//! `kubectl wasmbench history`: the history of a schedule, which outlives its runs.
 
 use wasmbench_report::history::{history_csv, history_html, history_text};
 use wasmbench_results::history::History;
@@ -17,7 +17,7 @@ pub async fn run(cluster: &ClusterArgs, args: &HistoryArgs) -> Result<u8, Error>
     Ok(0)
 }
 
-/// The history of the schedule of this name; an empty one until a run of it has ended.
+/// Reads the history of the schedule of this name; empty until one of its runs has ended.
 pub async fn read(cluster: &Cluster, name: &str) -> Result<History, Error> {
     let Some(map) = cluster.history(name).await? else {
         return Ok(History::default());
@@ -29,7 +29,7 @@ pub async fn read(cluster: &Cluster, name: &str) -> Result<History, Error> {
     History::unpack(&bytes).map_err(|source| Error::History(name.to_owned(), source))
 }
 
-/// The history as `output` has it.
+/// The history in the format `output`.
 pub fn shown(name: &str, history: &History, output: HistoryOutput) -> Result<String, Error> {
     Ok(match output {
         HistoryOutput::Table => history_text(name, history),

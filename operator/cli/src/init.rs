@@ -1,4 +1,5 @@
-//! `kubectl wasmbench init`: a first run of one's own service, written for the cluster at hand.
+//! `kubectl wasmbench init`: a first run of the user's own service, written for the current
+//! cluster.
 
 pub mod manifest;
 
@@ -19,7 +20,7 @@ pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
     };
     let draft = Draft::new(args, told);
     let text = manifest(&draft);
-    // A file that plan would refuse helps nobody.
+    // A file that `plan` would refuse helps nobody.
     admit(&run_of(&text)?, &assumed::config())?;
     print(&text)?;
     for open in draft.open() {
@@ -28,12 +29,12 @@ pub async fn run(cluster: &ClusterArgs, args: &InitArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// What the cluster tells of its RuntimeClasses and nodes.
+/// Reads the cluster's RuntimeClasses and nodes.
 pub async fn asked(cluster: &Cluster) -> Told {
     let classes = runtime_classes(cluster).await;
     let nodes = match &classes {
         Ok(_) => nodes(cluster).await,
-        // It does not answer: once is enough to wait for it.
+        // The cluster does not answer: waiting for it once is enough.
         Err(error) => Ok(Err(error.to_string())),
     };
     let words = |error: Error| error.to_string();

@@ -1,9 +1,10 @@
 //! `kubectl wasmbench`: what `kubectl get` cannot show of a `BenchmarkRun`.
 //!
-//! Reading order: [`args`] (what can be asked), [`cluster`] and [`files`] (where runs and records
-//! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (what programs read), then the commands:
-//! [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`], [`check`], [`init`], [`dashboard`]. What is shown is decided in `wasmbench-results` and `wasmbench-report`; this crate reads,
-//! prints and exits.
+//! Reading order: [`args`] (the command line), [`cluster`] and [`files`] (where runs and records
+//! come from), [`recompute`] (records to a summary), [`read`] (both), [`document`] (output for
+//! programs), then the commands: [`get`], [`report`], [`compare`], [`cost`], [`plan`], [`history`],
+//! [`check`], [`init`], [`dashboard`]. `wasmbench-results` and `wasmbench-report` decide what is
+//! shown; this crate reads, prints and exits.
 
 pub mod args;
 pub mod assumed;
@@ -33,7 +34,7 @@ use args::Command;
 use error::Error;
 use wasmbench_core::version;
 
-/// Tag of this build, where it has one.
+/// Tag of this build, if it has one.
 pub const BUILD: Option<&str> = option_env!("WASMBENCH_BUILD");
 
 /// Version and build, for people.
@@ -68,7 +69,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match result {
         Ok(code) => ExitCode::from(code),
-        // The reader of a pipe went away, e.g. `head`: nothing is wrong.
+        // The reader of the pipe, such as `head`, has closed it: nothing is wrong.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
@@ -90,7 +91,7 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
-/// Writes to standard error what goes on meanwhile.
+/// Writes progress and notes to standard error.
 pub(crate) fn note(text: &str) {
     let _ = write!(io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! A run while it goes on, as text. Pure: run and time in, text out.
+//! The progress of a run, as text. Pure: run and time in, text out.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use wasmbench_api::conditions::{FINISHED, PASSED, SUCCEEDED, TRUSTWORTHY};
 use wasmbench_core::units;
 use wasmbench_report::table::ascii;
 
-/// Characters of the progress bar.
+/// The width of the progress bar in characters.
 const BAR: u32 = 30;
-/// Exit code where a run's numbers are not trustworthy.
+/// Exit code when a run's numbers are not trustworthy.
 pub const NOT_TRUSTWORTHY: u8 = 3;
-/// Exit code of a run whose numbers are trustworthy and do not show that its expectations are met:
+/// Exit code of a run whose numbers are trustworthy but do not show that its expectations are met:
 /// a gate that cannot tell must not open.
 const NOT_PASSED: u8 = 4;
 
-/// What the run is doing, as one word.
+/// What the run is doing or how it ended, as one word.
 pub fn state(run: &BenchmarkRun) -> &str {
     condition(run, SUCCEEDED).map_or("Pending", |(_, reason)| reason)
 }
@@ -30,7 +30,7 @@ fn condition<'a>(run: &'a BenchmarkRun, type_: &str) -> Option<(&'a str, &'a str
     Some((&found.status, &found.reason))
 }
 
-/// Whether a condition holds; `None` where that is not known.
+/// Whether a condition holds; `None` if that is not known.
 pub fn condition_is(run: &BenchmarkRun, type_: &str) -> Option<bool> {
     match condition(run, type_)?.0 {
         "True" => Some(true),
@@ -39,7 +39,7 @@ pub fn condition_is(run: &BenchmarkRun, type_: &str) -> Option<bool> {
     }
 }
 
-/// Exit code for a run that has ended; `None` while it goes on.
+/// Exit code for a run that has ended; `None` until then.
 pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
     let is = |type_| condition_is(run, type_);
     if is(FINISHED) != Some(true) {
@@ -59,7 +59,8 @@ pub fn exit_code(run: &BenchmarkRun) -> Option<u8> {
     })
 }
 
-/// A few lines that replace themselves on a terminal: state, bar with an estimate, what happens.
+/// A few lines to redraw in place on a terminal: state, progress bar with an estimate, current
+/// step.
 pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     let namespace = run.namespace().unwrap_or_default();
     let node = run.status.as_ref().and_then(|status| status.node.as_ref());
@@ -88,14 +89,15 @@ pub fn frame(run: &BenchmarkRun, now: Timestamp) -> String {
     text
 }
 
-/// For how many seconds a run has been there; `None` of one that is not created.
+/// The age of a run in seconds; `None` if it has not been created.
 pub fn age_seconds(run: &BenchmarkRun, now: Timestamp) -> Option<u64> {
     let created = run.creation_timestamp()?;
     let seconds = now.duration_since(created.0).as_secs().max(0);
     Some(seconds.unsigned_abs())
 }
 
-/// One line for a log: with the operator's estimate, which changes once a trial, not every second.
+/// One line for a log, with the operator's estimate, which changes once per trial rather than every
+/// second.
 pub fn line(run: &BenchmarkRun) -> String {
     let state = ascii(state(run));
     match run

@@ -25,7 +25,7 @@ use crate::assumed::config;
 use crate::error::Error;
 use crate::{files, print};
 
-/// Prints what every run of the file would do, and every schedule's run with its next times.
+/// Prints what every run in the file would do, and for every schedule its next times and its run.
 pub fn run(args: &PlanArgs) -> Result<u8, Error> {
     let path = &args.filename;
     let objects = files::objects(&files::read(path)?);
@@ -56,7 +56,7 @@ pub fn run(args: &PlanArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The next times of a schedule, and what its run would do; or why it would be refused.
+/// The next times of a schedule and what its run would do, or why it would be refused.
 pub fn scheduled(
     schedule: &BenchmarkSchedule,
     with_order: bool,
@@ -111,7 +111,8 @@ pub fn describe(run: &BenchmarkRun, with_order: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// `36 cells x 5 block(s) = 180 trials, about 12 min`, and the most that precision may make of it.
+/// `36 cells x 5 block(s) = 180 trials, about 12 min`; with `precision`, a range up to the most
+/// blocks.
 fn size(valid: &ValidatedRun) -> String {
     let cells = cells_of(&valid.spec).len();
     let size = |blocks: u32| {
@@ -170,15 +171,16 @@ fn compared(valid: &ValidatedRun) -> String {
     text
 }
 
-/// Times of a schedule that are told.
+/// The number of next times shown for a schedule.
 const TIMES: usize = 3;
 
-/// Scatters of equal trials for which it is told what the run finds: a quiet machine, a usual one, a small virtual one.
+/// Scatters of equal trials for which the plan shows what the run finds: those of a quiet machine,
+/// a typical one, and a small virtual one.
 const SCATTERS: [f64; 3] = [0.02, 0.04, 0.08];
-/// Differences for which it is told what they take.
+/// Differences for which the plan shows the blocks and time needed to find them.
 const EFFECTS: [f64; 3] = [0.10, 0.05, 0.03];
 
-/// What the run can find, and what more would take; empty where nothing is compared.
+/// What the run can find, and what finding more would take; empty if nothing is compared.
 fn power(valid: &ValidatedRun) -> String {
     let among = planned(&valid.spec);
     if among == 0 {

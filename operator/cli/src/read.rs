@@ -16,7 +16,7 @@ use crate::{files, live};
 /// A run with what its records say.
 pub type Read = (BenchmarkRun, Summary);
 
-/// An error unless `run` is finished.
+/// Returns an error unless `run` is finished.
 pub fn finished(run: &BenchmarkRun) -> Result<(), Error> {
     if is_finished(run) {
         return Ok(());
@@ -37,7 +37,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The directory, or without one the cluster that the arguments name.
+    /// The directory if one is given, otherwise the cluster that the arguments name.
     pub async fn of(cluster: &ClusterArgs, directory: Option<&Path>) -> Result<Self, Error> {
         Ok(match directory {
             Some(directory) => Self::Files(directory.to_owned()),
@@ -45,7 +45,8 @@ impl Source {
         })
     }
 
-    /// The finished run of this name; `namespace` chooses between runs of the same name in files.
+    /// Reads the finished run of this name; `namespace` chooses between runs of the same name in
+    /// files.
     pub async fn read(&self, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
         match self {
             Self::Cluster(cluster) => from_cluster(cluster, name).await,
@@ -54,7 +55,7 @@ impl Source {
     }
 }
 
-/// The finished run of this name of a cluster.
+/// Reads the finished run of this name from a cluster.
 pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> {
     let run = cluster.run(name).await?;
     finished(&run)?;
@@ -66,7 +67,8 @@ pub async fn from_cluster(cluster: &Cluster, name: &str) -> Result<Read, Error> 
     Ok((run, summary))
 }
 
-/// The finished run of this name from the files of a directory; `namespace` chooses between runs of the same name.
+/// Reads the finished run of this name from the files of a directory; `namespace` chooses between
+/// runs of the same name.
 pub fn from_files(directory: &Path, name: &str, namespace: Option<&str>) -> Result<Read, Error> {
     let saved = files::saved(directory, name, namespace)?;
     finished(&saved.run)?;

@@ -1,4 +1,4 @@
-//! Records to a summary, exactly as the operator computes it.
+//! Computes the summary from records, exactly as the operator does.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use wasmbench_results::{Collector, RunInput, Summary};
 use crate::error::Error;
 use crate::warn;
 
-/// A report in the making.
+/// A summary in the making.
 pub struct Recomputation {
     name: String,
     collector: Collector,
@@ -20,7 +20,7 @@ pub struct Recomputation {
 }
 
 impl Recomputation {
-    /// The report of `run`, without any record yet.
+    /// The summary of `run`, without any records yet.
     pub fn new(run: &BenchmarkRun) -> Result<Self, Error> {
         let name = run.name_any();
         let status = run.status.as_ref();
@@ -33,8 +33,8 @@ impl Recomputation {
         })
     }
 
-    /// Takes the records of a `ConfigMap`, after a look at their checksums. An entry that is no
-    /// record is passed over with a warning, because the operator passes it over too.
+    /// Adds the records of a `ConfigMap`, after checking them against its checksums. An entry that
+    /// is not a record is skipped with a warning, because the operator skips it too.
     pub fn add(&mut self, map: &ConfigMap) -> Result<(), Error> {
         let sums = checksums(map);
         for (entry, bytes) in map.binary_data.iter().flatten() {
@@ -60,7 +60,7 @@ impl Recomputation {
         Ok(())
     }
 
-    /// Everything that the records say.
+    /// The summary of all records added so far.
     pub fn summary(&self) -> Result<Summary, Error> {
         if self.entries == 0 {
             return Err(Error::NoRecords(self.name.clone()));
@@ -69,7 +69,7 @@ impl Recomputation {
     }
 }
 
-/// The lines `SUM  ENTRY` of a `ConfigMap`, by entry.
+/// The checksums of a `ConfigMap` by entry, from its lines `SUM  ENTRY`.
 fn checksums(map: &ConfigMap) -> BTreeMap<&str, &str> {
     let text = map
         .data
@@ -83,8 +83,8 @@ fn checksums(map: &ConfigMap) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The first difference between the files that the records give and the stored ones, in words.
-/// Stored files that this version does not compute are passed over.
+/// The first difference between the files computed from the records and the stored ones, in words.
+/// Stored files that this version does not compute are ignored.
 pub fn first_difference(
     computed: &BTreeMap<String, String>,
     stored: &BTreeMap<String, String>,

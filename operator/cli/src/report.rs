@@ -25,7 +25,7 @@ use crate::read::{Source, finished};
 use crate::recompute::{Recomputation, first_difference};
 use crate::{BUILD, files, print, warn};
 
-/// A run, what its records say, and its stored report where it was looked for.
+/// A run, what its records say, and its stored report if it was read.
 type Found = (BenchmarkRun, Summary, Option<ConfigMap>);
 
 /// Prints the report in one of its forms, or compares all of its files with the stored ones.
@@ -71,7 +71,8 @@ fn shown(summary: &Summary, versus: Option<&Versus>, output: Output) -> Result<S
     }
 }
 
-/// The comparison with the run that the spec names, or why there is none; nothing where it names none.
+/// The comparison with the run that the spec names, or why it failed; `None` if the spec names
+/// none.
 async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Option<Versus> {
     let name = run.spec.baseline_run_name.as_deref()?;
     let before = source.read(name, run.namespace().as_deref()).await;
@@ -82,7 +83,8 @@ async fn versus(source: &Source, run: &BenchmarkRun, summary: &Summary) -> Optio
     Some(Versus::of(name, before, (&run.spec, summary)))
 }
 
-/// The earlier run may be gone since: what was found when this one ended is known all the same.
+/// Why the earlier run could not be read. It may be gone by now, but the status still says what was
+/// found when this run ended.
 fn not_read(error: &Error, run: &BenchmarkRun) -> String {
     let status = run.status.as_ref();
     let status = status.and_then(|status| status.versus_run.as_ref());
@@ -147,9 +149,9 @@ fn check(
     }
 }
 
-/// What a difference means: a report that does not belong to its records when the same build computed
-/// both; else perhaps only that builds differ. `annotations` are those of the stored report, and `own` is
-/// the tag of this build.
+/// Explains a difference. If the same build computed both reports, the stored one does not match
+/// its records; otherwise the builds may simply differ. `annotations` are those of the stored
+/// report, and `own` is the tag of this build.
 fn differs(difference: String, annotations: &BTreeMap<String, String>, own: Option<&str>) -> Error {
     let noted = |key: &str| annotations.get(key).map(String::as_str);
     let wrote = noted(labels::OPERATOR_VERSION).unwrap_or("of an unknown version");

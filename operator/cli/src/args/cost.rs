@@ -39,7 +39,7 @@ pub struct CostArgs {
 }
 
 impl CostArgs {
-    /// The node.
+    /// The node and its price.
     pub fn node(&self) -> NodePrice {
         NodePrice {
             per_hour: self.node_price,
@@ -50,7 +50,7 @@ impl CostArgs {
     }
 }
 
-/// A price with its unit, as a price of an hour.
+/// Parses a price with its unit into a price per hour.
 fn price_per_hour(text: &str) -> Result<f64, String> {
     let wrong = || {
         format!(
@@ -71,7 +71,7 @@ fn price_per_hour(text: &str) -> Result<f64, String> {
     }
 }
 
-/// An amount of CPU or memory above 0, in its unit.
+/// Parses an amount of CPU or memory above 0, in CPUs or bytes.
 fn amount(text: &str) -> Result<f64, String> {
     let thousandths = thousandths(text).filter(|amount| *amount > 0);
     let amount = thousandths.map(|amount| amount as f64 / 1000.0);
@@ -82,7 +82,7 @@ fn amount(text: &str) -> Result<f64, String> {
     })
 }
 
-/// A share of CPU time above 0.
+/// Parses a share of CPU time above 0.
 fn utilisation(text: &str) -> Result<f64, String> {
     let share = share_of(text).filter(|share| *share > 0.0 && *share <= 1.0);
     share.ok_or_else(|| {

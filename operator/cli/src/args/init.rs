@@ -1,4 +1,5 @@
-//! The arguments of `init`: what is to be measured. What the CRD would refuse is refused here, with the option's name.
+//! The arguments of `init`: what to measure. Values that the CRD would refuse are refused here,
+//! with the option's name.
 
 use clap::{Args, value_parser};
 
@@ -29,7 +30,7 @@ pub struct InitArgs {
     pub name: Option<String>,
 }
 
-/// A reference of an image, or what is wrong with it.
+/// Returns the image reference, or what is wrong with it.
 pub fn image(text: &str) -> Result<String, String> {
     let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
@@ -41,7 +42,7 @@ pub fn image(text: &str) -> Result<String, String> {
     ))
 }
 
-/// The name of an object, or what is wrong with it.
+/// Returns the name of an object, or what is wrong with it.
 pub fn object_name(text: &str) -> Result<String, String> {
     let firm = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let ends = text.starts_with(firm) && text.ends_with(firm);
@@ -53,7 +54,7 @@ pub fn object_name(text: &str) -> Result<String, String> {
     ))
 }
 
-/// The path of a request, or what is wrong with it.
+/// Returns the path of a request, or what is wrong with it.
 pub fn path(text: &str) -> Result<String, String> {
     let printable = text.chars().all(|c| c.is_ascii_graphic());
     if text.starts_with('/') && text.len() <= 1024 && printable {

@@ -1,10 +1,10 @@
-//! How something is printed.
+//! Output formats.
 
 use clap::ValueEnum;
 
 use crate::document::Format;
 
-/// How something is printed.
+/// An output format.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// Aligned tables, for people
@@ -16,7 +16,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// How programs read it; `None` for people.
+    /// The format for programs; `None` for people.
     pub fn format(self) -> Option<Format> {
         match self {
             Self::Table => None,

@@ -1,8 +1,8 @@
-//! What a check comes to, and all of them as a table. Pure.
+//! The result of a check, and all results as a table. Pure.
 
 use wasmbench_report::table::{Align, Table};
 
-/// How something stands.
+/// The state of what was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum State {
@@ -10,22 +10,22 @@ pub enum State {
     Ok,
     /// It does not work.
     Missing,
-    /// Nobody told.
+    /// It could not be determined.
     Unknown,
-    /// Runs leave it out and go on.
+    /// Runs skip it and go on.
     Skipped,
 }
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     /// What was found.
     pub found: String,
-    /// What to do; empty where nothing is.
+    /// What to do; empty if there is nothing to do.
     pub remedy: String,
     /// Whether runs need it.
     pub is_needed: bool,
@@ -37,7 +37,7 @@ impl Finding {
         Self::new(what, State::Ok, found.into(), "")
     }
 
-    /// Something that runs need and that does not stand.
+    /// Something that runs need, and that is missing or unknown.
     pub fn needed(what: &str, state: State, found: String, remedy: &str) -> Self {
         Self {
             is_needed: true,
@@ -45,7 +45,7 @@ impl Finding {
         }
     }
 
-    /// Something that runs do without.
+    /// Something that runs can do without.
     pub fn new(what: &str, state: State, found: String, remedy: &str) -> Self {
         Self {
             what: what.to_owned(),
@@ -56,13 +56,13 @@ impl Finding {
         }
     }
 
-    /// Whether it keeps runs from starting, as far as is known.
+    /// Whether it keeps runs from starting. An unknown state counts as a failure.
     pub fn fails(&self) -> bool {
         self.is_needed && self.state != State::Ok
     }
 }
 
-/// A table, and what it comes to for runs in `namespace`.
+/// A table, and the conclusion for runs in `namespace`.
 pub fn text(found: &[Finding], namespace: &str) -> String {
     let columns = ["CHECK", "STATE", "FOUND", "WHAT TO DO"].map(|title| (title, Align::Left));
     let mut table = Table::new(&columns);

@@ -1,4 +1,5 @@
-//! What was read of an installation, judged: the API, the operator, its policies and namespace, the user's rights. Pure.
+//! Judges what was read of an installation: the API, the operator, its policies and namespace, and
+//! the user's rights. Pure.
 
 use wasmbench_core::version::VERSION;
 use wasmbench_core::wire::request::MeterLevel;
@@ -8,7 +9,7 @@ use crate::check::seen::{Answer, OperatorSeen, Seen};
 
 /// What the API server must serve.
 const RESOURCES: [&str; 2] = ["benchmarkruns", "benchmarkschedules"];
-/// Admission policies of the chart, each without the name of the release before it.
+/// The chart's admission policies, without the name of the operator's Deployment as their prefix.
 pub const POLICIES: [&str; 7] = [
     "origin",
     "owned",
@@ -21,7 +22,7 @@ pub const POLICIES: [&str; 7] = [
 /// Pod security levels that refuse a probe's mounts.
 const REFUSING: [&str; 2] = ["baseline", "restricted"];
 
-/// All findings but those of presets.
+/// All findings except those about presets.
 pub fn installation(seen: &Seen) -> Vec<Finding> {
     let operator = the_operator(&seen.operators);
     let mut found = vec![api(&seen.resources), operator_finding(&seen.operators)];
@@ -37,7 +38,7 @@ pub fn installation(seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// The operator, where there is exactly one.
+/// The operator, if there is exactly one.
 fn the_operator(operators: &Answer<Vec<OperatorSeen>>) -> Option<&OperatorSeen> {
     match operators.as_deref() {
         Ok([one]) => Some(one),
@@ -139,7 +140,8 @@ fn policies(seen: &Seen, operator: &OperatorSeen) -> Finding {
     Finding::needed(what, State::Missing, found, remedy)
 }
 
-/// Probes are Jobs that start with each trial; what can be known before is whether their namespace lets them.
+/// Probes are Jobs that start with each trial. All that can be checked in advance is whether their
+/// namespace allows them.
 fn probes(seen: &Seen, operator: &OperatorSeen) -> Finding {
     let what = "probes";
     let sees_nothing = seen

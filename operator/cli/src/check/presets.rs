@@ -1,4 +1,4 @@
-//! Which presets this cluster can measure, on which of its nodes. Pure.
+//! Which presets this cluster can measure, and on which of its nodes. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use crate::assumed;
 use crate::check::finding::{Finding, State};
 use crate::check::seen::{NodeSeen, RuntimeClassSeen, Seen};
 
-/// Nodes that are named before they are only counted.
+/// The number of nodes listed by name; further ones are only counted.
 const MAX_NAMED: usize = 4;
 
-/// One finding for the presets that need nothing, and one for each `RuntimeClass` and each setting that others need.
+/// One finding for the presets that need no `RuntimeClass`, one for each `RuntimeClass` that others
+/// need, and one for each preset that a setting forbids.
 pub fn presets(seen: &Seen) -> Vec<Finding> {
     let config = seen.config.clone().unwrap_or_else(|_| assumed::config());
     let all =

@@ -1,4 +1,5 @@
-//! Reads an installation with the user's own rights. A refusal is an answer; a cluster that does not answer is an error.
+//! Reads an installation with the user's own rights. A refusal is an answer; a cluster that does
+//! not respond is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,25 +22,25 @@ use crate::check::seen::{Answer, NodeSeen, OperatorSeen, RuntimeClassSeen, Seen}
 use crate::cluster::{Cluster, patiently};
 use crate::error::Error;
 
-/// The chart's objects carry it as their component.
+/// The component label of the chart's objects.
 const OPERATOR: &str = "operator";
-/// Version of what is installed, on all objects of the chart.
+/// The label with the chart's `appVersion`, on all objects of the chart.
 const VERSION: &str = "app.kubernetes.io/version";
-/// What the chart appends to its name for the operator's configuration, and the file in it.
+/// The suffix of the name of the operator's `ConfigMap`, and the file in it.
 const CONFIG: (&str, &str) = ("-config", "config.yaml");
-/// The level that a namespace enforces on its pods.
+/// The label with the pod security level that a namespace enforces.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
-/// What a user needs in a namespace: words, verb, API group, resource.
+/// The rights that a user needs in a namespace: words, verb, API group, resource.
 const RIGHTS: [(&str, &str, &str, &str); 4] = [
     ("start runs", "create", "wasmbench.dev", "benchmarkruns"),
     ("follow runs", "watch", "wasmbench.dev", "benchmarkruns"),
     ("read results", "list", "", "configmaps"),
-    // The admission policy `requester` asks for it.
+    // The admission policy `requester` requires it.
     ("create pods", "create", "", "pods"),
 ];
 
-/// Everything that the checks rest on.
+/// Reads everything that the checks are based on.
 pub async fn read(cluster: &Cluster, operator_namespace: Option<&str>) -> Result<Seen, Error> {
     let operators = operators(cluster, operator_namespace).await?;
     let first = operators.as_ref().ok().and_then(|all| all.first());
@@ -80,7 +81,7 @@ async fn asked<T>(
     }
 }
 
-/// All objects of a kind in all namespaces, or those of the chart's.
+/// Lists the objects of a kind in all namespaces: all of them, or only the chart's.
 async fn all<K>(
     cluster: &Cluster,
     what: &'static str,
@@ -105,7 +106,8 @@ fn ours() -> ListParams {
     ListParams::default().labels(&format!("{part}={app},{component}={OPERATOR}"))
 }
 
-/// Discovery, which everyone may read; it lists what the API server serves, and so what is established.
+/// Reads discovery, which is open to everyone. It lists what the API server serves, and so which
+/// CRDs are established.
 async fn resources(cluster: &Cluster) -> Result<Answer<Vec<String>>, Error> {
     let version = BenchmarkRun::api_version(&());
     let request = cluster.client().list_api_group_resources(&version);
@@ -231,7 +233,7 @@ pub async fn runtime_classes(
     Ok(found.map(|all| all.into_iter().map(class).collect()))
 }
 
-/// Nodes.
+/// All nodes.
 pub async fn nodes(cluster: &Cluster) -> Result<Answer<Vec<NodeSeen>>, Error> {
     let found: Answer<Vec<Node>> = all(cluster, "list nodes", false).await?;
     Ok(found.map(|all| all.iter().map(node).collect()))
@@ -240,7 +242,7 @@ pub async fn nodes(cluster: &Cluster) -> Result<Answer<Vec<NodeSeen>>, Error> {
 fn node(node: &Node) -> NodeSeen {
     let status = node.status.as_ref();
     let handlers = status.and_then(|status| status.runtime_handlers.as_ref());
-    // The default one has no name.
+    // The default handler has no name.
     let names = |handlers: &Vec<NodeRuntimeHandler>| -> BTreeSet<String> {
         let names = handlers.iter().filter_map(|one| one.name.clone());
         names.filter(|name| !name.is_empty()).collect()

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wasmbench_core::config::OperatorConfig;
 
-/// What was read, or why it was not, in words.
+/// What was read, or in words why it could not be.
 pub type Answer<T> = Result<T, String>;
 
 /// An installation as this user sees it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The namespace in which runs are to start.
+    /// The namespace for runs.
     pub namespace: String,
     /// Resources of wasmbench's API that the API server serves.
     pub resources: Answer<Vec<String>>,
@@ -18,11 +18,11 @@ pub struct Seen {
     pub operators: Answer<Vec<OperatorSeen>>,
     /// The operator's configuration.
     pub config: Answer<OperatorConfig>,
-    /// Names of admission policies that are there, bound, and refuse.
+    /// Names of the admission policies that exist and that a binding enforces by denying.
     pub policies: Answer<BTreeSet<String>>,
-    /// Pod security level that the operator's namespace enforces; `None` where it says nothing.
+    /// Pod security level that the operator's namespace enforces; `None` if it sets none.
     pub pod_security: Answer<Option<String>>,
-    /// What this user may do in the namespace, each with the words for it.
+    /// The user's rights in the namespace, each with the words for it.
     pub rights: Vec<(&'static str, Answer<bool>)>,
     /// `RuntimeClasses` by name.
     pub runtime_classes: Answer<BTreeMap<String, RuntimeClassSeen>>,
@@ -35,9 +35,9 @@ pub struct Seen {
 pub struct OperatorSeen {
     /// Its namespace.
     pub namespace: String,
-    /// Its name, with which those of the chart's other objects begin.
+    /// Its name, with which the names of the chart's other objects begin.
     pub name: String,
-    /// Version of the chart's images.
+    /// The chart's `appVersion`.
     pub version: Option<String>,
     /// Whether it is available.
     pub available: bool,
@@ -46,7 +46,7 @@ pub struct OperatorSeen {
 /// A `RuntimeClass`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeClassSeen {
-    /// What the node's runtime calls it.
+    /// The name of its handler in the node's container runtime.
     pub handler: String,
     /// Labels of the nodes that have it.
     pub node_selector: BTreeMap<String, String>,
@@ -59,7 +59,8 @@ pub struct NodeSeen {
     pub name: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// Handlers that its runtime is configured for; `None` where it does not tell (containerd before 2.0).
+    /// Handlers configured in its runtime; `None` if the runtime does not report them (containerd
+    /// before 2.0).
     pub handlers: Option<BTreeSet<String>>,
 }
 

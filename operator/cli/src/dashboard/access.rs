@@ -1,5 +1,6 @@
-//! Who may ask. The address holds a token, so that no other user of the machine and no other page in the browser knows
-//! it. Host and Origin are checked besides: a name that is made to resolve to the loopback address gets nothing.
+//! Access control. The address contains a token, so that no other user of the machine and no other
+//! page in the browser knows it. Host and Origin are checked too: requests through a host name that
+//! someone made resolve to the loopback address get nothing.
 
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ use wasmbench_core::store::hex;
 
 use crate::error::Error;
 
-/// Bytes of chance in a token.
+/// The number of random bytes in a token.
 const TOKEN_BYTES: usize = 16;
 
-/// What every answer says to the browser: nothing from elsewhere, no script but ours, no frame around it, and no page
-/// elsewhere learns the address.
+/// Headers of every response. They tell the browser to load nothing from other origins, run only
+/// our script, allow no frame around the page, and keep the address from other sites.
 const HEADERS: [(&str, &str); 6] = [
     (
         "content-security-policy",
@@ -39,7 +40,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// A new token for this port.
+    /// Creates a new token for this port.
     pub fn new(port: u16) -> Result<Self, Error> {
         let mut bytes = [0; TOKEN_BYTES];
         getrandom::fill(&mut bytes).map_err(Error::Token)?;
@@ -47,14 +48,14 @@ impl Access {
         Ok(Self { port, token })
     }
 
-    /// A port and a token that are known.
+    /// A given port and token.
     #[cfg(test)]
     pub fn known(port: u16, token: &str) -> Self {
         let token = token.to_owned();
         Self { port, token }
     }
 
-    /// What the user opens.
+    /// The URL that the user opens.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}{}", self.port, self.path(""))
     }
@@ -64,13 +65,14 @@ impl Access {
         format!("/{}/{page}", self.token)
     }
 
-    /// Whether `path` begins with the token. Digests are compared, so that the time tells nothing of it.
+    /// Whether `path` begins with the token. Digests are compared, so that the timing reveals
+    /// nothing about the token.
     fn knows(&self, path: &str) -> bool {
         let given = path.split('/').nth(1).unwrap_or_default();
         Sha256::digest(given) == Sha256::digest(&self.token)
     }
 
-    /// Why a request is refused; `None` where it is not.
+    /// The status to refuse a request with; `None` if it is allowed.
     fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<StatusCode> {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -91,7 +93,8 @@ impl Access {
     }
 }
 
-/// Refuses what is not from one of our own pages, and tells the browser what pages may do.
+/// Refuses requests without the right address or from a foreign page, and tells the browser what
+/// pages may do.
 pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let mut response = match access.refusal(request.method(), path, request.headers()) {

@@ -1,4 +1,5 @@
-//! A run that is being written: what its fields make, what its manifest would do, and what is sent.
+//! A run that is being written: the manifest that its fields produce, what that would do, and the
+//! object to send.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::args::init::{image, object_name, path};
 use crate::init::manifest::{self, Told};
 use crate::{files, plan};
 
-/// What the form begins with: presets, which need no image of one's own.
+/// The initial manifest of the form. It uses presets, which need no images of the user's own.
 const SAMPLE: &str = include_str!("../../../../manifests/samples/quickstart.yaml");
 
 /// The form, as the browser sends it.
@@ -28,15 +29,15 @@ pub struct Form {
     pub port: String,
     /// Path of the request.
     pub path: String,
-    /// The manifest, which is what counts.
+    /// The manifest, which alone decides what is created.
     pub manifest: String,
-    /// `create`, or nothing for a look at the plan.
+    /// `create`; anything else only shows the plan.
     #[serde(rename = "do")]
     pub action: String,
 }
 
 impl Form {
-    /// An empty form over a sample.
+    /// An empty form with a sample manifest.
     pub fn sample() -> Self {
         Self {
             manifest: SAMPLE.to_owned(),
@@ -46,7 +47,7 @@ impl Form {
         }
     }
 
-    /// A form over the spec of `run`, under another name.
+    /// A form with the spec of `run`, under another name.
     pub fn like(run: &BenchmarkRun) -> Self {
         let mut spec = serde_json::to_value(&run.spec).unwrap_or_default();
         if let Some(spec) = spec.as_object_mut() {
@@ -65,7 +66,7 @@ impl Form {
         }
     }
 
-    /// The manifest that the fields describe; what is wrong with them otherwise.
+    /// The manifest that the fields describe, or what is wrong with them.
     pub fn manifest_of_fields(&self, told: Told) -> Result<String, String> {
         let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let checked = |text: &String, check: fn(&str) -> Result<String, String>| {
@@ -82,7 +83,8 @@ impl Form {
         Ok(manifest::manifest(&manifest::Draft::new(&args, told)))
     }
 
-    /// The run that the manifest describes, as written, so that the API server sees what it does not know.
+    /// The run that the manifest describes, as written: the API server should see unknown fields
+    /// too.
     pub fn object(&self) -> Result<Value, String> {
         let objects = files::objects(&self.manifest)?;
         let mut runs = objects.into_iter();
@@ -103,7 +105,7 @@ impl Form {
         let name = run.metadata.name.as_deref();
         let name = name.ok_or("metadata.name: give the run a name")?;
         object_name(name).map_err(|error| format!("metadata.name: {error}"))?;
-        // It becomes a part of the address that is asked.
+        // The namespace becomes part of the request's URL.
         let namespace = run.metadata.namespace.as_deref().map(object_name);
         let namespace = namespace.transpose();
         namespace.map_err(|error| format!("metadata.namespace: {error}"))?;

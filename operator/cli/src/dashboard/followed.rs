@@ -1,4 +1,5 @@
-//! What the records of one run say so far. They are read between timed windows, and only those that are new.
+//! What the records of one run say so far. Only new records are read, and only between timed
+//! windows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub fn begun(run: &BenchmarkRun) -> Option<TrialId> {
     progress_message::begun(doing(run)?)
 }
 
-/// What a run that has not ended says that it does.
+/// What an unfinished run reports that it is doing.
 fn doing(run: &BenchmarkRun) -> Option<&str> {
     if is_finished(run) {
         return None;
@@ -29,30 +30,30 @@ fn doing(run: &BenchmarkRun) -> Option<&str> {
     Some(&progress.message)
 }
 
-/// Records of a run, as far as they were read.
+/// The records of a run that have been read so far.
 pub struct Followed {
     cluster: Cluster,
     recomputation: Option<Recomputation>,
-    /// Version of each `ConfigMap` that was read.
+    /// The version of each `ConfigMap` when it was read.
     versions: BTreeMap<String, String>,
-    /// How far the run was when they were read.
+    /// The run's completed trials when they were read, and whether it was finished.
     read_at: Option<(u32, bool)>,
     read: Arc<Recorded>,
 }
 
-/// What was read.
+/// What the records say.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// How the trials ended.
     pub ended: BTreeMap<TrialId, Ended>,
-    /// What they come to; `None` without a record.
+    /// Their summary; `None` without a record.
     pub summary: Option<Summary>,
-    /// Why there is nothing newer.
+    /// Why the latest read failed; `None` if it did not.
     pub trouble: Option<String>,
 }
 
 impl Followed {
-    /// Nothing yet; `cluster` looks into the run's namespace.
+    /// Nothing read yet; `cluster` is set to the run's namespace.
     pub fn new(cluster: Cluster) -> Self {
         Self {
             cluster,
@@ -63,7 +64,8 @@ impl Followed {
         }
     }
 
-    /// What the records of `run` say, read again where there are more of them and nothing is measured just now.
+    /// What the records of `run` say. Reads again if there are more records and nothing is being
+    /// measured right now.
     pub async fn of(&mut self, run: &BenchmarkRun) -> Arc<Recorded> {
         let now = (completed(run), is_finished(run));
         let is_read = self.read_at == Some(now);
@@ -87,7 +89,7 @@ impl Followed {
     async fn read(&mut self, run: &BenchmarkRun) -> Result<Recorded, Error> {
         let recomputation = match &mut self.recomputation {
             Some(recomputation) => recomputation,
-            // Kept with the versions of what it has taken, also where a later read fails.
+            // Kept even if a later read fails, as `versions` says what it has already taken.
             none => none.insert(Recomputation::new(run)?),
         };
         let mut ended = BTreeMap::new();
@@ -110,7 +112,7 @@ impl Followed {
     }
 }
 
-/// Trials with a record.
+/// The number of trials with a record.
 fn completed(run: &BenchmarkRun) -> u32 {
     let progress = run.status.as_ref().and_then(|s| s.progress.as_ref());
     progress.map_or(0, |progress| progress.completed_trials)
@@ -169,7 +171,8 @@ mod tests {
         serde_json::to_value(map).unwrap()
     }
 
-    /// A cluster with the records of two variants, of which the second is not given at the first time.
+    /// A cluster with the records of two variants. The first read of the second one's `ConfigMap`
+    /// fails.
     fn cluster() -> Cluster {
         let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
         tokio::spawn(async move {

@@ -1,8 +1,10 @@
-//! `kubectl wasmbench dashboard`: runs as pages on the user's own machine, with the user's kubeconfig and rights.
+//! `kubectl wasmbench dashboard`: runs as pages on the user's own machine, with the user's
+//! kubeconfig and rights.
 //!
-//! Reading order: [`access`] (who may ask), [`watched`] (the runs, by one watch), [`followed`] (the records of one run,
-//! read between its timed windows), [`state`] (both), [`draft`] (a run that is being written),
-//! [`pages`] (what is shown), [`stream`] (pages that change while they are looked at) and [`server`] (what is served where).
+//! Reading order: [`access`] (access control), [`watched`] (the runs, through a single watch),
+//! [`followed`] (the records of one run, read between its timed windows), [`state`] (both),
+//! [`draft`] (a run that is being written), [`pages`] (what is shown), [`stream`] (live updates of
+//! open pages) and [`server`] (the routes).
 
 mod access;
 mod draft;
@@ -29,7 +31,7 @@ use crate::print;
 /// Serves the dashboard until it is interrupted.
 pub async fn run(cluster: &ClusterArgs, args: &DashboardArgs) -> Result<u8, Error> {
     let cluster = Cluster::connect(cluster).await?;
-    // What is wrong with the kubeconfig or the rights is an error now, and not an empty page.
+    // A problem with the kubeconfig or the rights is an error now, not an empty page later.
     cluster.may_list_runs(args.all_namespaces).await?;
     let place = (Ipv4Addr::LOCALHOST, args.port);
     let listener = TcpListener::bind(place).await.map_err(Error::Listen)?;

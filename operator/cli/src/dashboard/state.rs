@@ -1,4 +1,4 @@
-//! What pages are made of: the runs, and what was read of their records.
+//! The data behind the pages: the runs, and what was read of their records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::dashboard::followed::{Followed, Recorded};
 use crate::dashboard::watched::Watched;
 use crate::init::{self, manifest::Told};
 
-/// Everything that pages are made of.
+/// The data behind the pages.
 pub struct Dashboard {
     /// The cluster, in the namespace that new runs go to.
     pub cluster: Cluster,
     /// The runs.
     pub watched: Watched,
-    /// The address.
+    /// The address of the dashboard.
     pub access: Access,
     /// Which runs are shown, in words.
     pub shown: String,
@@ -58,7 +58,7 @@ impl Dashboard {
         followed.lock().await.of(run).await
     }
 
-    /// RuntimeClasses and nodes, asked for once.
+    /// RuntimeClasses and nodes, read once.
     pub async fn told(&self) -> Told {
         let asked = || init::asked(&self.cluster);
         self.told.get_or_init(asked).await.clone()

@@ -1,4 +1,5 @@
-//! Pages that change while they are looked at: the parts of a page that are not as they were, whenever a run changes.
+//! Live updates of open pages: whenever a run changes, the parts of a page that differ are sent
+//! again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -16,10 +17,10 @@ use crate::dashboard::watched::Seen;
 /// Parts of a page by the id of their element.
 pub type Regions = Vec<(&'static str, Markup)>;
 
-/// What is sent to the browser: the name is the id of an element, the data what stands in it.
+/// An event sent to the browser: its name is the id of an element, its data the element's content.
 pub type Event = Result<sse::Event, Infallible>;
 
-/// What tells whether a page may be another one than before.
+/// A version that changes whenever a page may have changed.
 pub type Version = Option<String>;
 
 struct Sender<V, F> {
@@ -32,8 +33,8 @@ struct Sender<V, F> {
     waiting: VecDeque<sse::Event>,
 }
 
-/// The regions that `regions` makes, each whenever it is another one than before. They are made again only where
-/// `version` is another one.
+/// Sends each region that `regions` returns whenever it has changed. `regions` is called only when
+/// `version` has changed.
 pub fn of<V, F, Made>(
     dashboard: Arc<Dashboard>,
     version: V,
@@ -72,7 +73,8 @@ where
                 return Some(event);
             }
             let version = (self.version)(&self.changes.borrow_and_update());
-            // The first time it is none: a change may have come between the page and its stream.
+            // `seen` is `None` at first, so that everything is sent once: a run may have changed
+            // between the page and its stream.
             if self.seen.as_ref() == Some(&version) {
                 self.changes.changed().await.ok()?;
                 continue;

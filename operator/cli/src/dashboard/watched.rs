@@ -1,4 +1,4 @@
-//! The runs of the cluster as they are now, by one watch.
+//! The current runs of the cluster, through a single watch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::error::root_cause;
 /// Namespace and name of a run.
 pub type Place = (String, String);
 
-/// The runs as they are now.
+/// The runs as last seen.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// All of them.
+    /// All runs.
     pub runs: BTreeMap<Place, Arc<BenchmarkRun>>,
     /// Whether the first list is complete.
     pub is_complete: bool,
-    /// Why nothing new is heard of them.
+    /// Why the watch currently gets no news.
     pub trouble: Option<String>,
-    /// What was heard so far, counted.
+    /// The number of events so far, errors included.
     pub heard: u64,
-    /// Those of a list that is under way.
+    /// The runs received so far of a list that is under way.
     listed: BTreeMap<Place, Arc<BenchmarkRun>>,
 }
 
@@ -59,7 +59,7 @@ impl Seen {
     }
 }
 
-/// `namespace/name` of a run, for people and for addresses.
+/// `namespace/name` of a run, for people and for URLs.
 pub fn named(run: &BenchmarkRun) -> String {
     let (namespace, name) = place(run);
     format!("{namespace}/{name}")
@@ -69,18 +69,19 @@ fn place(run: &BenchmarkRun) -> Place {
     (run.namespace().unwrap_or_default(), run.name_any())
 }
 
-/// The run without what nobody looks at.
+/// The run without its managed fields, which nobody looks at.
 fn kept(mut run: BenchmarkRun) -> (Place, Arc<BenchmarkRun>) {
     run.metadata.managed_fields = None;
     (place(&run), Arc::new(run))
 }
 
-/// The runs, and who is told when they change.
+/// The runs, with notifications of their changes.
 #[derive(Clone, Debug)]
 pub struct Watched(watch::Receiver<Seen>);
 
 impl Watched {
-    /// Follows the runs of the cluster's namespace, or of all, for as long as somebody looks.
+    /// Follows the runs of the cluster's namespace, or of all namespaces, as long as anyone holds a
+    /// receiver.
     pub fn follow(cluster: &Cluster, all_namespaces: bool) -> Self {
         let (sender, receiver) = watch::channel(Seen::default());
         let events = cluster.watch_runs(all_namespaces);
@@ -91,7 +92,7 @@ impl Watched {
                     seen.heard += 1;
                     match event {
                         Ok(event) => seen.take(event),
-                        // The watch goes on by itself.
+                        // The watch recovers by itself.
                         Err(error) => seen.trouble = Some(root_cause(&error)),
                     }
                 });
@@ -103,7 +104,7 @@ impl Watched {
         Self(receiver)
     }
 
-    /// These runs, for ever.
+    /// These runs, which never change.
     #[cfg(test)]
     pub fn still(runs: Vec<BenchmarkRun>) -> Self {
         let seen = Seen {
@@ -114,12 +115,12 @@ impl Watched {
         Self(watch::channel(seen).1)
     }
 
-    /// What there is now.
+    /// The current runs.
     pub fn now(&self) -> watch::Ref<'_, Seen> {
         self.0.borrow()
     }
 
-    /// One who waits for changes.
+    /// A receiver that is notified of changes.
     pub fn listen(&self) -> watch::Receiver<Seen> {
         self.0.clone()
     }

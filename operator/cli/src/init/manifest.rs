@@ -1,4 +1,4 @@
-//! The text of a first run: what is to be measured and what the cluster told in, commented YAML out. Pure.
+//! The text of a first run. Pure: what to measure and the cluster's answers in, commented YAML out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,18 +10,18 @@ use crate::args::InitArgs;
 use crate::check::seen::{Answer, NodeSeen, RuntimeClassSeen};
 use crate::error::Error;
 
-/// Stands for an image that was not given. It is a reference that no registry has.
+/// Placeholder for an image that was not given: a reference that exists in no registry.
 const CHANGE_ME: &str = "registry.example.com/CHANGE-ME/service:CHANGE-ME";
-/// Parts of the names of RuntimeClasses and handlers for Wasm.
+/// Substrings by which the names of RuntimeClasses and handlers for Wasm are recognized.
 const WASM: [&str; 4] = ["wasm", "spin", "slight", "wws"];
-/// The RuntimeClass that is written where none is known.
+/// The RuntimeClass to write if none is known.
 const USUAL_CLASS: &str = "wasmtime";
 /// The label with a node's architecture.
 const ARCH: &str = "kubernetes.io/arch";
-/// Longest name of a run that is derived from an image.
+/// The maximum length of a run's name that is derived from an image.
 const MAX_NAME: usize = 40;
 
-/// What the cluster told, or why it did not.
+/// The cluster's answers, or why there are none.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// Its RuntimeClasses by name.
@@ -31,7 +31,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Nothing, for this reason.
+    /// No answers, for this reason.
     pub fn nothing(why: &str) -> Self {
         Self {
             classes: Err(why.to_owned()),
@@ -40,7 +40,7 @@ impl Told {
     }
 }
 
-/// What is to be written.
+/// What to write.
 #[derive(Clone, Debug)]
 pub struct Draft {
     name: String,
@@ -53,7 +53,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// What the arguments ask for on a cluster that told this.
+    /// The draft for these arguments on a cluster with these answers.
     pub fn new(args: &InitArgs, told: Told) -> Self {
         let image = args.image.as_ref().or(args.wasm.as_ref());
         let name = args.name.clone();
@@ -99,7 +99,7 @@ impl Draft {
     }
 }
 
-/// The first RuntimeClass whose name or handler is one of Wasm.
+/// The first RuntimeClass whose name or handler looks like one for Wasm.
 fn wasm_class(told: &Told) -> Option<String> {
     let is_wasm = |text: &str| WASM.iter().any(|part| text.contains(part));
     let mut classes = told.classes.as_ref().ok()?.iter();
@@ -107,7 +107,7 @@ fn wasm_class(told: &Told) -> Option<String> {
     found.map(|(name, _)| name.clone())
 }
 
-/// `my-service` of `registry.example.com/team/my_service:1.0@sha256:...`.
+/// `my-service` for `registry.example.com/team/my_service:1.0@sha256:...`.
 fn name_of(image: &str) -> String {
     let last = image.rsplit('/').next().unwrap_or_default();
     let bare = last.split([':', '@']).next().unwrap_or_default();
@@ -124,12 +124,12 @@ fn name_of(image: &str) -> String {
     }
 }
 
-/// The run of a written file.
+/// Parses the run in a written file.
 pub fn run_of(text: &str) -> Result<BenchmarkRun, Error> {
     Ok(serde_yaml::from_str(text)?)
 }
 
-/// The file.
+/// The text of the file.
 pub fn manifest(draft: &Draft) -> String {
     head(draft) + &variants(draft) + &load(draft)
 }
@@ -173,7 +173,7 @@ fn head(draft: &Draft) -> String {
     )
 }
 
-/// What the cluster told, as comments.
+/// The cluster's answers, as comments.
 fn answers(draft: &Draft) -> String {
     let Told { classes, nodes } = &draft.told;
     let classes = match classes {
@@ -276,7 +276,7 @@ fn load(draft: &Draft) -> String {
     )
 }
 
-/// `text` in the double quotes of JSON, which are those of YAML.
+/// `text` as a JSON string, which is also a valid YAML string.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

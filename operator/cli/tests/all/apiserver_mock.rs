@@ -1,4 +1,4 @@
-//! Answers of an API server, and what they mean for people.
+//! Responses of an API server, and the errors that people see.
 
 use http::{Request, Response};
 use kube::Client;
@@ -8,7 +8,7 @@ use kubectl_wasmbench::error::Error;
 use serde_json::{Value, json};
 use tower_test::mock;
 
-/// A cluster that gives these answers, one after the other.
+/// A cluster that gives these responses, one after the other.
 fn cluster(answers: Vec<(u16, Value)>) -> Cluster {
     let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! `check` before an API server that a test plays, and its rules one by one.
+//! `check` against a mock API server, and its rules one by one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tower_test::mock;
 use wasmbench_core::version::VERSION;
 
-/// A cluster that answers each path with what `answer` says.
+/// A cluster that responds to each path with the result of `answer`.
 fn cluster(answer: impl Fn(&str) -> (u16, Value) + Send + 'static) -> Cluster {
     let (service, mut handle) = mock::pair::<Request<Body>, Response<Body>>();
     tokio::spawn(async move {

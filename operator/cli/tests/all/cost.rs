@@ -1,4 +1,5 @@
-//! `cost --records-from`: what a run's numbers cost on a node, and what is said when they cost nothing that is known.
+//! `cost --records-from`: what a run's numbers cost on a node, and the message if no cost can be
+//! computed.
 
 use std::process::Output;
 

@@ -1,4 +1,4 @@
-//! `get --watch` against a small HTTP server that answers as an API server does.
+//! `get --watch` against a small HTTP server that responds like an API server.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// The run in a state, with as many of its 60 trials recorded.
+/// The run in `state`, with `recorded` of its 60 trials recorded.
 fn run(state: &str, recorded: u32, trustworthy: &str) -> Value {
     let finished = if recorded == 60 { "True" } else { "False" };
     let succeeded = if recorded == 60 { "True" } else { "Unknown" };
@@ -47,7 +47,7 @@ fn event(kind: &str, object: &Value) -> String {
     json!({"type": kind, "object": object}).to_string() + "\n"
 }
 
-/// Serves `first` to reads and lists, and `events` to watches. Gives the server's address.
+/// Serves `first` to reads and lists, and `events` to watches. Returns the server's address.
 fn api_server(first: Value, events: Vec<String>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -171,7 +171,7 @@ fn one_run_and_all_runs_are_documents_too() {
         (&json!("fast"), &json!("Measuring"))
     );
     assert_eq!(one["finished"], false);
-    // What is open is absent, never false.
+    // What is undecided is absent, never false.
     for open in ["succeeded", "trustworthy", "passed", "exitCode"] {
         assert!(one.get(open).is_none(), "{open}: {one}");
     }

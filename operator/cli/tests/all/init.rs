@@ -1,4 +1,4 @@
-//! `init`: what it writes is a run that `plan` takes, whatever the cluster told.
+//! `init`: it writes a run that `plan` accepts, whatever the cluster answered.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn node(name: &str, architecture: &str, handlers: &[&str]) -> NodeSeen {
     }
 }
 
-/// A cluster with gVisor and a shim for Wasm that is not on all of its nodes.
+/// A cluster with gVisor, and a Wasm shim that only some of its nodes have.
 fn told() -> Told {
     let class = |handler: &str, selector: &[(&str, &str)]| RuntimeClassSeen {
         handler: handler.into(),

@@ -1,4 +1,4 @@
-//! The plugin before files, and before an API server that a test plays.
+//! The plugin with files, and against a mock API server.
 //!
 //! One binary for all of them: linking another takes longer than most tests do.
 

@@ -1,5 +1,5 @@
-//! `report --records-from`: files that kubectl saved in, the report out, byte for byte the one
-//! that the operator stored.
+//! `report --records-from`: files saved by kubectl in, the report out, byte for byte as the
+//! operator stored it.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ use crate::results_support::{UID, all_measured, failed, fortio, replace, run};
 pub fn kubectl_wasmbench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kubectl-wasmbench"))
         .args(arguments)
-        // A kubeconfig of the machine must not be used.
+        // The machine's own kubeconfig must not be used.
         .env("KUBECONFIG", "/nonexistent")
         .output()
         .unwrap()
@@ -165,7 +165,7 @@ fn every_format_of_other_programs_is_printed() {
     }
 }
 
-/// The run of this name with the records of the usual one, which it is to be compared with.
+/// A later run whose spec names `earlier` as its baseline run, saved together with the usual run.
 fn save_with_an_earlier_one(earlier: &str) -> TempDir {
     let later = save_later("6.12.41");
     let mut run: Value =
@@ -225,7 +225,7 @@ fn save_later(kernel: &str) -> TempDir {
     save_as_later(records)
 }
 
-/// The records as those of a later run.
+/// Saves the records as those of a later run.
 fn save_as_later(mut records: Vec<Record>) -> TempDir {
     const LATER: &str = "5a1b9f0c-2222-4222-8333-444455556666";
     for record in &mut records {
@@ -347,7 +347,7 @@ fn a_comparison_says_the_same_as_json_and_as_yaml() {
     let json: Value = serde_json::from_str(&stdout(&compare(&later, &["-o", "json"]))).unwrap();
     let yaml: Value = serde_yaml::from_str(&stdout(&compare(&later, &["-o", "yaml"]))).unwrap();
     assert_eq!(json["schema"], "wasmbench.dev/across/v3");
-    // Numbers alike: 1 and 1.0 are.
+    // Only the lengths: a number may be 1 in one format and 1.0 in the other.
     assert_eq!(
         json["ratios"].as_array().unwrap().len(),
         yaml["ratios"].as_array().unwrap().len()

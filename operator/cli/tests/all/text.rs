@@ -1,4 +1,4 @@
-//! What people see: lists, live frames, plans, and the sentences for what goes wrong.
+//! What people see: lists, live frames, plans, and error messages.
 
 use std::process::Command;
 
@@ -259,7 +259,7 @@ fn every_sample_and_every_study_has_a_plan() {
     let mut plans = 0;
     for file in files {
         let path = file.unwrap().path();
-        // Figures of documents, and no run.
+        // Published figures, not runs.
         if path.ends_with("published.yaml") {
             continue;
         }
@@ -268,7 +268,7 @@ fn every_sample_and_every_study_has_a_plan() {
         assert!(output.status.success(), "{}: {error}", path.display());
         plans += 1;
     }
-    // As many as the operator's tests of the manifests ask for.
+    // The numbers that the controller's tests of the manifests require.
     assert!(plans >= 3 + 8, "only {plans} plans");
 }
 

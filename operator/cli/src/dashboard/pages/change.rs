@@ -1,4 +1,4 @@
-//! What changes a run, each with the page that asks before it is done.
+//! Changes to a run, each with a page that asks for confirmation.
 
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -8,20 +8,20 @@ use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
 use crate::dashboard::watched::named;
 
-/// What can be done with a run.
+/// A change to a run.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Nothing goes on.
+    /// Stops the run for now.
     Suspend,
-    /// It goes on.
+    /// Lets a suspended run go on.
     Resume,
-    /// It is gone.
+    /// Deletes the run.
     Delete,
 }
 
 impl Change {
-    /// Its part of an address.
+    /// Its segment of a URL path.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Suspend => "suspend",
@@ -30,7 +30,7 @@ impl Change {
         }
     }
 
-    /// What a button says.
+    /// The label of its button.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Suspend => "Suspend",
@@ -54,7 +54,7 @@ impl Change {
     }
 }
 
-/// The page that asks.
+/// The page that asks for confirmation.
 pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, change: Change) -> Markup {
     let place = named(run);
     let back = dashboard.access.path(&format!("runs/{place}"));

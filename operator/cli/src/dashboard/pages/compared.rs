@@ -1,4 +1,4 @@
-//! Runs beside each other.
+//! Runs side by side.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::dashboard::state::Dashboard;
 use crate::dashboard::watched::named;
 use crate::error::Error;
 
-/// The page, also where the runs do not compare.
+/// The page, also if the runs are not comparable.
 pub fn page(
     dashboard: &Dashboard,
     runs: &[Arc<BenchmarkRun>],

@@ -1,11 +1,11 @@
-//! The frame that all pages have.
+//! The frame that all pages share.
 
 use maud::{DOCTYPE, Markup, html};
 
 use crate::dashboard::state::Dashboard;
 use crate::dashboard::stream::Regions;
 
-/// A page; `events` is where its changes come from.
+/// A page; `events` is the path of the stream with its updates.
 pub fn page(dashboard: &Dashboard, title: &str, events: Option<&str>, body: &Markup) -> Markup {
     let at = |page: &str| dashboard.access.path(page);
     html! {
@@ -51,7 +51,7 @@ pub fn message(dashboard: &Dashboard, message: &str) -> Markup {
     )
 }
 
-/// Parts of a page that change.
+/// The parts of a page that are updated live.
 pub fn live(regions: &Regions) -> Markup {
     html! {
         @for (id, content) in regions {

@@ -1,4 +1,4 @@
-//! All runs: those that go on or wait, and those that have ended.
+//! All runs: those that are running or waiting, and those that have ended.
 
 use jiff::Timestamp;
 use kube::ResourceExt;
@@ -15,7 +15,7 @@ use crate::dashboard::stream::Regions;
 use crate::dashboard::watched::named;
 use crate::live;
 
-/// Runs that have ended and are shown.
+/// The maximum number of ended runs shown.
 const MOST: usize = 200;
 
 /// The page.
@@ -33,11 +33,11 @@ pub fn page(dashboard: &Dashboard) -> Markup {
     frame::page(dashboard, "Runs", Some("events"), &body)
 }
 
-/// What of it changes.
+/// The parts of the page that are updated live.
 pub fn regions(dashboard: &Dashboard) -> Regions {
     let seen = dashboard.watched.now();
     let mut runs: Vec<&BenchmarkRun> = seen.runs.values().map(AsRef::as_ref).collect();
-    // What goes on and the queue from its head, then what has ended, the latest first.
+    // First the running and queued runs, oldest first, then the ended ones, newest first.
     runs.sort_by_key(|run| run.creation_timestamp().map(|time| time.0));
     let (mut ended, mut runs): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| is_finished(run));
@@ -111,7 +111,7 @@ fn row(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     }
 }
 
-/// A bar and its words.
+/// A progress bar with its text.
 fn progress(run: &BenchmarkRun) -> Markup {
     let Some(progress) = run.status.as_ref().and_then(|s| s.progress.as_ref()) else {
         return html! {};
@@ -119,7 +119,7 @@ fn progress(run: &BenchmarkRun) -> Markup {
     html! { (bar(progress)) " " span.n { (progress.text) } }
 }
 
-/// How far a run is, as a bar.
+/// A run's progress, as a bar.
 pub fn bar(progress: &Progress) -> Markup {
     let (done, all) = (progress.completed_trials, progress.total_trials.max(1));
     html! { progress value=(done.min(all)) max=(all) aria-label="trials measured" {} }
@@ -135,7 +135,7 @@ fn truth(run: &BenchmarkRun, type_: &str) -> Markup {
 }
 
 fn age(run: &BenchmarkRun) -> String {
-    // Not by the second: a page that changes all the time is hard to read.
+    // Only to the minute: a page that changes all the time is hard to read.
     match live::age_seconds(run, Timestamp::now()) {
         None => String::new(),
         Some(0..60) => "under a minute".to_owned(),

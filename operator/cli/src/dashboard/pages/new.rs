@@ -1,4 +1,4 @@
-//! A run that is being written, with what it would do.
+//! A run that is being written, with its plan.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use crate::dashboard::draft::Form;
 use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
 
-/// A field: its name in the form, its label, and what stands in it for an example.
+/// The fields: name in the form, label, and example shown as the placeholder.
 const FIELDS: [(&str, &str, &str); 6] = [
     ("name", "Name", "my-service"),
     (
@@ -24,7 +24,7 @@ const FIELDS: [(&str, &str, &str); 6] = [
     ("path", "Path of the request", "/"),
 ];
 
-/// The page; `error` is why the run was not created.
+/// The page; `error` is the reason why the run was not created.
 pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
     let at = |page: &str| dashboard.access.path(page);
     let given = [
@@ -56,7 +56,7 @@ pub fn page(dashboard: &Dashboard, form: &Form, error: Option<&str>) -> Markup {
                 textarea #manifest name="manifest" rows="24" spellcheck="false" { (form.manifest) }
             }
             p {
-                // The first button is what Enter in a field does: nobody starts a run by it.
+                // Enter in a field presses the first button, so it must not start a run.
                 button name="do" value="plan" { "Show the plan" } " "
                 button #create name="do" value="create" { "Create the run" }
                 span.hint { " It goes to namespace " (dashboard.cluster.namespace()) " unless the manifest names another." }

@@ -1,4 +1,4 @@
-//! One run: what it does, its trials as they are measured, and what they say.
+//! One run: its state, its trials as they are measured, and what their numbers say.
 
 use maud::{Markup, PreEscaped, html};
 use wasmbench_api::BenchmarkRun;
@@ -16,9 +16,9 @@ use crate::dashboard::stream::Regions;
 use crate::dashboard::watched::named;
 use crate::live;
 
-/// Bytes of plots that a browser draws again and again without a delay.
+/// The bytes of plots that a browser can redraw repeatedly without a delay.
 const ROOM: usize = 1_500_000;
-/// Files of the report that other programs read.
+/// Files of the report offered for download.
 const FILES: [&str; 5] = [
     files::REPORT_HTML,
     files::REPORT_MD,
@@ -35,7 +35,7 @@ pub fn page(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> M
     frame::page(dashboard, &place, Some(&events), &frame::live(&regions))
 }
 
-/// What of it changes.
+/// The parts of the page that are updated live.
 pub fn regions(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Regions {
     vec![
         ("state", state(dashboard, run)),
@@ -45,7 +45,7 @@ pub fn regions(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -
     ]
 }
 
-/// The same for a run that is not there any more.
+/// The same parts for a run that no longer exists.
 pub fn gone() -> Regions {
     let gone = html! { p.error role="alert" { "The run was deleted, and its records with it." } };
     let nothing = || html! {};
@@ -107,7 +107,8 @@ fn links(dashboard: &Dashboard, run: &BenchmarkRun) -> Markup {
     }
 }
 
-/// What speaks against the numbers so far, apart from the run not having ended.
+/// Doubts about the numbers so far, except those that vanish as the run goes on. For a finished
+/// run, whether its numbers are trustworthy.
 fn doubts(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let trouble = html! {
         @if let Some(trouble) = &recorded.trouble {
@@ -174,7 +175,7 @@ fn report(dashboard: &Dashboard, run: &BenchmarkRun, recorded: &Recorded) -> Mar
     }
 }
 
-/// HTML of the report, in which everything foreign is escaped.
+/// HTML of the report, in which all foreign text is already escaped.
 fn drawn(html: &str) -> Markup {
     PreEscaped(format!("{HATCH}{html}"))
 }

@@ -1,4 +1,4 @@
-//! The trials of a run as a table that fills: a row for each cell, a column for each block.
+//! The trials of a run as a table that fills up: a row for each cell, a column for each block.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use wasmbench_results::trial::TrialState;
 use crate::assumed;
 use crate::dashboard::followed::{Recorded, begun};
 
-/// A table of more trials says of each cell how many are measured.
+/// With more trials than this, the table only counts the valid ones of each cell.
 const MOST: usize = 3000;
 
-/// What a trial is at.
+/// The state of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Planned,
@@ -29,7 +29,7 @@ enum State {
 }
 
 impl State {
-    /// Its word, its sign and why.
+    /// Its word, its sign, and the reason.
     fn shown(&self) -> (&'static str, &'static str, &str) {
         match self {
             Self::Planned => ("planned", "\u{b7}", ""),
@@ -42,7 +42,7 @@ impl State {
     }
 }
 
-/// The table; nothing for a run that is refused.
+/// The table; empty if the run is refused.
 pub fn table(run: &BenchmarkRun, recorded: &Recorded) -> Markup {
     let Ok(valid) = admit(run, &assumed::config()) else {
         return html! {};
@@ -173,7 +173,7 @@ fn state(trial: &TrialId, now: Option<&TrialId>, recorded: &Recorded) -> State {
     }
 }
 
-/// Whether what was measured counts.
+/// Whether a measured trial is valid.
 fn judged(trial: &TrialId, recorded: &Recorded) -> State {
     let mut cells = recorded.summary.iter().flat_map(Summary::cells_of_kinds);
     let Some(cell) = cells.find(|cell| cell.any().cell() == trial.cell) else {

@@ -1,4 +1,4 @@
-//! What is done to a run that is there.
+//! Changes to an existing run.
 
 use axum::extract::{Path, State};
 use axum::response::Redirect;

@@ -1,4 +1,4 @@
-//! Runs beside each other: some that are chosen, or all of a schedule.
+//! Runs side by side: selected ones, or all runs of a schedule.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub async fn compare(
     Ok(compared::page(&dashboard, &runs, &found))
 }
 
-/// The last of the runs as a multiple of those before it, or why there is no such thing.
+/// The last of the runs as a multiple of those before it, or why they cannot be compared.
 async fn compared_runs(
     dashboard: &Dashboard,
     runs: &[Arc<BenchmarkRun>],
@@ -45,7 +45,7 @@ async fn compared_runs(
     comparison::check_number(before.len())?;
     let cluster = |run: &BenchmarkRun| dashboard.cluster.at(&run.namespace().unwrap_or_default());
     let mut earlier = vec![];
-    // The newest of the earlier ones first.
+    // The earlier runs, newest first.
     for run in before.iter().rev() {
         earlier.push(read::from_cluster(&cluster(run), &run.name_any()).await?);
     }
@@ -64,7 +64,7 @@ pub async fn scheduled(
     State(dashboard): Shared,
     Path((namespace, name)): Path<(String, String)>,
 ) -> Result<Markup, Failure> {
-    // They become a part of the address that is asked.
+    // Both become part of the request's URL.
     if object_name(&namespace).and(object_name(&name)).is_err() {
         let what = format!("schedule {namespace}/{name}");
         return Err(Failure::not_found(&dashboard, &what));

@@ -1,4 +1,4 @@
-//! What went wrong, as a page.
+//! Errors as pages.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::dashboard::pages::frame;
 use crate::dashboard::state::Dashboard;
 use crate::error::Error;
 
-/// What went wrong, as a page.
+/// An error as a page.
 pub struct Failure(Arc<Dashboard>, StatusCode, String);
 
 impl Failure {
-    /// The cluster did not do what was asked.
+    /// The cluster did not carry out a request.
     pub fn of(dashboard: &Arc<Dashboard>, error: &Error) -> Self {
         Self(
             dashboard.clone(),
@@ -22,7 +22,7 @@ impl Failure {
         )
     }
 
-    /// It is not there.
+    /// `what` does not exist.
     pub fn not_found(dashboard: &Arc<Dashboard>, what: &str) -> Self {
         let message = format!("There is no {what}. It may be deleted, or of another namespace.");
         Self(dashboard.clone(), StatusCode::NOT_FOUND, message)

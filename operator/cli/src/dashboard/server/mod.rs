@@ -1,4 +1,4 @@
-//! What is served where.
+//! The routes of the dashboard.
 
 mod changes;
 mod comparisons;
@@ -21,7 +21,7 @@ use crate::dashboard::state::Dashboard;
 
 type Shared = State<Arc<Dashboard>>;
 
-/// All pages, below the token.
+/// All pages, under the token's path.
 pub fn router(dashboard: Arc<Dashboard>) -> Router {
     let at = |page: &str| dashboard.access.path(page);
     let run = |page: &str| at(&format!("runs/{{namespace}}/{{name}}{page}"));

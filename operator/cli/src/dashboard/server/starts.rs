@@ -17,7 +17,8 @@ use crate::dashboard::server::failure::Failure;
 use crate::dashboard::server::runs::found;
 use crate::dashboard::state::Dashboard;
 
-/// A run that was created is known within moments; one that is not watched never is.
+/// How long to wait for a created run to appear in the watch. A run outside the watched namespaces
+/// never does.
 const KNOWN_WITHIN: Duration = Duration::from_secs(5);
 
 pub async fn form(
@@ -35,11 +36,11 @@ pub async fn plan(Sent(form): Sent<Form>) -> Markup {
     new::plan(&form)
 }
 
-/// The manifest that the fields make, for the text below them.
+/// The manifest that the fields produce, for the text area below them.
 pub async fn manifest(State(dashboard): Shared, Sent(form): Sent<Form>) -> Response {
     match form.manifest_of_fields(dashboard.told().await) {
         Ok(manifest) => ([(CONTENT_TYPE, "text/yaml; charset=utf-8")], manifest).into_response(),
-        // Not a failure: one types.
+        // Not a failure: the user is still typing.
         Err(error) => error.into_response(),
     }
 }
@@ -57,7 +58,8 @@ pub async fn submit(State(dashboard): Shared, Sent(form): Sent<Form>) -> Respons
     }
 }
 
-/// Creates the run of the form, and says where its page is.
+/// Creates the run of the form, and returns the path of its page, or of the list if it is not
+/// watched.
 async fn create(dashboard: &Dashboard, form: &Form) -> Result<String, String> {
     form.plan()?;
     let run = form.object()?;

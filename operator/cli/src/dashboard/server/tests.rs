@@ -1,4 +1,4 @@
-//! Pages as a browser asks for them, over a cluster that a test plays.
+//! Pages as a browser requests them, over a mock cluster.
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -19,7 +19,8 @@ const FOREIGN: &str = "\"><img src=x onerror=alert(1)><script>alert(1)</script>"
 /// Method and address of each request that reached the cluster, with its body.
 type Log = Arc<std::sync::Mutex<Vec<(String, Value)>>>;
 
-/// A dashboard of these runs, and the requests that reach the cluster, each answered with an empty object.
+/// A dashboard of these runs, and the requests that reach the cluster. Each is answered with an
+/// empty object.
 fn dashboard(runs: Vec<Value>) -> (Router, Log) {
     let (service, mut handle) = mock::pair::<Request<Asked>, axum::http::Response<Asked>>();
     let asked = Arc::new(std::sync::Mutex::new(vec![]));
@@ -185,7 +186,7 @@ async fn a_run_that_would_be_refused_reaches_no_cluster() {
 #[tokio::test]
 async fn records_are_not_read_while_a_trial_is_measured() {
     let mut measured = run("fast", "Measuring");
-    // Nothing but the message keeps it from being read.
+    // Only the message keeps the records from being read.
     measured["status"]["seed"] = json!(1);
     measured["status"]["progress"]["completedTrials"] = json!(3);
     measured["status"]["progress"]["message"] = json!("measuring native/hello/throughput-c4/b2");
