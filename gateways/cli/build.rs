@@ -1,5 +1,5 @@
-//! Gives the code the binary form of the module that shows how fast a runtime computes: the one of the
-//! embedded gateway, so that both are asked the same.
+//! Gives the code the binary form of the module that shows how fast a runtime computes: the
+//! embedded gateway's module, so that both do the same work.
 
 use std::env;
 use std::fs::write;

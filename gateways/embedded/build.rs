@@ -1,5 +1,6 @@
-//! Gives the code the engine's version, which `/engine` reports and wasmtime itself does not tell, the
-//! target that it is compiled for, and the binary form of the module that shows how fast the engine computes.
+//! Gives the code the engine's version, which `/engine` reports and wasmtime itself does not, the
+//! target that it is compiled for, and the binary form of the module that shows how fast the engine
+//! computes.
 
 use std::env;
 use std::fs::{read_to_string, write};

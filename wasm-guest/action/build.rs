@@ -1,22 +1,23 @@
-//! The tables of ballast, and the linker's arguments for Wasm: a stack of a known size, placed first in memory.
+//! The tables of ballast, and the linker's arguments for Wasm: a stack of a known size, placed
+//! first in memory.
 
 use std::env::var;
 use std::fmt::Write as _;
 use std::fs::write;
 use std::path::Path;
 
-/// Enough for the hash, the JSON and a panic's message. The linker's default is 1 MiB, all of which each instance would
-/// have.
+/// Enough for the hash, the JSON and a panic's message. The linker's default is 1 MiB, all of which
+/// each instance would have.
 const STACK_BYTES: u32 = 64 * 1024;
-/// Pieces of ballast of the usual and of the large build, found by trying: the modules of the study have 1.51 and
-/// 4.76 MiB. A build for tests has a few, as each takes time to compile.
+/// Pieces of ballast in the usual and in the large build, found by trial: the modules of the study
+/// have 1.51 and 4.76 MiB. A build for tests has only a few, because each takes time to compile.
 const RELEASE: (u32, u32) = (1594, 5384);
 const DEBUG: (u32, u32) = (8, 24);
 
 fn main() -> Result<(), String> {
     println!("cargo:rerun-if-changed=build.rs");
     if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "wasi") {
-        // With the stack first an overflow is a trap and not a silently changed global.
+        // With the stack first, an overflow traps instead of silently changing a global.
         println!("cargo:rustc-link-arg-bins=--stack-first");
         println!("cargo:rustc-link-arg-bins=-zstack-size={STACK_BYTES}");
     }
@@ -30,7 +31,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// What the two programs include.
+/// Returns the source that the two programs include.
 fn table(pieces: u32) -> String {
     let mut text = format!("static BALLAST: [wasm_guest_action::Piece; {pieces}] = [");
     for number in 0..pieces {

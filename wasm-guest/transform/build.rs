@@ -9,7 +9,7 @@ const STACK_BYTES: u32 = 16 * 1024;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "wasi") {
-        // With the stack first an overflow is a trap and not a silently changed global.
+        // With the stack first, an overflow traps instead of silently changing a global.
         println!("cargo:rustc-link-arg-bins=--stack-first");
         println!("cargo:rustc-link-arg-bins=-zstack-size={STACK_BYTES}");
     }

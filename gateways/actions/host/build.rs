@@ -1,8 +1,8 @@
-//! Makes the binary form of the module that shows how fast an engine computes.
+//! Builds the binary form of the module that shows how fast an engine computes.
 
 use std::path::Path;
 
-/// The one of the embedded gateway, so that all engines do the same work.
+/// The embedded gateway's module, so that all engines do the same work.
 const COMPUTE: &str = "../../embedded/src/compute.wat";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

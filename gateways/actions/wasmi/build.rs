@@ -1,4 +1,4 @@
-//! Gives the code the engine's version, which wasmi itself does not tell.
+//! Gives the code the engine's version, which wasmi itself does not report.
 
 const LOCK: &str = "../../../Cargo.lock";
 

@@ -1,4 +1,4 @@
-//! Gives the code the engine's version, which wasmtime itself does not tell.
+//! Gives the code the engine's version, which wasmtime itself does not report.
 
 const LOCK: &str = "../../../Cargo.lock";
 

@@ -1,7 +1,8 @@
-//! How fast the runtime computes, as a multiple of the time that the same work takes in native code. The
-//! runtime is called as for an answer, for much work and for none: the difference is the work. It is CPU time that
-//! counts, on both sides: on a busy node the start of a process takes a second by the clock, or half of one, and native
-//! code that others keep off the CPU would make an interpreter look compiled.
+//! How fast the runtime computes, as a multiple of the time that native code takes for the same
+//! work. The runtime is started as for a response, once with much work and once with almost none:
+//! the difference is the work. CPU time counts, on both sides: on a busy node, starting a process
+//! takes half a second or a whole second of wall time, and native code that other processes keep
+//! off the CPU would make an interpreter look compiled.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -14,25 +15,26 @@ use std::time::{Duration, Instant};
 
 /// The binary form of the module.
 pub const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
-/// What it exports: so many steps of xorshift.
+/// The module's export: runs a number of xorshift steps.
 pub const FUNCTION: &str = "chain";
-/// About five milliseconds of native code: as much as the start of a process usually varies, and a quarter of a second
-/// of an interpreter, which has [`LIMIT`] for it on a busy machine.
+/// About five milliseconds of native code: as much as the start of a process usually varies. An
+/// interpreter takes a quarter of a second, and on a busy machine it has [`LIMIT`].
 const STEPS: u32 = 2_000_000;
-/// The shortest of so many rounds counts: one may be interrupted by others.
+/// Rounds, of which the shortest counts: other processes may interrupt one.
 const ROUNDS: usize = 3;
-/// So many where those are as slow as an interpreter: all of them may have been interrupted.
+/// Rounds for a result as slow as an interpreter's: all earlier ones may have been interrupted.
 const MOST_ROUNDS: usize = 5;
-/// Compiled code takes at most so many times as long as native code.
+/// Compiled code takes at most this many times as long as native code.
 const SLOWEST_COMPILED: f64 = 5.0;
-/// After this time no other round begins: an interpreter takes long in each, and who asks waits for five seconds in
-/// all.
+/// No further round begins after this time: an interpreter takes long for each, and the caller
+/// waits for five seconds in total.
 const TIME: Duration = Duration::from_secs(1);
-/// Nobody else is served meanwhile.
+/// Time limit of one process, during which no other request is served.
 const LIMIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// CPU time in the runtime divided by time in native code. `arguments` are those for so many steps.
+/// Returns the CPU time in the runtime divided by that in native code. `arguments` returns the
+/// arguments for a number of steps.
 pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result<f64, String> {
     let mut work = Duration::MAX;
     let mut start = Duration::MAX;
@@ -46,7 +48,8 @@ pub fn ratio(program: &Path, arguments: impl Fn(u32) -> Vec<OsString>) -> Result
         black_box(native(black_box(STEPS)));
         let took = cpu_time(UsageWho::RUSAGE_THREAD)?.saturating_sub(before);
         in_native_code = in_native_code.min(took);
-        // On a busy node the start may vary by more than the work takes: then it is 0, which no interpreter is.
+        // On a busy node the start may vary by more than the work takes. The difference is then 0,
+        // which it never is for an interpreter.
         let in_runtime = work.saturating_sub(start).as_secs_f64();
         ratio = in_runtime / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE);
         let is_compiled = round >= ROUNDS && ratio <= SLOWEST_COMPILED;
@@ -62,11 +65,11 @@ fn timed(
     arguments: &impl Fn(u32) -> Vec<OsString>,
     steps: u32,
 ) -> Result<Duration, String> {
-    // Nobody else is served meanwhile, so that there are no other children.
+    // No other request is served meanwhile, so there are no other children.
     let before = cpu_time(UsageWho::RUSAGE_CHILDREN)?;
     let said = output(program, &arguments(steps))?;
     let took = cpu_time(UsageWho::RUSAGE_CHILDREN)?.saturating_sub(before);
-    // Some print the number as signed.
+    // Some runtimes print the number as signed.
     let answer: i64 = said
         .trim()
         .parse()
@@ -78,7 +81,7 @@ fn timed(
     }
 }
 
-/// CPU time of this thread, or of all children that were waited for.
+/// CPU time of this thread, or of all children that have been waited for.
 fn cpu_time(whose: UsageWho) -> Result<Duration, String> {
     let usage = getrusage(whose).map_err(|error| error.to_string())?;
     let time = usage.user_time() + usage.system_time();
@@ -86,7 +89,7 @@ fn cpu_time(whose: UsageWho) -> Result<Duration, String> {
     Ok(Duration::from_micros(microseconds))
 }
 
-/// What the runtime prints when it is called in this way.
+/// Returns what the runtime prints when it is called with these arguments.
 pub fn output(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String, String> {
     let mut child = Command::new(program)
         .args(arguments)
@@ -110,7 +113,7 @@ pub fn output(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<String,
     };
     let mut said = String::new();
     if let Some(mut stdout) = child.stdout.take() {
-        // A line: it is in the pipe, whole.
+        // A single line: the pipe holds all of it.
         stdout
             .read_to_string(&mut said)
             .map_err(|error| error.to_string())?;

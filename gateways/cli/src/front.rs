@@ -1,4 +1,5 @@
-//! What stands before the runtime: its settings, the command for each answer, and what it says about itself.
+//! What stands in front of the runtime: its settings, the command for each response, and what it
+//! reports about itself.
 
 use crate::compute;
 use crate::runtime::{Compile, Runtime};
@@ -8,20 +9,21 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Children at once, per CPU: while one is being started another computes. More wait for each other, and a
-/// long queue of half-done processes makes all of them late.
+/// Concurrent children per CPU: while one starts, another computes. More would wait for each other,
+/// and many half-done processes make all of them late.
 const CHILDREN_PER_CPU: usize = 2;
 const MAX_CHILDREN: usize = 1024;
-/// A second less than the load generator waits, so that it sees the answer 504 instead of giving up.
+/// One second less than the load generator waits, so that it sees a 504 response instead of giving
+/// up.
 const TIMEOUT: Duration = Duration::from_secs(9);
 const RUNTIMES: &str = "wasmtime, wasmedge, v8 or wasmer";
 
-/// A runtime, and the module that it runs for each answer.
+/// A runtime, and the module that it runs for each response.
 #[derive(Debug)]
 pub struct Front {
     runtime: Runtime,
     program: PathBuf,
-    /// The module of `/engine`.
+    /// The module that `/engine` runs.
     compute_module: PathBuf,
     compile: Compile,
     module: PathBuf,
@@ -113,7 +115,7 @@ impl Transform for Front {
     }
 }
 
-/// The first word that is a version: a runtime may tell more, such as its plugins.
+/// Finds the first word that is a version: a runtime may print more, such as its plugins.
 pub fn version_of(said: &str) -> String {
     let is_version = |word: &&str| {
         word.starts_with(|c: char| c.is_ascii_digit())

@@ -1,6 +1,7 @@
-//! The gateway with each answer passed through a Wasm module by a process of a runtime's command line:
-//! the body is its standard input, its standard output the answer. With `serve` it becomes a runtime's own server,
-//! with `serve-wasmedge` a process of WasmEdge whose guest is the gateway itself.
+//! The gateway with each response passed through a Wasm module by a process of a runtime's command
+//! line: the body is its standard input, the response its standard output. With `serve` it becomes
+//! a runtime's own server, with `serve-wasmedge` a WasmEdge process whose guest is the gateway
+//! itself.
 
 mod compute;
 mod front;
@@ -31,7 +32,7 @@ First argument 'serve': wasmtime's own server instead; see 'serve --help'. 'serv
 itself as the guest of wasmedge; further arguments are the guest's.
 ";
 
-/// The only argument of the build of an image: writes the module that /engine computes with.
+/// The only argument during an image build: writes the module that `/engine` runs.
 const COMPUTE_MODULE: &str = "compute-module";
 
 /// Runs the gateway as a guest of WasmEdge; further arguments are the guest's.

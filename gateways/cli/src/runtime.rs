@@ -1,4 +1,4 @@
-//! The runtimes and how their command lines are called.
+//! The runtimes and how to call their command lines.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,32 +10,32 @@ pub enum Runtime {
     Wasmtime,
     /// WasmEdge.
     Wasmedge,
-    /// V8, by Node.js: a script of ours calls its WASI.
+    /// V8, in Node.js: a script of ours calls its WASI.
     V8,
-    /// Wasmer: a command line of ours over its library.
+    /// Wasmer: a command line of ours on top of its library.
     Wasmer,
 }
 
-/// How a runtime executes.
+/// How a runtime executes code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compile {
-    /// Native code that was made when the image was built.
+    /// Native code made when the image was built.
     Aot,
     /// Instruction by instruction.
     Interpreter,
-    /// Native code that each process makes.
+    /// Native code that each process compiles.
     Jit,
 }
 
-/// How a Wasm module begins, and no code that wasmtime or Wasmer made of one.
+/// The magic number of a Wasm module, which code compiled by wasmtime or Wasmer lacks.
 const WASM: &[u8] = b"\0asm";
-/// What stands for the command line that Node.js has not: runs a WASI command, or calls a function.
+/// Replaces the command line that Node.js lacks: runs a WASI command, or calls a function.
 const SCRIPT_OF_V8: &str = "/wasi.cjs";
 
 impl Runtime {
     const ALL: [Self; 4] = [Self::Wasmtime, Self::Wasmedge, Self::V8, Self::Wasmer];
 
-    /// As it is written in options and in `/engine`.
+    /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wasmtime => "wasmtime",
@@ -45,7 +45,7 @@ impl Runtime {
         }
     }
 
-    /// Where its image has its program.
+    /// The path of its program in its image.
     pub fn usual_program(self) -> PathBuf {
         match self {
             Self::Wasmtime => "/usr/bin/wasmtime",
@@ -56,7 +56,7 @@ impl Runtime {
         .into()
     }
 
-    /// What it is asked for its version.
+    /// The arguments that print its version.
     pub fn version(self) -> &'static [&'static str] {
         match self {
             Self::Wasmtime | Self::Wasmedge | Self::Wasmer => &["--version"],
@@ -64,7 +64,7 @@ impl Runtime {
         }
     }
 
-    /// How it executes, where nobody says.
+    /// How it executes code by default.
     pub fn usual_compile(self) -> Compile {
         match self {
             Self::Wasmtime | Self::Wasmedge | Self::Wasmer => Compile::Aot,
@@ -77,7 +77,7 @@ impl Runtime {
         Self::ALL.into_iter().find(|runtime| runtime.name() == name)
     }
 
-    /// Whether it can execute in this way.
+    /// Whether it can execute code in this way.
     pub fn can(self, compile: Compile) -> bool {
         match self {
             Self::Wasmtime => compile == Compile::Aot,
@@ -87,8 +87,9 @@ impl Runtime {
         }
     }
 
-    /// Whether it executes a file with these bytes in this way. Where the file decides, and no option does, a wrong
-    /// one would be compiled for each answer, or not at all. What `WasmEdge` does with a file only its speed shows.
+    /// Whether it executes a file with these bytes in this way. Where the file decides, and not an
+    /// option, a wrong file would be compiled for each response, or not run at all. What `WasmEdge`
+    /// does with a file shows only in its speed.
     pub fn fits(self, compile: Compile, file: &[u8]) -> bool {
         match self {
             Self::Wasmedge | Self::V8 => true,
@@ -96,7 +97,7 @@ impl Runtime {
         }
     }
 
-    /// Where an image has a module that is prepared for this.
+    /// The path, in an image, of the module that is prepared for this runtime and mode.
     pub fn usual_file(self, compile: Compile, stem: &str) -> PathBuf {
         let ending = match (self, compile) {
             (Self::Wasmtime, _) => ".cwasm",
@@ -108,7 +109,7 @@ impl Runtime {
         format!("/{stem}{ending}").into()
     }
 
-    /// Runs a WASI command.
+    /// The arguments that run a WASI command.
     pub fn command(self, module: &Path) -> Vec<OsString> {
         let module = module.into();
         match self {
@@ -119,7 +120,7 @@ impl Runtime {
         }
     }
 
-    /// Calls a function of a module with one number and prints what it gives.
+    /// The arguments that call a function of a module with one number and print its result.
     pub fn invoke(self, module: &Path, function: &str, number: u32) -> Vec<OsString> {
         let (module, number) = (module.into(), number.to_string().into());
         match self {
@@ -151,7 +152,7 @@ impl Runtime {
 }
 
 impl Compile {
-    /// As it is written in options and in `/engine`.
+    /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aot => "Aot",

@@ -1,5 +1,6 @@
-//! Becomes the server of a runtime: `wasmtime serve` of the workloads as a `wasi:http` component. Nothing of this
-//! program is left when it serves; before that, it finds out what the guest is to say about its host.
+//! Becomes the server of a runtime: `wasmtime serve` with the workloads as a `wasi:http` component.
+//! Nothing of this program is left once it serves; before that, it finds out what the guest is to
+//! report about its host.
 
 use crate::compute::output;
 use crate::front::version_of;
@@ -24,17 +25,18 @@ Each option is also read from the environment: --listen from WASMBENCH_LISTEN.
 const PROGRAM: &str = "/usr/bin/wasmtime";
 /// Read by the guest.
 const UPSTREAM: &str = "WASMBENCH_UPSTREAM";
-/// Of the runtime that wasmtime's server runs on: as many threads as every other gateway has.
+/// Of the async runtime of wasmtime's server: as many threads as every other gateway has.
 const THREADS: (&str, &str) = ("TOKIO_WORKER_THREADS", "1");
-/// The server answers 1,000 requests at once. A component is three core instances and two tables, and by itself the pool has
-/// 1,000 of each: requests beyond a third of that would fail.
+/// The server handles 1,000 requests at once. A component consists of three core instances and two
+/// tables, and by default the pool has 1,000 of each: requests beyond a third of that would fail.
 const CORE_INSTANCES: &str = "-Opooling-total-core-instances=4000";
 const TABLES: &str = "-Opooling-total-tables=4000";
-/// Exit codes, as of the other gateways.
+/// Exit codes, the same as in the other gateways.
 const INVALID: u8 = 2;
 const FAILED: u8 = 1;
 
-/// Ends only with what went wrong, where the arguments ask for this.
+/// Returns `None` unless the arguments name this command. Otherwise returns only after `--help` or
+/// an error.
 pub fn served(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;
@@ -89,7 +91,7 @@ impl Serve {
         })
     }
 
-    /// Returns only with why it could not.
+    /// Returns only if it fails, with the reason.
     fn become_server(&self) -> String {
         std::thread::sleep(self.config.start_delay);
         match self.arguments() {
@@ -115,7 +117,7 @@ impl Serve {
             "serve",
             "--addr",
             &self.config.listen.to_string(),
-            // The environment is not of the world that such components have.
+            // The world of such components does not include the environment.
             "-Scli",
             "-Opooling-allocator",
             CORE_INSTANCES,
@@ -140,7 +142,7 @@ impl Serve {
         Ok(arguments)
     }
 
-    /// By the first bytes of the file, whatever was asked for.
+    /// Determined by the first bytes of the file, whatever the options say.
     fn compile_mode(&self) -> Result<&'static str, String> {
         let mut head = [0; 4];
         let file = self.module.display();

@@ -1,28 +1,29 @@
-//! `serve-wasmedge`: becomes a process of the runtime that runs the gateway itself as its guest, which listens.
+//! `serve-wasmedge`: replaces this process with the runtime, whose guest is the gateway itself; the
+//! guest listens.
 //!
-//! Comes in: the container's arguments and environment. Goes out: the same for the guest, to whom a command
-//! line passes on only what it is told to, and how it is executed. Only of WasmEdge, whose sockets the guest
-//! uses.
+//! Input: the container's arguments and environment. Output: the same for the guest, to which a
+//! command line passes only what it is told to, and how the guest is executed. Only for WasmEdge,
+//! whose sockets the guest uses.
 
 use crate::runtime::{Compile, Runtime};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-/// Where an image has the gateway as a guest: with code of `wasmedge compile`, and without.
+/// The paths of the gateway as a guest in an image: with code from `wasmedge compile`, and without.
 const COMPILED: &str = "/server-aot.wasm";
 const PLAIN: &str = "/server.wasm";
-/// The version of the runtime, as the build of the image found it: asking it would be a part of each start.
+/// The version of the runtime, recorded by the image build: querying it would slow down each start.
 const VERSION_FILE: &str = "/wasmedge.version";
 const PROGRAM: &str = "/usr/bin/wasmedge";
 const COMPILE_VARIABLE: &str = "WASMBENCH_ENGINE_COMPILE";
 
-/// What the process becomes: the arguments of the runtime.
+/// What the process becomes: the runtime's arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Serve(Vec<OsString>);
 
 impl Serve {
-    /// From the arguments after `serve-wasmedge` and the environment.
+    /// Uses the arguments after `serve-wasmedge`, and the environment.
     pub fn new(
         arguments: impl Iterator<Item = OsString>,
         environment: impl Iterator<Item = (OsString, OsString)>,
@@ -45,7 +46,7 @@ impl Serve {
         ];
         let told = told.map(|(name, value)| (name.into(), value.into()));
         let mut command: Vec<OsString> = vec![];
-        // Of two variables of one name a guest sees the first.
+        // If two variables have the same name, a guest sees the first.
         for (name, value) in told.into_iter().chain(environment) {
             command.push("--env".into());
             command.push([&*name, OsStr::new("="), &value].into_iter().collect());
@@ -60,13 +61,13 @@ impl Serve {
         Ok(Self(command))
     }
 
-    /// Of this process. Does not return unless something is wrong.
+    /// Replaces this process. Returns only if something is wrong.
     pub fn of_process() -> String {
         let version = match std::fs::read_to_string(VERSION_FILE) {
             Ok(version) => version,
             Err(error) => return format!("{VERSION_FILE}: {error}"),
         };
-        // Behind the program and `serve-wasmedge`.
+        // After the program and `serve-wasmedge`.
         let arguments = std::env::args_os().skip(2);
         match Self::new(arguments, std::env::vars_os(), &version) {
             Err(sentence) => sentence,

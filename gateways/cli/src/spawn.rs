@@ -1,5 +1,6 @@
-//! How often per second this machine can run the command of an answer at all: no server, no client, as many at once
-//! as the gateway has. A benchmark's measure for the gateway, and for runtimes beside a program that does nothing.
+//! How many times per second this machine can run the command of a response at all: no server, no
+//! client, as many at once as in the gateway. A benchmark's baseline for the gateway, and for
+//! runtimes compared with a program that does nothing.
 
 use crate::front::Front;
 use gateway_http::{ChildCommand, Invalid, Settings, Transform as _};
@@ -9,10 +10,11 @@ use std::time::{Duration, Instant};
 
 /// The only argument before options.
 const COMMAND: &str = "spawn-rate";
-/// What a child is given, as of the shortest workload.
+/// The input of a child, as in the shortest workload.
 const BODY: &[u8] = b"hello";
 
-/// Measures, where the arguments ask for it: `spawn-rate --seconds N`, and the gateway's options of its runtime.
+/// Measures if the arguments say so: `spawn-rate --seconds N`, and the gateway's options for its
+/// runtime.
 pub fn measured(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;
@@ -61,7 +63,7 @@ fn rate(arguments: impl Iterator<Item = String>) -> Result<f64, String> {
     Ok(f64::from(all) / took.as_secs_f64())
 }
 
-/// How many children ended in time, one after the other.
+/// Runs children one after the other until `end`. Returns how many.
 fn run_until(command: &ChildCommand, end: Instant) -> Result<u32, String> {
     let mut count = 0;
     while Instant::now() < end {
@@ -71,7 +73,7 @@ fn run_until(command: &ChildCommand, end: Instant) -> Result<u32, String> {
     Ok(count)
 }
 
-/// As for an answer: its input, its output, its end.
+/// Runs a child as for a response: its input, its output, its end.
 fn run(command: &ChildCommand) -> Result<(), String> {
     let mut child = Command::new(&command.program)
         .args(&command.arguments)
@@ -82,7 +84,7 @@ fn run(command: &ChildCommand) -> Result<(), String> {
         .spawn()
         .map_err(|error| format!("could not start {}: {error}", command.program.display()))?;
     if let Some(mut input) = child.stdin.take() {
-        // One that reads nothing closes it.
+        // A child that reads nothing closes the pipe.
         let _ = input.write_all(BODY);
     }
     let mut answer = Vec::new();

@@ -1,5 +1,5 @@
-//! The gateway before a stand-in for a runtime, that answers as one does; the real ones are in the
-//! end-to-end tests.
+//! The gateway in front of a stand-in for a runtime, which responds as one does; the end-to-end
+//! tests use the real ones.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gateway-cli");
 
-/// What the module gives after a step for `chain 1`, and after those that /engine asks for.
+/// What the module returns for `chain 1`.
 const ONE_STEP: &str = "723471715";
 
 struct Gateway {
@@ -21,10 +21,11 @@ struct Gateway {
     _folder: TempDir,
 }
 
-/// A program of this text, and a module, in a folder of their own.
+/// A program with this text, and a module, in a folder of their own.
 ///
-/// A shell writes the program. What this process has open for writing is open in the children of its other threads,
-/// too, until they execute something else, and nobody can execute it meanwhile.
+/// A shell writes the program. A file that this process has open for writing is also open in the
+/// children of its other threads until they execute something else, and nobody can execute it
+/// meanwhile.
 fn files(script: &str) -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let (program, module) = (folder.path().join("runtime"), folder.path().join("module"));
@@ -94,7 +95,7 @@ impl Drop for Gateway {
     }
 }
 
-/// Answers as wasmtime does, when it is called as wasmtime is.
+/// Responds as wasmtime does when it is called as wasmtime is.
 const WASMTIME: &str = r#"
 case "$*" in
   "--version") echo "wasmtime 48.0.8" ;;
@@ -123,7 +124,7 @@ fn each_answer_of_a_workload_is_made_by_a_process_of_the_runtime() {
 
 #[test]
 fn the_engine_has_a_ratio_only_if_it_computes_the_right_number() {
-    // The 4,000,000 steps that /engine asks for, computed here once more.
+    // The 2,000,000 steps that /engine requests, computed here once more.
     let right = (0..2_000_000).fold(2_463_534_242_u32, |mut x, _| {
         x ^= x << 13;
         x ^= x >> 17;
@@ -238,7 +239,7 @@ fn what_cannot_be_is_said_in_one_sentence_with_code_two() {
             "wasmtime is not called as Interpreter",
         ),
         (
-            // The file holds no Wasm, and so it would not be compiled.
+            // The file holds no Wasm, so it would not be compiled.
             &["--runtime", "wasmer", "--engine-compile", "Jit"],
             "module as Jit: name another file",
         ),
@@ -301,7 +302,8 @@ fn the_rate_of_processes_alone_counts_those_that_end_well() {
     assert!(told.contains("exit status: 3"), "{told}");
 }
 
-/// What becomes of `gateway serve` with a module of these bytes, and a program that says how it was called.
+/// Returns the outcome of `gateway serve` with a module of these bytes and a program that prints
+/// how it was called.
 fn served(module_bytes: &[u8], arguments: &[&str]) -> (Option<i32>, String) {
     let script = r#"
 case "$1" in

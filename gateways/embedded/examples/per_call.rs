@@ -1,8 +1,8 @@
-//! What one answer costs in each mode of the engine:
+//! What one response costs in each mode of the engine:
 //! `cargo run --release -p gateway-embedded --example per_call -- "$(hack/wasm build transform)"`
 //!
-//! Prints the time to compile the module and, over 20 batches of 2,000 calls, the fastest, the
-//! median and the slowest batch per call.
+//! Prints the time to compile the module and, over 20 batches of 2,000 calls, the time per call in
+//! the fastest, the median and the slowest batch.
 
 use gateway_embedded::{Allocator, Memory, Mode, Sandbox};
 use gateway_http::Transform;
@@ -12,7 +12,7 @@ use std::time::Instant;
 const BATCHES: usize = 20;
 const CALLS: u32 = 2_000;
 
-/// Answer lengths: `hello`, a page, and enough that copying dominates.
+/// Response lengths: `hello`, a page, and enough that copying dominates.
 const BODY_BYTES: [usize; 3] = [5, 4 * 1024, 256 * 1024];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Microseconds per call of the fastest, the median and the slowest batch.
+/// Microseconds per call in the fastest, the median and the slowest batch.
 fn batches(sandbox: &mut Sandbox, length: usize) -> Result<[f64; 3], Box<dyn std::error::Error>> {
     let input = vec![b'x'; length];
     let mut body = Vec::new();

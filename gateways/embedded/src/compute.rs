@@ -1,7 +1,7 @@
-//! How fast the engine computes, as a multiple of the time that the same work takes in native code.
-//! Compiled Wasm takes about as long as native code and an interpreter many times that, whatever
-//! the engine says of itself. It is CPU time that counts, on both sides: what others keep off the
-//! CPU would look slow. Nothing of this happens before somebody asks.
+//! How fast the engine computes, as a multiple of the time that native code takes for the same
+//! work. Compiled Wasm takes about as long as native code, and an interpreter many times as long,
+//! whatever the engine says about itself. CPU time counts, on both sides: work that other processes
+//! keep off the CPU would look slow. Nothing is measured until it is requested.
 
 use crate::engine::Mode;
 use rustix::time::{ClockId, clock_gettime};
@@ -9,19 +9,19 @@ use std::hint::black_box;
 use std::time::Duration;
 use wasmtime::{Engine, Error, Instance, Result, Store};
 
-/// `compute.wat`, made into its binary form by `build.rs`.
+/// The binary form of `compute.wat`, made by `build.rs`.
 const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
 /// About half a millisecond of native code.
 const STEPS: u32 = 200_000;
-/// The shortest of so many rounds counts: one may be interrupted by others.
+/// Rounds, of which the shortest counts: other processes may interrupt one.
 const ROUNDS: usize = 5;
-/// Epochs after which the work is stopped; it ends long before.
+/// Epochs after which the work is stopped; it ends long before that.
 const LIMIT_TICKS: u64 = 10;
 
-/// CPU time in the engine divided by CPU time in native code.
+/// Returns the CPU time in the engine divided by that in native code.
 pub fn ratio(mode: Mode, engine: &Engine) -> Result<f64> {
     let mut store = Store::new(engine, ());
-    // The way that the module of the answers goes.
+    // Loaded in the same way as the module of the responses.
     let module = mode.load(engine, &mode.prepare(MODULE)?)?;
     let instance = Instance::new(&mut store, &module, &[])?;
     let chain = instance.get_typed_func::<u32, u32>(&mut store, "chain")?;
@@ -42,7 +42,7 @@ pub fn ratio(mode: Mode, engine: &Engine) -> Result<f64> {
     Ok(in_engine.as_secs_f64() / in_native_code.as_secs_f64().max(f64::MIN_POSITIVE))
 }
 
-/// What this thread has used so far.
+/// CPU time that this thread has used so far.
 fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

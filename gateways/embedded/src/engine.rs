@@ -5,13 +5,13 @@ use crate::wasi::{MAX_MEMORY_BYTES, MAX_TABLE_ELEMENTS};
 use gateway_http::PROFILE;
 use wasmtime::{Config, Engine, Module, PoolingAllocationConfig, Result};
 
-/// Memory of a pooled instance that is overwritten instead of given back to the kernel, after
-/// which each page would cost a fault. Only what the instance had is overwritten, so a small
-/// guest pays for its 64 KiB; the bound is what one body of 256 KiB makes it grow to.
+/// Memory of a pooled instance that is overwritten instead of returned to the kernel, after which
+/// each page would cost a fault. Only what the instance used is overwritten, so a small guest pays
+/// for its 64 KiB; the limit is the size to which one body of 256 KiB makes it grow.
 const KEPT_MEMORY_BYTES: usize = 2 * 1024 * 1024;
 const KEPT_TABLE_BYTES: usize = 4 * 1024;
 
-/// How instances are allocated, in the engine's own words.
+/// How instances are allocated, in the engine's own terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allocator {
     /// Each instance by itself.
@@ -21,13 +21,13 @@ pub enum Allocator {
     Pooling,
 }
 
-/// What the linear memory of an instance is.
+/// How the linear memory of an instance is provided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// Pages mapped by the kernel with guard pages behind them, initialised by copy-on-write. An
-    /// access out of bounds is a signal.
+    /// out-of-bounds access raises a signal.
     Mapped,
-    /// A piece of the process's heap. An access out of bounds is found by a compiled check.
+    /// A piece of the process's heap. A compiled check catches an out-of-bounds access.
     Heap,
 }
 
@@ -37,11 +37,11 @@ pub enum Compile {
     /// When the gateway starts, for the processor that it runs on.
     #[default]
     Jit,
-    /// Before, for any processor of the architecture; the gateway only loads it.
+    /// Ahead of time, for any processor of the architecture; the gateway only loads it.
     Aot,
 }
 
-/// The three together.
+/// Allocator, memory and compilation together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     allocator: Allocator,
@@ -50,7 +50,7 @@ pub struct Mode {
 }
 
 impl Allocator {
-    /// As it is written in options and in `/engine`.
+    /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnDemand => "OnDemand",
@@ -65,8 +65,8 @@ impl Allocator {
             .find(|allocator| allocator.name() == name)
     }
 
-    /// The cheaper memory: mapping pages for each instance costs ten times what clearing a piece
-    /// of the heap does, and a pool has mapped them before.
+    /// The cheaper memory for this allocator: mapping pages for each instance costs ten times as
+    /// much as clearing a piece of the heap, but a pool maps them in advance.
     pub fn usual_memory(self) -> Memory {
         match self {
             Self::OnDemand => Memory::Heap,
@@ -76,7 +76,7 @@ impl Allocator {
 }
 
 impl Memory {
-    /// As it is written in options and in `/engine`.
+    /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mapped => "Mapped",
@@ -93,7 +93,7 @@ impl Memory {
 }
 
 impl Compile {
-    /// As it is written in options and in `/engine`.
+    /// The name in options and in `/engine`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Jit => "Jit",
@@ -110,8 +110,8 @@ impl Compile {
 }
 
 impl Mode {
-    /// `None` if the two exclude each other: a pool is always mapped. The module is compiled at the
-    /// start.
+    /// Returns `None` if the two exclude each other: a pool is always mapped. The module is
+    /// compiled at startup.
     pub fn new(allocator: Allocator, memory: Memory) -> Option<Self> {
         match (allocator, memory) {
             (Allocator::Pooling, Memory::Heap) => None,
@@ -123,13 +123,13 @@ impl Mode {
         }
     }
 
-    /// The same, compiled at another time.
+    /// The same mode, but compiled at another time.
     #[must_use]
     pub fn compiled(self, compile: Compile) -> Self {
         Self { compile, ..self }
     }
 
-    /// What a sandbox of this mode takes: the module itself, or its code.
+    /// Returns what a sandbox of this mode takes: the module itself, or its compiled code.
     pub fn prepare(self, module: &[u8]) -> Result<Vec<u8>> {
         match self.compile {
             Compile::Jit => Ok(module.to_vec()),
@@ -137,12 +137,12 @@ impl Mode {
         }
     }
 
-    /// The engine in this mode.
+    /// An engine in this mode.
     pub(crate) fn engine(self) -> Result<Engine> {
         Engine::new(&self.config()?)
     }
 
-    /// A module from what [`Mode::prepare`] gave.
+    /// Loads a module from what [`Mode::prepare`] returned.
     pub(crate) fn load(self, engine: &Engine, prepared: &[u8]) -> Result<Module> {
         match self.compile {
             Compile::Jit => Module::new(engine, prepared),
@@ -153,7 +153,8 @@ impl Mode {
     fn config(self) -> Result<Config> {
         let mut config = Config::new();
         if self.compile == Compile::Aot {
-            // A named target has no processor's extensions: the code must run on every node.
+            // A named target uses no processor-specific extensions: the code must run on every
+            // node.
             config.target(env!("WASMBENCH_TARGET"))?;
         }
         config.epoch_interruption(true);
@@ -161,7 +162,7 @@ impl Mode {
             config.allocation_strategy(pool());
         }
         if self.memory == Memory::Heap {
-            // The engine takes memory from the heap only if nothing asks for a mapping.
+            // The engine takes memory from the heap only if no setting asks for a mapping.
             config
                 .signals_based_traps(false)
                 .memory_init_cow(false)
@@ -172,7 +173,7 @@ impl Mode {
         Ok(config)
     }
 
-    /// The members of the JSON object that `/engine` answers with.
+    /// The members of the JSON object in the response of `/engine`.
     pub(crate) fn members(self) -> String {
         format!(
             r#""engine":"wasmtime","version":"{}","compiler":"cranelift","optimization":"speed","compileMode":"{}","profile":"{}","allocator":"{}","memory":"{}","copyOnWrite":{}"#,
@@ -186,7 +187,7 @@ impl Mode {
     }
 }
 
-/// One slot of each kind: there is one request at a time.
+/// One slot of each kind: there is only one request at a time.
 fn pool() -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_core_instances(1)

@@ -1,10 +1,10 @@
-//! A gateway's transform that runs in Wasm: one module, compiled once or when the image was built, a fresh instance for each
-//! answer.
+//! A gateway's transform that runs in Wasm: one module, compiled at startup or when the image was
+//! built, and a fresh instance for each response.
 //!
-//! Comes in: a WASI command that copies standard input to standard output. Goes out: a
-//! [`gateway_http::Transform`]. Reading order: [`Sandbox`] (one answer from beginning to end),
-//! [`Mode`] (how the engine is set), `wasi` (what the module may call). Where the time of an
-//! answer goes is in `docs/embedded.md`.
+//! Input: a WASI command that copies standard input to standard output. Output: a
+//! [`gateway_http::Transform`]. Reading order: [`Sandbox`] (one response from beginning to end),
+//! [`Mode`] (how the engine is configured), `wasi` (what the module may call). `docs/embedded.md`
+//! shows where the time of a response goes.
 
 mod ahead;
 mod compute;

@@ -1,4 +1,4 @@
-//! The gateway with each answer passed through a Wasm module in an embedded Wasmtime.
+//! The gateway with each response passed through a Wasm module in an embedded Wasmtime.
 
 mod precompile;
 
@@ -61,7 +61,7 @@ fn sandbox(settings: &mut Settings) -> Result<Sandbox, Invalid> {
         .map_err(|error| Invalid(format!("{path}: {error}")))
 }
 
-/// Where the image has it. The code depends on how memory is allocated.
+/// The path of the module in the image. Compiled code depends on how memory is allocated.
 fn usual_module(allocator: Allocator, compile: Compile) -> &'static str {
     match (compile, allocator) {
         (Compile::Jit, _) => "/transform.wasm",

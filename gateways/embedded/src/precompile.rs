@@ -1,13 +1,14 @@
-//! The build of an image: a module in, its code out, for `--engine-compile Aot`.
+//! Part of the image build: reads a module and writes its code, for `--engine-compile Aot`.
 
 use gateway_embedded::{Allocator, Compile, Mode};
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// The only argument before those of this command; no option, so that no option can be mistaken for it.
+/// The argument that precedes those of this command; not an option, so that no option can be
+/// mistaken for it.
 const COMMAND: &str = "precompile";
 
-/// Does what `precompile ALLOCATOR MODULE OUTPUT` asks for, where these are the arguments.
+/// Runs `precompile ALLOCATOR MODULE OUTPUT` if these are the arguments.
 pub fn precompiled(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;

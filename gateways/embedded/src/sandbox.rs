@@ -1,4 +1,4 @@
-//! One answer: a store, an instance, `_start`, and the output.
+//! One response: a store, an instance, `_start`, and the output.
 
 use crate::compute;
 use crate::engine::Mode;
@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 use wasmtime::{Engine, InstancePre, Linker, ModuleExport, Store, Trap};
 
-/// Time limit of one instance, in ticks: between 0.9 and 1 s, while nothing else is served.
+/// Time limit of one instance, in ticks: between 0.9 and 1 s, during which nothing else is served.
 const LIMIT_TICKS: u64 = 10;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why a module cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The engine does not take the configuration or the module.
+    /// The engine rejects the configuration or the module.
     #[error("could not prepare the Wasm module: {0:#}")]
     Engine(#[from] wasmtime::Error),
     /// It is not a WASI command.
@@ -27,20 +27,20 @@ pub enum SandboxError {
     Clock(#[source] std::io::Error),
 }
 
-/// A module, ready to be instantiated for each answer.
+/// A module, ready to be instantiated for each response.
 pub struct Sandbox {
     mode: Mode,
     engine: Engine,
     module: InstancePre<Host>,
     start: ModuleExport,
-    /// Kept between instances for the memory of its vectors only.
+    /// Kept between instances only for the memory of its vectors.
     host: Host,
-    /// Members of the JSON object that `/engine` answers with, as far as they never change.
+    /// Those members of the JSON object of `/engine` that never change.
     description: String,
 }
 
 impl Sandbox {
-    /// Compiles or loads what [`Mode::prepare`] gave.
+    /// Compiles or loads what [`Mode::prepare`] returned.
     pub fn new(mode: Mode, prepared: &[u8]) -> Result<Self, SandboxError> {
         let engine = mode.engine()?;
         let module = mode.load(&engine, prepared)?;
@@ -66,7 +66,7 @@ impl Sandbox {
         })
     }
 
-    /// Runs one instance over the host's input.
+    /// Runs one instance on the host's input.
     fn run(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
         store.limiter(|host| host);
         store.set_epoch_deadline(LIMIT_TICKS);
@@ -138,10 +138,11 @@ fn describe(mode: Mode, bytes: &[u8]) -> String {
     )
 }
 
-/// Counts the engine's epochs, until the engine is gone.
+/// Advances the engine's epoch until the engine is gone.
 ///
-/// The other way to stop a guest, fuel, needs no thread, but makes the module compile 55 % longer
-/// (the epoch: 25 %), which is cold start. Ten wakes per second are below anything measured.
+/// The other way to stop a guest, fuel, needs no thread, but makes compiling the module take 55 %
+/// longer (epochs: 25 %), which lengthens cold starts. Ten wake-ups per second are too few to show
+/// in a measurement.
 fn start_clock(engine: &Engine) -> std::io::Result<()> {
     let engine = engine.weak();
     let tick = move || {

@@ -12,7 +12,7 @@ const MODULE: &str = "wasi_snapshot_preview1";
 /// Longest output of one request. A filter that writes more gets an error from `fd_write`.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is kept of standard error, to be told with a failure.
+/// Bytes kept of standard error, to be reported with a failure.
 const MAX_MESSAGE_BYTES: usize = 512;
 
 /// Largest memory of an instance: an input of 8 MiB, its copy, and the growth between them.
@@ -29,17 +29,17 @@ mod errno {
     pub const NOSPC: i32 = 51;
 }
 
-/// What the host keeps for one instance.
+/// The host's state for one instance.
 #[derive(Default)]
 pub struct Host {
-    /// Standard input, and how much of it is read.
+    /// Standard input; `position` is how much of it has been read.
     pub input: Vec<u8>,
     position: usize,
     /// Standard output.
     pub output: Vec<u8>,
     /// The beginning of standard error.
     pub message: Vec<u8>,
-    /// What the guest gave to `proc_exit`.
+    /// The code that the guest passed to `proc_exit`.
     pub exit_code: Option<i32>,
     memory: Option<ModuleExport>,
 }
@@ -53,8 +53,8 @@ impl Host {
         }
     }
 
-    /// Makes it fresh for the next instance, which reads `input`. Only the memory of the vectors
-    /// stays, so that nothing is allocated.
+    /// Resets the host for the next instance, which reads `input`. The vectors keep their memory,
+    /// so nothing is allocated.
     pub fn begin(&mut self, input: &mut Vec<u8>) {
         std::mem::swap(&mut self.input, input);
         self.position = 0;
@@ -96,7 +96,7 @@ impl ResourceLimiter for Host {
     }
 }
 
-/// Gives the functions to a linker.
+/// Adds the functions to a linker.
 pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     linker.func_wrap(MODULE, "fd_read", fd_read)?;
     linker.func_wrap(MODULE, "fd_write", fd_write)?;
@@ -105,7 +105,7 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
         linker.func_wrap(MODULE, name, no_strings)?;
     }
     for name in ["args_get", "environ_get"] {
-        // There is nothing to give, so nothing is written.
+        // Both lists are empty, so nothing is written.
         linker.func_wrap(MODULE, name, |_: i32, _: i32| errno::SUCCESS)?;
     }
     Ok(())
@@ -135,7 +135,7 @@ fn fd_write(mut caller: Caller<'_, Host>, fd: i32, list: i32, length: i32, total
 
 fn proc_exit(mut caller: Caller<'_, Host>, code: i32) -> Result<()> {
     caller.data_mut().exit_code = Some(code);
-    // An error is the way out of the guest; the code tells that it is none.
+    // An error unwinds the guest; the exit code shows that this is not a failure.
     Err(wasmtime::Error::msg("proc_exit"))
 }
 
@@ -149,7 +149,7 @@ fn no_strings(mut caller: Caller<'_, Host>, count: i32, size: i32) -> i32 {
     }
 }
 
-/// Calls `each` with every buffer of a list of (address, length), until one is not used up.
+/// Calls `each` with every buffer of a list of (address, length), until one is not fully used.
 fn transfer(
     data: &mut [u8],
     list: i32,
@@ -199,7 +199,7 @@ fn store(data: &mut [u8], at: i32, value: u32) -> Option<()> {
     Some(())
 }
 
-/// Addresses and lengths are unsigned, though Wasm's types are not.
+/// Addresses and lengths are unsigned, although they are passed as `i32`.
 fn address(value: i32) -> Option<usize> {
     usize::try_from(value.cast_unsigned()).ok()
 }

@@ -1,6 +1,6 @@
 //! Bytes that are appended at one end and consumed at the other.
 
-/// A queue of bytes in one piece of memory.
+/// A queue of bytes in contiguous memory.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -22,7 +22,8 @@ impl Buffer {
 
     /// The end to append to.
     pub fn tail(&mut self) -> &mut Vec<u8> {
-        // Moved only when the consumed part is the larger one, so each byte moves at most once.
+        // Moved only if the consumed part is the larger one, so fewer bytes are moved than were
+        // consumed.
         if self.start > self.bytes.len() / 2 {
             self.bytes.drain(..self.start);
             self.start = 0;
@@ -45,7 +46,7 @@ impl Buffer {
     }
 }
 
-/// Of the memory of an empty buffer: 64 MiB over 4,096 connections, and room for any usual head.
+/// Capacity that an empty buffer keeps: 64 MiB over 4,096 connections, and room for any usual head.
 const KEPT_CAPACITY: usize = 16 * 1024;
 
 #[cfg(test)]

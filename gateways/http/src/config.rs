@@ -22,23 +22,23 @@ Each option is also read from the environment: --listen from WASMBENCH_LISTEN.
 /// A server's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Address and port to listen at.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// `HOST:PORT` that other paths are forwarded to.
+    /// `HOST:PORT` to which other paths are forwarded.
     pub upstream: Option<String>,
-    /// Close each connection after one answer, as the study's gateways did.
+    /// Close each connection after one response, as the study's gateways did.
     pub close_connections: bool,
-    /// Clients at once.
+    /// Concurrent clients.
     pub max_connections: usize,
-    /// From the first byte of a request to its last.
+    /// Time from the first byte of a request to its last.
     pub read_timeout: Duration,
-    /// Without a client taking a byte of its answer.
+    /// Time during which a client takes no byte of its response.
     pub write_timeout: Duration,
-    /// Between two requests.
+    /// Time between two requests.
     pub idle_timeout: Duration,
-    /// For a forwarded request, from beginning to end.
+    /// Time for a forwarded request, from beginning to end.
     pub upstream_timeout: Duration,
-    /// Before it listens: a measurement of cold starts must find just this much more.
+    /// Delay before it listens: a measurement of cold starts must find exactly this much more.
     pub start_delay: Duration,
 }
 
@@ -51,7 +51,7 @@ impl Default for Config {
             max_connections: 4096,
             read_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(10),
-            // Longer than the 60 s that usual clients keep an idle connection, so that the
+            // Longer than the 60 s for which typical clients keep an idle connection, so that the
             // client closes first.
             idle_timeout: Duration::from_secs(75),
             upstream_timeout: Duration::from_secs(10),

@@ -1,7 +1,7 @@
-//! A client's connection as a state machine: bytes in, requests out; answers in, bytes out.
+//! A client's connection as a state machine: bytes in, requests out; responses in, bytes out.
 //!
-//! Pure: no socket and no clock, so that every split of every byte stream can be tested. The
-//! server moves the bytes and tells when a wait took too long.
+//! Pure: no socket and no clock, so that every split of every byte stream can be tested. The server
+//! moves the bytes and reports when a wait took too long.
 
 use crate::buffer::Buffer;
 use crate::message::body::BodyReader;
@@ -10,13 +10,13 @@ use crate::message::request::{self, Head};
 use crate::message::response::{self, Answer, Manner};
 use crate::message::{MAX_HEAD_BYTES, MAX_REQUEST_BODY_BYTES, Method, Rejection, Request, Status};
 
-/// Unread bytes above which nothing more is read: a head and a piece of the next.
+/// Unread bytes above which nothing more is read: a head and a part of the next.
 const INPUT_HIGH_WATER: usize = 2 * MAX_HEAD_BYTES;
 
 /// Unsent bytes above which no further pipelined request is taken.
 const OUTPUT_HIGH_WATER: usize = 64 * 1024;
 
-/// What a refused client may still send before the connection is cut.
+/// Bytes that a refused client may still send before the connection is cut.
 const DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
 /// What the connection waits for. The server has a time limit for each.
@@ -26,12 +26,12 @@ pub(crate) enum Wait {
     Request,
     /// The rest of a request.
     RestOfRequest,
-    /// The answer from the workload or the upstream.
+    /// The response from the workload or the upstream.
     Answer,
-    /// The client, to take bytes.
+    /// The client to take bytes.
     Write,
-    /// A refused client, to read why and to close. Until then its bytes are dropped: closing over
-    /// unread bytes sends a reset, which can overtake the answer.
+    /// A refused client to read the reason and to close. Until then its bytes are dropped: closing
+    /// a socket with unread bytes sends a reset, which can overtake the response.
     Goodbye,
     /// Nothing: the socket is to be closed.
     Over,
@@ -42,7 +42,7 @@ enum Phase {
     Head,
     Body(BodyReader),
     Answering,
-    /// The last answer is queued. `lingering` if the client may still be sending.
+    /// The last response is queued. `lingering` if the client may still be sending.
     Closing {
         lingering: bool,
     },
@@ -56,9 +56,9 @@ pub(crate) struct Connection {
     request: Request,
     phase: Phase,
     input_ended: bool,
-    /// The configured mode in which each answer ends the connection.
+    /// The configured mode in which each response ends the connection.
     close_always: bool,
-    /// Length of the input for which the head was known to be incomplete.
+    /// Length of the input for which the head is known to be incomplete.
     examined: usize,
     discarded: usize,
     progress: u64,
@@ -88,13 +88,13 @@ impl Connection {
         }
     }
 
-    /// The client sends no more. It may still read.
+    /// The client sends no more, but may still read.
     pub fn end_of_input(&mut self) {
         self.input_ended = true;
     }
 
-    /// Goes on until a request is complete (`true`, see [`Connection::request`]) or more bytes are
-    /// needed.
+    /// Continues until a request is complete (`true`, see [`Connection::request`]) or more bytes
+    /// are needed.
     pub fn advance(&mut self) -> bool {
         while self.wants_answers() {
             let step = match self.phase {
@@ -124,8 +124,8 @@ impl Connection {
 
     fn read_head(&mut self) -> Result<bool, Rejection> {
         let unread = self.input.unread();
-        // Only a line's end can complete a head, so a client that sends byte by byte cannot make
-        // the server parse the same head thousands of times.
+        // Only a line end can complete a head, so a client that sends byte by byte cannot make the
+        // server parse the same head thousands of times.
         let overlong = unread.len() > MAX_HEAD_BYTES;
         if !unread[self.examined..].contains(&b'\n') && !overlong {
             self.examined = unread.len();
@@ -183,13 +183,13 @@ impl Connection {
         }
     }
 
-    /// Queues the answer to the current request.
+    /// Queues the response to the current request.
     pub fn answer(&mut self, answer: Answer<'_>) {
         let head_only = self.request.method == Method::Head;
         self.finish(answer, head_only, false);
     }
 
-    /// Queues the upstream's answer to the current request. That of a HEAD request has no body
+    /// Queues the upstream's response to the current request. For a HEAD request, there is no body
     /// from which its length could be known.
     pub fn answer_forwarded(&mut self, answer: Answer<'_>) {
         let head_only = self.request.method == Method::Head;
@@ -210,7 +210,7 @@ impl Connection {
             self.output.tail(),
         );
         self.progress += 1;
-        // A client that pipelined beyond its last request gets a clean end as well.
+        // A client that pipelined more requests gets a clean end as well.
         let lingering = !self.input.is_empty();
         self.phase = if close {
             Phase::Closing { lingering }
@@ -219,7 +219,7 @@ impl Connection {
         };
     }
 
-    /// Refuses what came, for good.
+    /// Refuses what the client sent, and ends the connection.
     pub fn reject(&mut self, rejection: Rejection) {
         response::write_rejection(rejection, self.output.tail());
         self.discarded += self.input.len();
@@ -246,12 +246,12 @@ impl Connection {
         }
     }
 
-    /// What is to be sent.
+    /// The bytes to be sent.
     pub fn unsent(&self) -> &[u8] {
         self.output.unread()
     }
 
-    /// So many bytes of [`Connection::unsent`] are sent.
+    /// Records that `count` bytes of [`Connection::unsent`] have been sent.
     pub fn sent(&mut self, count: usize) {
         self.output.consume(count);
         self.progress += 1;
@@ -272,17 +272,18 @@ impl Connection {
         }
     }
 
-    /// Changes whenever the connection got further, so that a new wait can be told from a long one.
+    /// Changes whenever the connection makes progress, so that a new wait can be distinguished from
+    /// a long one.
     pub fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// True between a request and its answer.
+    /// True between a request and its response.
     pub fn awaits_answer(&self) -> bool {
         matches!(self.phase, Phase::Answering)
     }
 
-    /// False while too much is unsent to take another request.
+    /// False while there are too many unsent bytes to take another request.
     pub fn wants_answers(&self) -> bool {
         self.output.len() <= OUTPUT_HIGH_WATER
     }

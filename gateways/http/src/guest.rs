@@ -1,30 +1,32 @@
-//! What a guest can know of how it is executed: itself, what its host tells, and how fast it computes.
+//! What a guest can know about its execution: itself, what its host reports, and how fast it
+//! computes.
 
 use crate::workloads::PROFILE;
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What a host may say about itself in the environment, and under which name the guest repeats it.
+/// What a host may report about itself in the environment, and the name under which the guest
+/// repeats it.
 const TOLD_BY_HOST: [(&str, &str); 3] = [
     ("WASM_HOST_ENGINE", "engine"),
     ("WASM_HOST_VERSION", "version"),
     ("WASM_HOST_COMPILE_MODE", "compileMode"),
 ];
-/// Not the one of `std`, which is empty under WASI 0.2 in some versions.
+/// Not the constant of `std`, which is empty under WASI 0.2 in some versions.
 const SYSTEM: &str = if cfg!(target_os = "wasi") {
     "wasi"
 } else {
     std::env::consts::OS
 };
-/// About half a millisecond of native code. The probe does the same number.
+/// About half a millisecond of native code. The probe does the same number of steps.
 const STEPS: u32 = 200_000;
-/// The shortest of so many rounds counts: one may be interrupted by others.
+/// Rounds, of which the shortest counts: other processes may interrupt one.
 const ROUNDS: usize = 5;
 
-/// As a JSON object. `chainNanoseconds` is the time of a chain of xorshift steps; whoever asks does
-/// the same in native code: compiled Wasm takes about as long, an interpreter many times that,
-/// whatever the host says of itself.
+/// Returns a JSON object. `chainNanoseconds` is the time of a chain of xorshift steps; whoever
+/// requests it does the same in native code. Compiled Wasm takes about as long, an interpreter many
+/// times as long, whatever the host says about itself.
 pub fn guest_facts() -> String {
     facts(|name| std::env::var(name).ok(), chain())
 }
@@ -33,7 +35,7 @@ fn facts(variable: impl Fn(&str) -> Option<String>, chain: Duration) -> String {
     let arch = std::env::consts::ARCH;
     let mut facts = format!(r#"{{"guest":"{arch}-{SYSTEM}","profile":"{PROFILE}""#);
     for (name, member) in TOLD_BY_HOST {
-        // Only what needs no escapes: nobody's engine is called otherwise.
+        // Only values that need no escaping: no engine has any other name.
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
         if let Some(value) = variable(name).filter(|value| value.chars().all(plain)) {
             // Writing to memory does not fail.
@@ -53,7 +55,7 @@ fn chain() -> Duration {
     (0..ROUNDS).map(|_| round()).min().unwrap_or_default()
 }
 
-/// Each step needs the one before it.
+/// Each step depends on the one before it.
 fn step(mut x: u32, _: u32) -> u32 {
     x ^= x << 13;
     x ^= x >> 17;

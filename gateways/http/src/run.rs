@@ -15,16 +15,16 @@ const FAILED: u8 = 1;
 /// A program that serves: its name, and its own options for `--help`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// As it stands in the listening line.
+    /// Its name in the listening line.
     pub name: &'static str,
     /// Lines of `--help` about options beyond the server's. May be empty.
     pub help: &'static str,
 }
 
-/// Reads the options, makes the service, listens, prints the one line, and serves until a signal.
+/// Reads the options, creates the service, listens, prints one line, and serves until a signal.
 ///
-/// `service` takes its own options out of the settings. What it prepares is part of the start, so
-/// it is done before the line is printed.
+/// `service` takes its own options out of the settings. What it prepares is part of the startup, so
+/// it runs before the line is printed.
 pub fn run<S: Service>(
     program: Program,
     service: impl FnOnce(&mut Settings) -> Result<S, Invalid>,
@@ -44,7 +44,8 @@ pub fn run<S: Service>(
     if asked("--version") {
         return say(&format!("{} {}\n", program.name, env!("CARGO_PKG_VERSION")));
     }
-    // First of all: as process 1 of a container even the start could not be interrupted.
+    // First of all: as process 1 of a container, not even the startup could be interrupted
+    // otherwise.
     if let Err(error) = exit_on_signals() {
         return fail(
             program.name,
@@ -86,7 +87,7 @@ fn serve<S: Service>(name: &str, config: Config, service: S) -> ExitCode {
             );
         }
     };
-    // The only line on standard output: its time stamp ends the measured cold start.
+    // The only line on standard output: its timestamp ends the measured cold start.
     let _ = say(&format!("wasmbench: {name} listening on {address}\n"));
     match server.run() {
         Ok(never) => match never {},
@@ -94,7 +95,7 @@ fn serve<S: Service>(name: &str, config: Config, service: S) -> ExitCode {
     }
 }
 
-/// A closed standard output is no reason not to serve.
+/// Prints the text. A closed standard output is no reason not to serve.
 fn say(text: &str) -> ExitCode {
     let mut output = std::io::stdout().lock();
     let _ = output
@@ -103,7 +104,7 @@ fn say(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// One line, whatever a library's message is made of.
+/// Prints one line, even if a library's message has several.
 fn fail(name: &str, code: u8, sentence: &str) -> ExitCode {
     let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = writeln!(std::io::stderr(), "wasmbench: {name}: {sentence}");

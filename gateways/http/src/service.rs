@@ -1,20 +1,22 @@
-//! What a server does with a request: the side of this library that its users implement.
+//! What a server does with a request: the part of this library that its users implement.
 
 use crate::children::ChildCommand;
 use crate::message::{Request, Status};
 use std::time::Duration;
 
-/// Answers requests. One request at a time: there is one thread.
+/// Handles requests, one at a time: there is one thread.
 pub trait Service {
-    /// Answers a request by filling `body`, which is empty, or has it forwarded to the upstream.
+    /// Handles a request by filling `body`, which is empty, or by having it forwarded to the
+    /// upstream.
     fn handle(&mut self, request: &Request, body: &mut Vec<u8>) -> Outcome;
 
-    /// The program that makes answers of [`Outcome::Child`], and all forwarded answers then. Asked once.
+    /// The program that makes the responses of [`Outcome::Child`] and, if there is one, changes
+    /// forwarded responses. Called once.
     fn child(&self) -> Option<ChildCommand> {
         None
     }
 
-    /// Changes the body of a forwarded answer of status 2xx that has one. The default leaves it as it is.
+    /// Changes the body of a forwarded 2xx response that has one. The default leaves it as it is.
     fn change_forwarded(&mut self, body: &mut Vec<u8>) -> Result<(), Failed> {
         let _ = body;
         Ok(())
@@ -30,14 +32,14 @@ pub enum Outcome {
     Json(Status),
     /// With the filled body, as plain text, this long after the request.
     Later(Status, Duration),
-    /// With what a child process of [`Service::child`] makes of the filled body, this long after the
-    /// request at the earliest. Text only can be so late.
+    /// With what a child process of [`Service::child`] makes of the filled body, this long after
+    /// the request at the earliest. Only text can be delayed.
     Child(Kind, Duration),
-    /// With what the upstream answers.
+    /// With the upstream's response.
     Forward,
 }
 
-/// What a body is.
+/// The type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Plain text.
@@ -46,7 +48,7 @@ pub enum Kind {
     Json,
 }
 
-/// An answer could not be made. The sentence is shown to the client with status 500.
+/// A response could not be made. The sentence is shown to the client with status 500.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Failed(pub String);

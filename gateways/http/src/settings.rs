@@ -1,8 +1,8 @@
 //! Options of a program: arguments, and environment variables of the same name.
 //!
-//! `--read-timeout-ms 500`, `--read-timeout-ms=500` and `WASMBENCH_READ_TIMEOUT_MS=500` are one
-//! option; an argument wins over the environment. An argument that nobody asked for is an error,
-//! a variable is not: the environment belongs to others as well.
+//! `--read-timeout-ms 500`, `--read-timeout-ms=500` and `WASMBENCH_READ_TIMEOUT_MS=500` are the
+//! same option; an argument overrides the environment. An unknown argument is an error, an unknown
+//! variable is not: others use the environment as well.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[error("{0}")]
 pub struct Invalid(pub String);
 
-/// The options that are not yet taken.
+/// The options that have not been taken yet.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     arguments: BTreeMap<String, String>,
@@ -19,7 +19,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads arguments (without the program's name) and the variables that begin `WASMBENCH_`.
+    /// Reads arguments (without the program's name) and the variables that begin with `WASMBENCH_`.
     pub fn new(
         arguments: impl IntoIterator<Item = String>,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -51,14 +51,14 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The value of an option, if it is given.
+    /// Takes the value of an option, if it is given.
     pub fn take(&mut self, name: &str) -> Option<String> {
         let from_environment = self.environment.remove(name);
         self.arguments.remove(name).or(from_environment)
     }
 
-    /// The value of an option, read by `parse`, which gives `None` for a value that is not one
-    /// of `expected`.
+    /// Takes the value of an option, read by `parse`, which returns `None` for a value that is not
+    /// one of `expected`.
     pub fn take_parsed<T>(
         &mut self,
         name: &str,
@@ -72,7 +72,7 @@ impl Settings {
         parse(&value).ok_or_else(|| Invalid(format!("--{name} '{value}' is not {expected}")))
     }
 
-    /// Ends the reading: an argument that is left is unknown.
+    /// Finishes the reading: an argument that is left is unknown.
     pub fn finish(self) -> Result<(), Invalid> {
         match self.arguments.into_keys().next() {
             Some(name) => Err(Invalid(format!("there is no option --{name}; see --help"))),

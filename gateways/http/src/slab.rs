@@ -1,9 +1,10 @@
 //! A table whose keys are never mistaken for one another.
 //!
-//! One wake of the loop can bring an event for a socket that an earlier event of the same wake
-//! has closed, and whose place is taken again. The generation in the key tells the two apart.
+//! One wake-up of the loop can bring an event for a socket that an earlier event of the same
+//! wake-up has closed, and whose place is already taken again. The generation in the key
+//! distinguishes the two.
 
-/// A place in a [`Slab`] and the generation of what it held. Fits in 62 bits.
+/// A place in a [`Slab`] and the generation of the value in it. Fits in 62 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     index: u32,
@@ -29,7 +30,7 @@ struct Place<T> {
     value: Option<T>,
 }
 
-/// Values under keys that are given out on insertion.
+/// Values under keys that are assigned on insertion.
 pub(crate) struct Slab<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,
@@ -47,7 +48,7 @@ impl<T> Slab<T> {
         self.places.len() - self.free.len()
     }
 
-    /// The key that the next [`Slab::insert`] will give.
+    /// The key that the next [`Slab::insert`] will return.
     pub fn next_key(&self) -> Key {
         match self.free.last() {
             Some(&index) => Key {
@@ -88,7 +89,7 @@ impl<T> Slab<T> {
             return None;
         }
         let value = place.value.take()?;
-        // 30 bits: the highest two bits of a token are the owner's.
+        // 30 bits: the highest two bits of a token belong to its owner.
         place.generation = place.generation.wrapping_add(1) & (u32::MAX >> 2);
         self.free.push(key.index);
         Some(value)

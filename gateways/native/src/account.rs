@@ -1,4 +1,4 @@
-//! The process' own account of its CPU time, by which a meter can be checked.
+//! The process's own account of its CPU time, against which a meter can be checked.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
-/// Shortest time between two lines: often enough to draw a line between them.
+/// Shortest time between two lines: often enough to interpolate between them.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// When it was told last.
+/// When the last line was printed.
 #[derive(Debug, Default)]
 pub struct Account {
     told: Option<Instant>,
@@ -17,7 +17,7 @@ pub struct Account {
 
 impl Account {
     /// Prints `account <unix time> <CPU time> <CPU time of ended children>`, in nanoseconds, unless
-    /// it was done a moment ago.
+    /// the last line is too recent.
     pub fn tell(&mut self) {
         if self.told.is_some_and(|told| told.elapsed() < EVERY) {
             return;

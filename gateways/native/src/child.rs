@@ -1,14 +1,14 @@
-//! A process that burns a known amount of CPU time and ends: what a meter that samples misses.
+//! A process that burns a known amount of CPU time and exits: what a sampling meter misses.
 
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 
 use gateway_http::{Failed, sha256_chain};
 
-/// The only argument before the amount; not for people, so not in `--help`.
+/// The only argument before the amount; not for users, so not in `--help`.
 const BURN: &str = "burn-and-exit";
 
-/// Starts a copy of this program that computes a chain of SHA-256, and waits for its end.
+/// Starts a copy of this program that computes a chain of SHA-256, and waits until it ends.
 pub fn burn(iterations: u32) -> Result<(), Failed> {
     let status = Command::new("/proc/self/exe")
         .args([BURN, &iterations.to_string()])
@@ -22,7 +22,7 @@ pub fn burn(iterations: u32) -> Result<(), Failed> {
     }
 }
 
-/// Burns and ends, where these arguments are those of such a child.
+/// Burns and exits, if the arguments are those of such a child.
 pub fn burnt(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     if arguments.next()? != BURN {
         return None;

@@ -1,5 +1,5 @@
-//! What a self-test adds to this gateway, so that a measurement can be checked by whether it finds
-//! just that again: CPU time per request, of its own and of child processes, and memory.
+//! What a self-test adds to this gateway, to check that a measurement finds exactly that again: CPU
+//! time per request, its own and that of child processes, failures, and memory.
 
 use gateway_http::{Failed, Invalid, PROFILE, Settings, Transform, sha256_chain};
 use std::hint::black_box;
@@ -29,10 +29,10 @@ const MAX_BALLAST: usize = 1024;
 #[derive(Debug, Default)]
 pub struct Handicap {
     iterations: u32,
-    /// For how long there is extra work; without, for ever.
+    /// How long there is extra work; `None`: forever.
     lasts: Option<Duration>,
     first: Option<Instant>,
-    /// Every so many answers one is a failure; 0: none.
+    /// One in this many responses is a failure; 0: none.
     fail_one_in: u32,
     answers: u32,
     ballast: Vec<u8>,
@@ -61,7 +61,7 @@ impl Handicap {
             settings.take_parsed("ballast-mib", 0, "a number from 0 to 1024", |value| {
                 value.parse().ok().filter(|n| *n <= MAX_BALLAST)
             })?;
-        // Not zeroes, which the kernel would only promise.
+        // Not zeroes, for which the kernel would not allocate memory yet.
         let ballast = vec![1; mebibytes << 20];
         Ok(Self {
             iterations,

@@ -1,4 +1,4 @@
-//! The gateway as a plain static binary: the workloads as they are, unless a self-test asks for
+//! The gateway as a plain static binary: the workloads as they are, unless a self-test requests
 //! more.
 
 mod account;

@@ -60,13 +60,13 @@ impl Gateway {
         );
     }
 
-    /// The exit code, and how long the process still lived.
+    /// Returns the exit code, and how long the process continued to run.
     fn end(&mut self) -> (Option<i32>, Duration) {
         let begin = Instant::now();
         (self.child.wait().unwrap().code(), begin.elapsed())
     }
 
-    /// Processor time used so far, in clock ticks.
+    /// CPU time used so far, in clock ticks.
     fn processor_ticks(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let fields: Vec<&str> = stat
@@ -111,8 +111,8 @@ fn exactly_one_line_says_where_it_listens() {
     assert_eq!(rest, "");
 }
 
-/// Ends a gateway that was given this work by a signal, until it has ended at once. A stall of the
-/// machine delays one of the ends, or a few; what the gateway does before it ends delays each.
+/// Gives gateways this work and ends each with a signal, until one has ended at once. A stall of
+/// the machine delays one of the ends, or a few; what the gateway does before it ends delays each.
 fn ends_at_once<T>(signal: &str, work: impl Fn(&Gateway) -> T) {
     let end = |_| {
         let mut gateway = Gateway::listening();
@@ -216,7 +216,7 @@ fn without_descriptors_it_waits_quietly_and_then_goes_on() {
     std::thread::sleep(Duration::from_millis(200));
     let before = gateway.processor_ticks();
     std::thread::sleep(Duration::from_millis(500));
-    // 50 ticks would be a loop that never rests.
+    // A loop that never rests would use 50 ticks.
     let used = gateway.processor_ticks() - before;
     assert!(used <= 5, "{used} ticks in half a second");
     clients.truncate(2);
@@ -240,7 +240,7 @@ fn a_child_per_answer_burns_cpu_time_that_the_account_tells() {
     let mut gateway = Gateway::start(command.args(["--listen", "127.0.0.1:0"]).args(options));
     for _ in 0..5 {
         assert!(gateway.get("/").ends_with("hello"));
-        // A line is printed for a request that comes 10 ms after the last.
+        // A line is printed only for a request at least 10 ms after the last line.
         std::thread::sleep(Duration::from_millis(12));
     }
     gateway.signal("TERM");

@@ -1,14 +1,15 @@
 //! Links WasmEdge's library: where it is now, and where it will be on a node.
 //!
-//! The library and what it links, the C library included, lie in a folder of their own on a node, whose
-//! distribution may have none of it or another version. So the shim names its loader and where that looks.
+//! On a node, the library and everything it links, including the C library, are in a folder of
+//! their own, because the node's distribution may have none of it or other versions. So the shim
+//! names its loader and the folder in which that looks.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Where hack/cluster puts the libraries.
+/// The folder into which hack/cluster puts the libraries.
 const ON_NODE: &str = "/usr/local/lib/containerd-shim-wasmedge";
-/// The folder with the same libraries here. Without it the code can be checked and not linked.
+/// The folder with the same libraries here. Without it the code can be checked but not linked.
 const HERE: &str = "WASMEDGE_LIBRARIES";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,11 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let loader = loader.ok_or_else(|| format!("there is no ld-linux in {}", here.display()))?;
     for argument in [
         format!("-L{}", here.display()),
-        // They are newer than this machine may be.
+        // The libraries may be newer than this machine's.
         "-Wl,--allow-shlib-undefined".to_owned(),
         format!("-Wl,--dynamic-linker={ON_NODE}/{loader}"),
         format!("-Wl,--disable-new-dtags,-rpath,{ON_NODE}"),
-        // Also what only a library needs: one that has a path of its own (LLVM's) is not looked up in ours.
+        // Includes what only another library needs: what a library with a path of its own (LLVM's)
+        // needs is not looked up in our folder.
         "-Wl,--no-as-needed".to_owned(),
     ] {
         println!("cargo::rustc-link-arg-bins={argument}");
@@ -36,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In a fixed order, so that the same libraries give the same program.
+/// Returns file names in a fixed order, so that the same libraries yield the same program.
 fn names_in(folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut names = vec![];
     for file in std::fs::read_dir(folder)? {

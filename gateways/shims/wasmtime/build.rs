@@ -1,4 +1,4 @@
-//! The version of wasmtime in the lock file, for the shim to tell.
+//! Gives the shim the version of wasmtime from the lock file, to report it.
 
 use std::error::Error;
 use std::path::Path;

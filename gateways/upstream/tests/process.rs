@@ -1,4 +1,4 @@
-//! The upstream answers the same for every path.
+//! The upstream responds with the same for every path.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! The NATS server of the lattice, as a child on the loopback.
+//! The NATS server of the lattice, as a child process on the loopback interface.
 
 use anyhow::{Context as _, Error, Result, bail};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -7,16 +7,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-/// A broker that is not there by then never will be.
+/// A broker that has not started by then never will.
 const START: Duration = Duration::from_secs(30);
 
-/// Ended when dropped.
+/// A broker process that ends when this is dropped.
 pub struct Broker {
     child: Child,
     address: SocketAddr,
 }
 
-/// Returns when it takes connections. `store` is where its streams are: the host's own data.
+/// Starts the broker and returns once it takes connections. `store` is the folder of its streams,
+/// which hold the host's own data.
 pub async fn start(program: &str, store: &str) -> Result<Broker> {
     let address = free_address().await?;
     let child = Command::new(program)
@@ -54,7 +55,7 @@ impl Broker {
     }
 }
 
-/// A port that nothing listens on: on the node's network the usual one may be taken.
+/// Finds a port that nothing listens on: on the node's network the usual one may be taken.
 async fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     Ok(listener.local_addr()?)

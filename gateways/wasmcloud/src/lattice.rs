@@ -1,4 +1,4 @@
-//! One host, one component, one HTTP server, by wasmCloud's control interface.
+//! One host, one component and one HTTP server, set up through wasmCloud's control interface.
 
 use crate::START;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -11,17 +11,17 @@ use wasmcloud_control_interface::{Client, ClientBuilder, CtlResponse, Link};
 use wasmcloud_host::{WasmbusHost, WasmbusHostConfig};
 
 const NAME: &str = "wasmbench";
-/// What the names of the control interface call the two ends of the link.
+/// The names of the link's two ends in the control interface.
 const COMPONENT: &str = "gateway";
 const SERVER: &str = "http-server";
 /// The settings of the link: where the HTTP server listens for this component.
 const LISTEN: &str = "listen";
-/// The HTTP server inside the host, without a process and a hop over the broker.
+/// The HTTP server inside the host, without a separate process or a hop over the broker.
 const BUILT_IN_SERVER: &str = "wasmcloud+builtin://http-server";
-/// Answers at once, as many as `wasmtime serve` gives.
+/// Concurrent requests, as many as `wasmtime serve` handles.
 const INSTANCES: u32 = 1000;
 
-/// A host, as long as it is held.
+/// A host that lives as long as this is held.
 pub struct Lattice {
     _host: Arc<WasmbusHost>,
     key: String,
@@ -29,7 +29,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// A host of its own on an empty lattice.
+    /// Starts a host of its own on an empty lattice.
     pub async fn start(broker: String) -> Result<Self> {
         let key = Arc::new(nkeys::KeyPair::new_server());
         let url = wasmcloud_host::url::Url::parse(&broker)?;
@@ -42,11 +42,11 @@ impl Lattice {
             experimental_features: features(),
             ..WasmbusHostConfig::default()
         };
-        // What it returns beside the host is how to stop it; here a process ends as a whole.
+        // Besides the host, this returns a way to stop it; here the process ends as a whole.
         let (host, _stop) = WasmbusHost::new(config)
             .await
             .context("the host cannot be started")?;
-        // While the host compiles a component it does not answer.
+        // The host does not respond while it compiles a component.
         let patient = async_nats::ConnectOptions::new().request_timeout(Some(START));
         let control = patient.connect(broker).await?;
         let control = ClientBuilder::new(control).lattice(NAME).timeout(START);
@@ -57,7 +57,8 @@ impl Lattice {
         })
     }
 
-    /// The component, behind an HTTP server on `listen`. That is started last: what asks for its port finds all ready.
+    /// Serves the component behind an HTTP server on `listen`. The server is started last, so that
+    /// whoever connects to its port finds everything ready.
     pub async fn serve(&self, component: &Path, listen: SocketAddr) -> Result<()> {
         let settings = HashMap::from([("address".to_owned(), listen.to_string())]);
         done("settings", self.control.put_config(LISTEN, settings).await)?;
@@ -69,7 +70,7 @@ impl Lattice {
         done("HTTP server", server.await)
     }
 
-    /// Returns when the component is compiled.
+    /// Loads the component. Returns once it is compiled.
     async fn load(&self, component: &Path) -> Result<()> {
         let file = format!("file://{}", component.display());
         let scaled = self.control.scale_component(
@@ -115,7 +116,7 @@ fn link() -> Result<Link> {
     link.build().map_err(|error| anyhow!("the link: {error}"))
 }
 
-/// Whether the lattice took it.
+/// Checks that the lattice accepted a request.
 fn done<E: std::fmt::Display>(what: &str, answer: Result<CtlResponse<()>, E>) -> Result<()> {
     let answer = answer.map_err(|error| anyhow!("the {what}: {error}"))?;
     ensure!(answer.succeeded(), "the {what}: {}", answer.message());

@@ -1,8 +1,9 @@
-//! `gateway`: a host of wasmCloud that serves one component over HTTP. Comes in: the component, the address to listen
-//! on, the program of a NATS server. Goes out: the component's answers.
+//! `gateway`: a wasmCloud host that serves one component over HTTP. Input: the component, the
+//! address to listen on, the program of a NATS server. Output: the component's responses.
 //!
-//! A host of wasmCloud starts nothing by itself. What `wash` and wadm do on a lattice is done here, over the same
-//! control interface and on a lattice of its own: a broker, a host, a component, a link, an HTTP server.
+//! A wasmCloud host starts nothing by itself. What `wash` and wadm do on a lattice is done here,
+//! over the same control interface and on a lattice of its own: a broker, a host, a component, a
+//! link, an HTTP server.
 
 mod broker;
 mod lattice;
@@ -26,9 +27,9 @@ Read from the environment:
   WASMBENCH_BROKER     the NATS server's program (/usr/bin/nats-server)
   WASMBENCH_STORE      where it keeps its streams: on a file system that can be written (/dev/shm/nats)
 ";
-/// A server that is not there by then never will be.
+/// A server that has not started by then never will.
 const START: Duration = Duration::from_secs(60);
-/// How often an address is tried: what a cold start loses to this is small beside it.
+/// Pause between two attempts to connect: small compared with a cold start.
 pub(crate) const POLL: Duration = Duration::from_millis(1);
 
 fn main() -> ExitCode {
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Until a signal ends it, or the broker ends.
+/// Serves until a signal arrives or the broker ends.
 async fn serve() -> Result<()> {
     let listen: SocketAddr = setting("LISTEN", "0.0.0.0:8080")
         .parse()
@@ -74,7 +75,7 @@ async fn serve() -> Result<()> {
             std::io::stdout(),
             "wasmbench: wasmcloud listening on {listen}"
         )?;
-        // The host lives as long as what is behind it.
+        // The host lives until the lattice is dropped.
         std::future::pending::<()>().await;
         drop(lattice);
         Ok(())
@@ -87,7 +88,7 @@ async fn serve() -> Result<()> {
     }
 }
 
-/// Returns when a connection is taken: the HTTP server acknowledges its start before it listens.
+/// Returns once a connection is accepted: the HTTP server acknowledges its start before it listens.
 async fn answers(address: SocketAddr) -> Result<()> {
     let connected = async {
         while TcpStream::connect(address).await.is_err() {

@@ -1,4 +1,5 @@
-//! The runtime's functions, each called with memory that outlives the call. Only this file is unsafe.
+//! The runtime's functions, each called with memory that outlives the call. Only this file is
+//! unsafe.
 
 #![allow(
     unsafe_code,
@@ -8,7 +9,7 @@
 use std::io;
 use std::mem::size_of;
 
-/// What is waited for, as WASI has it.
+/// What to wait for, in WASI's layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Subscription {
@@ -17,7 +18,7 @@ pub struct Subscription {
     pub of: Subject,
 }
 
-/// Of a clock all members, of a socket the first.
+/// A clock uses all members, a socket only the first.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct Subject {
@@ -27,7 +28,7 @@ pub struct Subject {
     pub flags: u16,
 }
 
-/// What happened, as WASI has it.
+/// What happened, in WASI's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct Event {
@@ -46,7 +47,7 @@ pub struct SocketEvent {
 
 const _: () = assert!(size_of::<Subscription>() == 48 && size_of::<Event>() == 32);
 
-/// A slice of bytes to fill or to send, as WASI has it.
+/// A slice of bytes to fill or to send, in WASI's layout.
 #[repr(C)]
 struct Bytes {
     start: *mut u8,
@@ -94,7 +95,7 @@ unsafe extern "C" {
     fn sock_shutdown(socket: u32, sides: u32) -> u32;
 }
 
-/// Numbers of options are WasmEdge's, and all of the one level that it has.
+/// WasmEdge has its own option numbers, all of them at its only level.
 const SOCKET_LEVEL: u32 = 0;
 
 pub fn open(family: u32, kind: u32) -> io::Result<u32> {
@@ -105,7 +106,7 @@ pub fn open(family: u32, kind: u32) -> io::Result<u32> {
 }
 
 pub fn close(socket: u32) {
-    // SAFETY: a number. There is nothing to do about a failure.
+    // SAFETY: the argument is a number. Nothing can be done about a failure.
     let _ = unsafe { fd_close(socket) };
 }
 
@@ -138,7 +139,7 @@ pub fn accept(listener: u32, flags: u32) -> io::Result<u32> {
     Ok(socket)
 }
 
-/// Fills `address`; gives the number of the family and the port.
+/// Fills `address`. Returns the number of the family, and the port.
 pub fn local_address(socket: u32, address: &mut [u8; 16]) -> io::Result<(u32, u32)> {
     let (mut family, mut port) = (0, 0);
     let mut bytes = Bytes {
@@ -159,7 +160,7 @@ pub fn option(socket: u32, name: u32) -> io::Result<i32> {
 
 pub fn set_option(socket: u32, name: u32, value: i32) -> io::Result<()> {
     let size = length_of::<i32>();
-    // SAFETY: the pointer is to a parameter, and the size is its.
+    // SAFETY: the pointer is to a parameter, and the size is that of the parameter.
     checked(unsafe { sock_setsockopt(socket, SOCKET_LEVEL, name, &raw const value, size) })
 }
 
@@ -169,7 +170,7 @@ pub fn receive(socket: u32, buffer: &mut [u8]) -> io::Result<usize> {
         start: buffer.as_mut_ptr(),
         length: length(buffer),
     };
-    // SAFETY: the host writes at most the buffer's length to it, and to locals.
+    // SAFETY: the host writes to the buffer, at most to its length, and to locals.
     checked(unsafe {
         sock_recv(
             socket,
@@ -195,13 +196,14 @@ pub fn shut_down(socket: u32, sides: u32) -> io::Result<()> {
     checked(unsafe { sock_shutdown(socket, sides) })
 }
 
-/// Waits, and makes `ready` as long as there are events.
+/// Waits, and fills `ready` with the events that occurred.
 pub fn poll(asked: &[Subscription], ready: &mut Vec<Event>) -> io::Result<()> {
     let mut found = 0;
     ready.clear();
     ready.resize(asked.len(), Event::default());
     let count = u32::try_from(asked.len()).map_err(io::Error::other)?;
-    // SAFETY: the host writes at most as many events as there are subscriptions, and `ready` is as long.
+    // SAFETY: the host writes at most as many events as there are subscriptions, and `ready` has
+    // room for as many.
     let code = unsafe { poll_oneoff(asked.as_ptr(), ready.as_mut_ptr(), count, &raw mut found) };
     ready.truncate(found as usize);
     checked(code)
@@ -215,7 +217,7 @@ fn checked(code: u32) -> io::Result<()> {
     }
 }
 
-/// Memory ends before a length would not fit.
+/// Every length fits, because memory is smaller than that.
 fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }

@@ -12,23 +12,24 @@ const WRITE: u8 = 2;
 const MONOTONIC: u32 = 1;
 /// The peer closed both directions.
 const HANGUP: u16 = 1;
-/// WASI's number of a call that a signal interrupted; WasmEdge then tells it of every socket.
+/// WASI's error number for a call interrupted by a signal; WasmEdge then reports it for every
+/// socket.
 const INTERRUPTED: u16 = 27;
 
-/// What became possible on the socket of this token.
+/// What became possible on the socket with this token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// As it was given.
+    /// The token as it was given.
     pub token: u64,
     /// There is something to receive, a client to accept, or the end.
     pub readable: bool,
-    /// There is room to send, or the connecting is decided.
+    /// There is room to send, or the outcome of connecting is known.
     pub writable: bool,
     /// The connection is gone in both directions.
     pub failed: bool,
 }
 
-/// A list of what to wait for, to be filled anew for each wait.
+/// A list of what to wait for, to be refilled for each wait.
 #[derive(Default)]
 pub struct Poll {
     asked: Vec<Subscription>,
@@ -36,7 +37,7 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// Forgets what was waited for.
+    /// Empties the list.
     pub fn clear(&mut self) {
         self.asked.clear();
     }
@@ -46,12 +47,12 @@ impl Poll {
         self.asked.is_empty()
     }
 
-    /// Waits until the socket is readable. At most once for a socket.
+    /// Adds a wait until the socket is readable. At most once per socket.
     pub fn read(&mut self, socket: &Socket, token: u64) {
         self.socket(READ, socket, token);
     }
 
-    /// Waits until the socket is writable. At most once for a socket.
+    /// Adds a wait until the socket is writable. At most once per socket.
     pub fn write(&mut self, socket: &Socket, token: u64) {
         self.socket(WRITE, socket, token);
     }
@@ -64,7 +65,7 @@ impl Poll {
         self.asked.push(Subscription { token, kind, of });
     }
 
-    /// Waits no longer than this.
+    /// Limits the wait to this time.
     pub fn timeout(&mut self, timeout: Duration) {
         let of = Subject {
             clock_or_socket: MONOTONIC,
@@ -75,7 +76,7 @@ impl Poll {
         self.asked.push(Subscription { token, kind, of });
     }
 
-    /// Waits, and gives what is ready: nothing when the time is over or a signal came.
+    /// Waits, and returns what is ready: nothing if the time has passed or a signal came.
     pub fn wait(&mut self) -> io::Result<impl Iterator<Item = Ready> + '_> {
         host::poll(&self.asked, &mut self.events)?;
         let sockets = self.events.iter().filter(|event| event.kind != CLOCK);

@@ -8,10 +8,10 @@ use crate::host;
 const STREAM: u32 = 2;
 const REUSE_ADDRESS: u32 = 0;
 const ERROR: u32 = 2;
-/// WASI's flag of a descriptor.
+/// WASI's descriptor flag.
 const NON_BLOCKING: u32 = 1 << 2;
 const SENDING: u32 = 1 << 1;
-/// WASI's number of a connection that is being made.
+/// WASI's error number for a connection attempt in progress.
 const IN_PROGRESS: i32 = 26;
 
 /// An open socket.
@@ -19,7 +19,7 @@ const IN_PROGRESS: i32 = 26;
 pub struct Socket(u32);
 
 impl Socket {
-    /// One that may become a listener at, or a connection to, addresses of this family.
+    /// Opens a socket for listening on, or connecting to, addresses of this family.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let family = if address.is_ipv4() { 1 } else { 2 };
         let socket = Self(host::open(family, STREAM)?);
@@ -27,23 +27,23 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Takes the address, although an earlier socket's connections may still be ending there.
+    /// Binds to the address, even if an earlier socket's connections are still ending there.
     pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
         host::set_option(self.0, REUSE_ADDRESS, 1)?;
         with_bytes(address, |bytes| host::bind(self.0, bytes, address.port()))
     }
 
-    /// Lets clients connect: so many wait at most to be accepted.
+    /// Lets clients connect; at most `backlog` wait to be accepted.
     pub fn listen(&self, backlog: u32) -> io::Result<()> {
         host::listen(self.0, backlog)
     }
 
-    /// The next client, or [`ErrorKind::WouldBlock`].
+    /// Returns the next client, or [`ErrorKind::WouldBlock`].
     pub fn accept(&self) -> io::Result<Self> {
         host::accept(self.0, NON_BLOCKING).map(Self)
     }
 
-    /// Starts to connect. The socket becomes writable when that is decided.
+    /// Starts to connect. The socket becomes writable when the outcome is known.
     pub fn connect(&self, address: SocketAddr) -> io::Result<()> {
         let begun = with_bytes(address, |bytes| {
             host::connect(self.0, bytes, address.port())
@@ -54,7 +54,7 @@ impl Socket {
         }
     }
 
-    /// How the connecting ended.
+    /// The outcome of connecting.
     pub fn connected(&self) -> io::Result<()> {
         match host::option(self.0, ERROR)? {
             0 => Ok(()),
@@ -62,7 +62,7 @@ impl Socket {
         }
     }
 
-    /// Where it listens, or from where it is connected.
+    /// The address it listens on, or is connected from.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         let mut bytes = [0; 16];
         let (family, port) = host::local_address(self.0, &mut bytes)?;
@@ -76,12 +76,12 @@ impl Socket {
         Ok(SocketAddr::new(ip, port))
     }
 
-    /// What was received, 0 at the end, or [`ErrorKind::WouldBlock`].
+    /// Returns how many bytes were received, 0 at the end, or [`ErrorKind::WouldBlock`].
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         host::receive(self.0, buffer)
     }
 
-    /// How many bytes were taken, or [`ErrorKind::WouldBlock`].
+    /// Returns how many bytes were taken, or [`ErrorKind::WouldBlock`].
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         host::send(self.0, bytes)
     }

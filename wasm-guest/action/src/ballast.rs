@@ -1,18 +1,18 @@
-//! Code that a module has besides its work: functions of a real size, each another, of which one can be called. None can
-//! be left out, as the compiler does not know which.
+//! Code that a module has besides its work: functions of a realistic size, all different, one of
+//! which can be called. The compiler can omit none, because it does not know which.
 
 use std::hint::black_box;
 
-/// Changes its numbers in a way of its own.
+/// A function that changes its numbers in a way of its own.
 pub type Piece = fn(&mut [u64; 8]) -> u64;
 
-/// Steps of a piece. Which kind each is, is written in the digits of the piece's number.
+/// Steps of a piece. The digits of the piece's number determine the kind of each step.
 const STEPS: u64 = 6;
 
-/// What the piece with this number makes of it; numbers beyond the last begin again.
+/// Returns what the piece with this number makes of it; numbers beyond the last start over.
 pub fn call(ballast: &[Piece], number: u64) -> u64 {
     let count = ballast.len() as u64;
-    // Below the count, which is a length.
+    // It is below the count, which is a length.
     let index = usize::try_from(number % count.max(1)).unwrap_or_default();
     let mut state = [number; 8];
     ballast

@@ -1,8 +1,10 @@
-//! An action, as a function of OpenWhisk is called there. Comes in: one JSON object of parameters on standard input, whose
-//! values are strings. Goes out: one JSON object, the last line of standard output.
+//! An action, which is what OpenWhisk calls a function. Input: one JSON object of parameters on
+//! standard input, whose values are strings. Output: one JSON object, the last line of standard
+//! output.
 //!
-//! The source is one for a native program and for a WASI command, so that what differs is how it is executed. Reading
-//! order: `work` (what it can be asked for), `ballast` (how its code gets a real size).
+//! A native program and a WASI command share this source, so that they differ only in how they are
+//! executed. Reading order: `work` (what the action can do), `ballast` (how its code gets a
+//! realistic size).
 
 mod ballast;
 mod work;
@@ -15,7 +17,7 @@ use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The operating system, or what WASI has of one.
+/// The operating system, or what WASI provides of one.
 struct System;
 
 impl Host for System {
@@ -28,7 +30,7 @@ impl Host for System {
     }
 }
 
-/// Answers what comes in on standard input, with this ballast beside the work.
+/// Handles the parameters on standard input, with this ballast besides the work.
 pub fn run(ballast: &[Piece]) -> ExitCode {
     let mut parameters = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut parameters);

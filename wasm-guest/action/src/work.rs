@@ -1,21 +1,21 @@
-//! What the action can be asked for.
+//! What the action can do.
 //!
-//! | parameters | answer |
+//! | parameters | result |
 //! |---|---|
 //! | none, or `work: hello` | `{"hello":"world"}` |
 //! | `work: hash` | `{"hash":"..."}`: the digest of a chain of BLAKE3, as `/blake3` of the gateways; `iters` is its length |
 //! | `work: sleep` | `{"slept":"300"}`, after `ms` milliseconds |
 //! | `work: mixed` | `{"mixed":"1"}`, the `seed`, after the work of `hash` or of `sleep`, as drawn for this run |
 //! | `work: endless` | none: it never ends, for tests of limits |
-//! | `work: trap` | none: it breaks off |
-//! | `ballast` | in addition, what the piece of ballast with this number makes |
+//! | `work: trap` | none: it aborts |
+//! | `ballast` | in addition, the result of the piece of ballast with this number |
 
 use crate::ballast::{self, Piece};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::hint::{black_box, spin_loop};
 
-/// As for `/blake3` of the gateways: about 100 ms in native code.
+/// As in `/blake3` of the gateways: about 100 ms in native code.
 const ITERATIONS: Number = Number {
     name: "iters",
     usual: 1_000_000,
@@ -37,11 +37,11 @@ const BALLAST: Number = Number {
     most: u32::MAX,
 };
 
-/// What the action needs of where it is executed.
+/// What the action needs from its environment.
 pub trait Host {
-    /// Comes back this much later.
+    /// Returns after this time.
     fn sleep(&mut self, milliseconds: u32);
-    /// Any number.
+    /// Returns any number.
     fn random(&mut self) -> u64;
 }
 
@@ -54,7 +54,7 @@ struct Number {
     most: u32,
 }
 
-/// Answers the parameters, a JSON object in text, with another.
+/// Takes the parameters, a JSON object as text, and returns the result, another one.
 pub fn answer(parameters: &[u8], ballast: &[Piece], host: &mut impl Host) -> String {
     let answered = match serde_json::from_slice(parameters) {
         Ok(parameters) => answered(&parameters, ballast, host),
@@ -106,7 +106,7 @@ fn work(parameters: &Parameters, host: &mut impl Host) -> Result<Map<String, Val
     }
 }
 
-/// The digest at the end of a chain of BLAKE3 that begins with 32 zero bytes, in hexadecimal.
+/// Returns the last digest of a chain of BLAKE3 that begins with 32 zero bytes, in hexadecimal.
 fn hash(iterations: u32) -> String {
     let digest = (0..iterations).fold([0; 32], |digest, _| blake3::hash(&digest).into());
     blake3::Hash::from(digest).to_string()

@@ -1,9 +1,9 @@
-//! What goes out.
+//! The response.
 
 pub const TEXT: &[u8] = b"text/plain; charset=utf-8";
 pub const JSON: &[u8] = b"application/json";
 
-/// An answer, whole: the host sends it with its length.
+/// A complete response: the host sends it with its length.
 pub struct Answer {
     pub status: u16,
     pub content_type: Vec<u8>,
@@ -11,7 +11,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// In plain text.
+    /// A response in plain text.
     pub fn text(status: u16, sentence: &str) -> Self {
         Self {
             status,

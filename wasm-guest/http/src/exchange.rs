@@ -12,14 +12,14 @@ use wasip2::http::types::{
 use crate::answer::{Answer, JSON, TEXT};
 use crate::{stream, upstream};
 
-/// That of a response which was told none.
+/// The status of a response for which none was set.
 const USUAL_STATUS: u16 = 200;
 
 wasip2::http::proxy::export!(Handler);
 
 struct Handler;
 
-/// Leaves answers as they are, and says what the guest can know of how it is executed.
+/// Leaves responses as they are, and reports what the guest can know about its execution.
 struct Unchanged;
 
 impl Transform for Unchanged {
@@ -70,18 +70,19 @@ fn answer(given: &IncomingRequest, method: &WasiMethod) -> Answer {
             ..text(status.code(), body)
         },
         Outcome::Later(status, time) => {
-            // The host serves others meanwhile: each request has its instance.
+            // The host serves other requests meanwhile: each has its own instance.
             let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             subscribe_duration(nanoseconds).block();
             text(status.code(), body)
         }
         Outcome::Forward => upstream::forward(given, &request),
-        // Only of transforms that name a program, which `Unchanged` does not.
+        // Only for transforms that name a program, which `Unchanged` does not.
         Outcome::Child(..) => text(500, b"a component starts no process".to_vec()),
     }
 }
 
-/// Those of one request. With nothing kept from the last one, chance has to choose what `/mixed` does.
+/// The workloads of one request. Nothing is kept from the last request, so what `/mixed` does is
+/// chosen at random.
 fn workloads() -> Workloads<Unchanged> {
     let random = RandomState::new().build_hasher().finish();
     Workloads::new(Unchanged).drawing_from(random)
@@ -93,7 +94,8 @@ fn send(answer: Answer, head: bool, out: ResponseOutparam) {
         ("content-type".to_owned(), answer.content_type),
         ("content-length".to_owned(), length),
     ];
-    // Neither name is forbidden, and both values are plain. Each call of the host is a part of a request's cost.
+    // Neither name is forbidden, and both values are plain. Each call to the host adds to a
+    // request's cost.
     let response =
         OutgoingResponse::new(Fields::from_list(&fields).unwrap_or_else(|_| Fields::new()));
     if answer.status != USUAL_STATUS {
@@ -101,7 +103,7 @@ fn send(answer: Answer, head: bool, out: ResponseOutparam) {
     }
     let body = response.body();
     ResponseOutparam::set(out, Ok(response));
-    // A client that is gone needs no rest of its answer.
+    // A client that is gone does not need the rest of its response.
     if let Ok(body) = body {
         if !head {
             let _ = stream::write(&body, &answer.body);

@@ -1,8 +1,9 @@
-//! The workloads as a `wasi:http` component: the host reads requests and sends answers, and makes an
-//! instance for each. Comes in: a request as a resource of the host. Goes out: the same answer as that
-//! of the native gateway, or that of the upstream.
+//! The workloads as a `wasi:http` component: the host reads requests and sends responses, and
+//! creates an instance for each. Input: a request as a resource of the host. Output: the same
+//! response as the native gateway's, or the upstream's.
 //!
-//! Reading order: `exchange` (one request to its end), `answer`, `upstream` (forwarding), `stream` (bodies).
+//! Reading order: `exchange` (one request to its end), `answer`, `upstream` (forwarding), `stream`
+//! (bodies).
 
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod answer;

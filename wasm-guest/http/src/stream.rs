@@ -7,7 +7,7 @@ use wasip2::io::streams::StreamError;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 const READ_BYTES: u64 = 16 * 1024;
 
-/// The whole body, or what is wrong with it.
+/// Returns the whole body, or what is wrong with it.
 pub fn read(body: IncomingBody) -> Result<Vec<u8>, &'static str> {
     let stream = body.stream().map_err(|()| "the body cannot be read")?;
     let mut bytes = Vec::new();
@@ -23,8 +23,8 @@ pub fn read(body: IncomingBody) -> Result<Vec<u8>, &'static str> {
     }
 }
 
-/// Hands all of it to the host, which may send it later: waiting until it is sent would cost each answer a turn of the
-/// host's loop.
+/// Hands all bytes to the host, which may send them later: waiting until they are sent would cost
+/// each response a turn of the host's loop.
 pub fn write(body: &OutgoingBody, bytes: &[u8]) -> Result<(), StreamError> {
     let Ok(stream) = body.write() else {
         return Err(StreamError::Closed);

@@ -9,10 +9,10 @@ use crate::stream;
 
 /// `HOST:PORT` of the upstream, as for the other gateways.
 const UPSTREAM: &str = "WASMBENCH_UPSTREAM";
-/// What belongs to a connection or is made anew.
+/// Fields that belong to a connection or are made anew.
 const NOT_PASSED_ON: [&str; 4] = ["connection", "content-length", "host", "transfer-encoding"];
 
-/// The upstream's answer.
+/// Returns the upstream's response.
 pub fn forward(given: &IncomingRequest, request: &Request) -> Answer {
     let Ok(authority) = std::env::var(UPSTREAM) else {
         return Answer::text(502, "there is no upstream");
@@ -28,7 +28,7 @@ fn ask(
     let fields = Fields::new();
     for (name, value) in given.headers().entries() {
         if !NOT_PASSED_ON.contains(&name.as_str()) {
-            // The host refuses what a guest may not set.
+            // The host rejects fields that a guest may not set.
             let _ = fields.append(&name, &value);
         }
     }

@@ -8,9 +8,9 @@ const HELP: &str = "\
   --abort-at-request N       trap instead of answer N: a self-test of failures (never)
 ";
 
-/// Leaves answers as they are, and says what the guest can know of how it is executed.
+/// Leaves responses as they are, and reports what the guest can know about its execution.
 struct Guest {
-    /// Answers until the self-test of failures traps.
+    /// Responses left until the self-test of failures traps.
     left: Option<u32>,
 }
 

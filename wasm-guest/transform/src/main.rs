@@ -1,17 +1,17 @@
 //! A WASI command: copies standard input to standard output with `wasm:` before it.
 //!
-//! An instance lives for one request and its module is compiled at each start of a gateway, so
-//! both what it touches and how much code it is count: one buffer, one write, and no formatting
+//! An instance lives for one request and its module is compiled at each start of a gateway, so both
+//! the memory it touches and the amount of its code count: one buffer, one write, and no formatting
 //! (an error printed by `main` would make the module larger by half).
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-/// What marks an answer as having passed through Wasm.
+/// Marks a response as having passed through Wasm.
 const PREFIX: &[u8] = b"wasm:";
 
 fn main() -> ExitCode {
-    // Room for a usual answer, so that it is read at once.
+    // Room for a typical response, so that it is read at once.
     let mut body = Vec::with_capacity(512);
     body.extend_from_slice(PREFIX);
     let read = std::io::stdin().lock().read_to_end(&mut body);

@@ -1,24 +1,26 @@
-//! Code that this process compiled, by the digest of its module: what a platform keeps of functions that it has seen.
+//! Code that this process compiled, by the digest of its module, as a platform keeps it for
+//! functions that it has seen.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-/// How many modules are kept; the oldest makes room.
+/// The number of modules kept; a new one evicts the oldest.
 const MOST: usize = 8;
 
 type Digest = [u8; 32];
 
-/// What was compiled lately.
+/// Recently compiled modules.
 #[derive(Default)]
 pub struct Compiled {
     kept: Mutex<VecDeque<(Digest, Arc<Vec<u8>>)>>,
 }
 
 impl Compiled {
-    /// What `compile` makes of a module, or made of it before. Locked while it compiles: functions with the same module
-    /// that come at once wait for the first, instead of each compiling it.
+    /// Returns the compiled form of a module, which `compile` makes unless it was made before. The
+    /// lock is held during compilation: concurrent calls with the same module wait for the first
+    /// instead of each compiling it.
     pub fn of<E>(
         &self,
         module: &[u8],

@@ -10,9 +10,9 @@ use crate::wasi::{Guest, MODULE, PROVIDED};
 pub const COMPUTE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/compute.wasm"));
 /// Steps of the chain, as many as the probe does in native code.
 pub const STEPS: i32 = 200_000;
-/// What the chain gives for so many steps: an engine that computes something else is none.
+/// The result of that many steps; an engine that computes anything else is not measured.
 pub const CHAIN: i32 = 1_045_134_780;
-/// The shortest of so many rounds counts: one may be interrupted by others.
+/// Rounds, of which the shortest counts: other processes may interrupt one.
 const ROUNDS: usize = 5;
 
 /// Largest table of an instance, in elements.
@@ -20,20 +20,20 @@ pub const MAX_TABLE_ELEMENTS: usize = 100_000;
 /// Tables of an instance; a usual module has one.
 pub const MAX_TABLES: usize = 4;
 
-/// How every Wasm module begins, and its version.
+/// The magic number and version that every Wasm module starts with.
 const WASM: &[u8] = b"\0asm\x01\0\0\0";
 
 /// When an engine compiles modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compile {
-    /// The first time that this process sees them.
+    /// The first time this process sees them.
     Aot,
-    /// By each `/init`.
+    /// On each `/init`.
     Jit,
 }
 
 impl Compile {
-    /// From `WASMBENCH_ENGINE_COMPILE`.
+    /// Reads `WASMBENCH_ENGINE_COMPILE`.
     pub fn from_environment() -> Result<Self, String> {
         match setting("ENGINE_COMPILE", "Aot").as_str() {
             "Aot" => Ok(Self::Aot),
@@ -44,7 +44,7 @@ impl Compile {
         }
     }
 
-    /// Its name.
+    /// The name of the mode.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Aot => "Aot",
@@ -53,7 +53,7 @@ impl Compile {
     }
 }
 
-/// What an engine tells of itself.
+/// What an engine reports about itself.
 pub fn facts_of(engine: &str, version: &str, mode: &str) -> Vec<(&'static str, String)> {
     vec![
         ("engine", engine.into()),
@@ -62,12 +62,12 @@ pub fn facts_of(engine: &str, version: &str, mode: &str) -> Vec<(&'static str, S
     ]
 }
 
-/// Why a guest did not run to its end.
+/// Why a guest did not run to completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// It took too long.
+    /// It exceeded the time limit.
     Late,
-    /// It trapped, and why.
+    /// It failed, for this reason.
     Failed(String),
 }
 
@@ -78,7 +78,8 @@ impl<E: std::error::Error> From<E> for Stopped {
 }
 
 impl Ended {
-    /// The end of a guest that ran in an engine. One that exits leaves the engine as if it trapped.
+    /// The outcome of a guest that ran in an engine. A guest that exits leaves the engine as if it
+    /// had trapped.
     pub fn of(guest: Guest, ran: Result<(), Stopped>, limits: Limits) -> Self {
         let failure = match (guest.exit_code, ran) {
             (Some(0), _) | (None, Ok(())) => None,
@@ -97,7 +98,8 @@ impl Ended {
     }
 }
 
-/// Refuses what is not a module as it was published: code that somebody else compiled is run by no engine.
+/// Rejects anything but a module in its published form: no engine runs code that somebody else
+/// compiled.
 pub fn check_module(code: &[u8]) -> Result<(), String> {
     if code.starts_with(WASM) {
         return Ok(());
@@ -105,7 +107,8 @@ pub fn check_module(code: &[u8]) -> Result<(), String> {
     Err("the code is no WebAssembly module: send a .wasm file for WASI preview 1, and neither a component nor compiled code".into())
 }
 
-/// Refuses a module that is no WASI command, or imports (by module and name) what is not provided.
+/// Rejects a module that is not a WASI command or that imports (by module and name) something that
+/// is not provided.
 pub fn check_command<'a>(
     exports: impl Fn(&str) -> bool,
     mut imports: impl Iterator<Item = (&'a str, &'a str)>,
@@ -125,7 +128,8 @@ pub fn check_command<'a>(
     }
 }
 
-/// The shortest of several calls of `chain`, which gives what it computed and how long that took.
+/// Returns the shortest of several calls of `chain`, which returns its result and how long it took.
+/// `None` if a call fails or its result is wrong.
 pub fn quickest(mut chain: impl FnMut() -> Option<(i32, Duration)>) -> Option<Duration> {
     let mut best: Option<Duration> = None;
     for _ in 0..ROUNDS {

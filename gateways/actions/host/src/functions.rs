@@ -5,26 +5,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::executor::Executor;
 
-/// More have no room in any pod.
+/// More would not fit into any pod.
 const MOST: usize = 1024;
 
-/// What is wrong with a request about a function.
+/// Why a request about a function is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is there already.
+    /// The function exists already.
     Twice,
-    /// It is not there.
+    /// The function does not exist.
     Unknown,
-    /// Its code is still being made ready.
+    /// The function's code is still being prepared.
     Loading,
-    /// The process has as many as it takes.
+    /// The process has as many functions as it takes.
     Full,
-    /// Its code is none, and why.
+    /// The code is unusable, for this reason.
     Code(String),
 }
 
 enum Place<C> {
-    /// Its code is being made ready.
+    /// The code is being prepared.
     Loading,
     Ready(Arc<C>),
 }
@@ -36,7 +36,7 @@ pub struct Functions<E: Executor> {
 }
 
 impl<E: Executor> Functions<E> {
-    /// None yet.
+    /// Starts with no functions.
     pub fn new(executor: E) -> Self {
         Self {
             executor,
@@ -44,12 +44,12 @@ impl<E: Executor> Functions<E> {
         }
     }
 
-    /// What executes them.
+    /// Returns what executes the functions.
     pub fn executor(&self) -> &E {
         &self.executor
     }
 
-    /// Adds a function. Its name is taken while its code is made ready.
+    /// Adds a function. Its name is taken while its code is being prepared.
     pub fn init(&self, name: &str, code: &[u8]) -> Result<(), Refused> {
         {
             let mut places = self.places();
@@ -75,7 +75,7 @@ impl<E: Executor> Functions<E> {
         }
     }
 
-    /// A function that was initialised.
+    /// Finds a function that has been initialised.
     pub fn find(&self, name: &str) -> Result<Arc<E::Code>, Refused> {
         match self.places().get(name) {
             Some(Place::Ready(code)) => Ok(Arc::clone(code)),
@@ -83,8 +83,8 @@ impl<E: Executor> Functions<E> {
         }
     }
 
-    /// Forgets a function; calls of it that run end by themselves. One whose code is still being made ready stays: it
-    /// would come back when that ends.
+    /// Forgets a function; calls that are already running finish by themselves. A function whose
+    /// code is still being prepared stays, because it would come back when that is done.
     pub fn destroy(&self, name: &str) -> Result<(), Refused> {
         let mut places = self.places();
         match places.get(name) {
@@ -98,7 +98,7 @@ impl<E: Executor> Functions<E> {
     }
 
     fn places(&self) -> MutexGuard<'_, BTreeMap<String, Place<E::Code>>> {
-        // No code of others runs while it is held.
+        // No foreign code runs while the lock is held.
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

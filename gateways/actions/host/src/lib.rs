@@ -1,9 +1,11 @@
-//! Functions of Apache OpenWhisk's action protocol over HTTP: `POST /init` with code, `POST /run` with parameters. What
-//! executes them is an [`Executor`]; where functions share a process, each has a name, which stands before the path.
+//! Functions over Apache OpenWhisk's action protocol (HTTP): `POST /init` with code, `POST /run`
+//! with parameters. An [`Executor`] executes them; where functions share a process, each has a
+//! name, which precedes the path.
 //!
-//! Reading order: [`executor`] (what executes functions), [`functions`] (those that there are), [`server`] (requests in,
-//! answers out), [`program`] (the process). For executors of Wasm modules: [`engine`] (what they have in common), [`wasi`]
-//! (what a guest may call), [`compiled`] (code that is kept).
+//! Reading order: [`executor`] (what executes functions), [`functions`] (the functions of a
+//! process), [`server`] (requests in, responses out), [`program`] (the process). For executors of
+//! Wasm modules: [`engine`] (what they have in common), [`wasi`] (what a guest may call),
+//! [`compiled`] (code that is kept).
 
 pub mod compiled;
 pub mod engine;

@@ -1,4 +1,5 @@
-//! A process of functions: settings from the environment, a listener, an end by a signal.
+//! A process that hosts functions: settings from the environment, a listener, and a signal that
+//! stops it.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -12,21 +13,21 @@ use crate::executor::{Executor, Limits};
 use crate::server::routes;
 use crate::settings::setting;
 
-/// A function may take so long, as on the platform.
+/// How long a function may run, as on the platform.
 const USUAL_SECONDS: u64 = 60;
-/// And so much memory.
+/// How much memory a function may use, as on the platform.
 const MEMORY_BYTES: usize = 256 * 1024 * 1024;
-/// Calls at once; each waits in a thread of its own.
+/// Concurrent calls; each blocks a thread of its own.
 const MOST_CALLS: usize = 128;
-/// Threads that take requests, which is little work.
+/// Threads that handle requests, which is little work.
 const WORKERS: usize = 1;
 
-/// Serves until a signal ends it.
+/// Serves until a signal stops it.
 ///
 /// | variable | meaning |
 /// |---|---|
 /// | `WASMBENCH_LISTEN` | address and port (`0.0.0.0:8080`) |
-/// | `WASMBENCH_ACTION_TIMEOUT_SECONDS` | after which a call is stopped (60) |
+/// | `WASMBENCH_ACTION_TIMEOUT_SECONDS` | seconds after which a call is stopped (60) |
 pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -36,7 +37,7 @@ pub fn main<E: Executor>(executor: Result<E, String>) -> ExitCode {
     let served = runtime.map_err(|error| format!("cannot start a thread: {error}"));
     let served = served.and_then(|runtime| {
         let served = runtime.block_on(serve(executor?));
-        // Calls that still run are no reason to stay.
+        // Calls that are still running must not delay the exit.
         runtime.shutdown_background();
         served
     });

@@ -5,9 +5,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What the protocol's log readers wait for after each call, on both streams.
+/// The marker that the protocol's log readers wait for after each call, on both streams.
 pub const END_MARKER: &str = "XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX";
-/// Longest answer, in bytes, as in the protocol.
+/// Longest result, in bytes, as in the protocol.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -50,14 +50,14 @@ pub fn parameters(body: &[u8]) -> Result<Vec<u8>, String> {
     Ok(Value::Object(run.value).to_string().into_bytes())
 }
 
-/// What a function printed before its last line, and that line.
+/// Splits a function's output into what precedes its last line, and that line.
 pub fn log_and_answer(output: &[u8]) -> (&[u8], &[u8]) {
     let text = output.trim_ascii_end();
     let newline = text.iter().rposition(|byte| *byte == b'\n');
     text.split_at(newline.map_or(0, |at| at + 1))
 }
 
-/// The answer of a function: the last line of its output, which has to be a JSON object.
+/// The result of a function: the last line of its output, which must be a JSON object.
 pub fn answer(output: &[u8]) -> Result<Vec<u8>, String> {
     let (_, line) = log_and_answer(output);
     if line.len() > MAX_ANSWER_BYTES {
@@ -69,7 +69,7 @@ pub fn answer(output: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What an error is told with.
+/// The body of an error response.
 pub fn error(message: &str) -> Vec<u8> {
     json!({ "error": message }).to_string().into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Requests in, answers out.
+//! Requests in, responses out.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use crate::executor::{Ended, Executor, Limits};
 use crate::functions::{Functions, Refused};
 use crate::protocol::{self, END_MARKER};
 
-/// The platform's own limit for code, and a third more for base64.
+/// The platform's own limit for code, plus a third for base64.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
-/// The function without a name.
+/// The name of the unnamed function.
 const DEFAULT: &str = "";
 /// Longest name of a function.
 const MAX_NAME_CHARS: usize = 40;
-/// What is logged of each stream of one call.
+/// Bytes logged per stream and call.
 const MAX_LOG_BYTES: usize = 4096;
-/// How this process was compiled, and with it what it executes functions with.
+/// How this process was compiled, and with it whatever executes functions.
 const PROFILE: &str = if cfg!(debug_assertions) {
     "debug"
 } else {
     "release"
 };
 
-/// What all requests share.
+/// State shared by all requests.
 pub struct Host<E: Executor> {
     functions: Functions<E>,
     limits: Limits,
@@ -144,15 +144,15 @@ async fn engine<E: Executor>(State(host): Shared<E>) -> Response {
     }
 }
 
-/// The beginnings of what a function wrote, and the end of it, for whoever reads the log. A log that nobody reads must not
-/// end the service.
+/// Logs the beginning of what a function wrote to each stream, followed by the end marker. A log
+/// that nobody reads must not end the service.
 fn log(ended: &Ended) {
     let (before, _) = protocol::log_and_answer(&ended.output);
     let _ = std::io::stdout().lock().write_all(&logged(before));
     let _ = std::io::stderr().lock().write_all(&logged(&ended.message));
 }
 
-/// In whole lines, and before the marker.
+/// Ends the text with a newline, and appends the marker.
 fn logged(text: &[u8]) -> Vec<u8> {
     let text = text[..text.len().min(MAX_LOG_BYTES)].trim_ascii_end();
     let newline: &[u8] = if text.is_empty() { b"" } else { b"\n" };

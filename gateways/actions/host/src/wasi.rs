@@ -1,5 +1,5 @@
-//! The part of WASI preview 1 that a function imports, for any engine: standard streams in memory, a clock, a wait and
-//! randomness. There are no arguments, no environment and no files.
+//! The part of WASI preview 1 that functions import, for any engine: standard streams in memory, a
+//! clock, a timer and randomness. There are no arguments, no environment and no files.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -7,29 +7,29 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub const MODULE: &str = "wasi_snapshot_preview1";
 /// Longest output of one call.
 const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
-/// What is kept of standard error.
+/// Bytes kept of standard error.
 const MAX_MESSAGE_BYTES: usize = 4096;
-/// Most random bytes at once.
+/// Most random bytes per call.
 const MAX_RANDOM_BYTES: usize = 4096;
 
 /// `errno` values of WASI.
 pub mod errno {
-    /// Done.
+    /// Success.
     pub const SUCCESS: i32 = 0;
     /// No such descriptor.
     pub const BADF: i32 = 8;
     /// An address outside of the guest's memory.
     pub const FAULT: i32 = 21;
-    /// Not what this host can do.
+    /// Not supported by this host.
     pub const INVAL: i32 = 28;
     /// The output is full.
     pub const NOSPC: i32 = 51;
 }
 
-/// A function that ends by an `errno`.
+/// The outcome of a function that returns an `errno`.
 type Outcome = Result<(), i32>;
 
-/// What the host keeps for one call.
+/// The host's state for one call.
 #[derive(Debug)]
 pub struct Guest {
     input: Vec<u8>,
@@ -38,14 +38,14 @@ pub struct Guest {
     pub output: Vec<u8>,
     /// The beginning of standard error.
     pub message: Vec<u8>,
-    /// What the guest gave to `proc_exit`.
+    /// The code that the guest passed to `proc_exit`.
     pub exit_code: Option<i32>,
     began: Instant,
     deadline: Instant,
 }
 
 impl Guest {
-    /// A guest that reads `input`, and is stopped after `time`.
+    /// Creates a guest that reads `input` and is stopped after `time`.
     pub fn new(input: Vec<u8>, time: Duration) -> Self {
         let began = Instant::now();
         Self {
@@ -59,7 +59,7 @@ impl Guest {
         }
     }
 
-    /// When it is stopped.
+    /// When the guest is stopped.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -111,7 +111,7 @@ impl Guest {
         }))
     }
 
-    /// `clock_time_get`: the wall clock, and how long the call takes.
+    /// `clock_time_get`: the wall clock, or, for any other clock, the time since the call began.
     pub fn clock_time_get(&self, memory: &mut [u8], clock: i32, at: i32) -> i32 {
         let time = match clock {
             0 => SystemTime::now()
@@ -123,7 +123,7 @@ impl Guest {
         told(put(memory, address(at), &nanoseconds.to_le_bytes()))
     }
 
-    /// `poll_oneoff`: waits for one clock, and not longer than the call may take.
+    /// `poll_oneoff`: waits for a single clock, but not beyond the call's deadline.
     pub fn poll_oneoff(
         &self,
         memory: &mut [u8],
@@ -163,7 +163,7 @@ impl Guest {
         let left = self.deadline.saturating_duration_since(Instant::now());
         std::thread::sleep(Duration::from_nanos(nanoseconds).min(left));
         put(memory, events, &user_data)?;
-        // No error, and an event of a clock.
+        // No error; a clock event.
         put(memory, events + 8, &[0, 0, CLOCK])?;
         put(memory, total, &1u32.to_le_bytes())
     }
@@ -185,7 +185,7 @@ pub fn random_get(memory: &mut [u8], at: i32, count: i32) -> i32 {
     }
 }
 
-/// `args_sizes_get` and `environ_sizes_get`: there are none.
+/// `args_sizes_get` and `environ_sizes_get`: both lists are empty.
 pub fn no_strings(memory: &mut [u8], count: i32, size: i32) -> i32 {
     let zero = 0u32.to_le_bytes();
     told(put(memory, address(count), &zero).and_then(|()| put(memory, address(size), &zero)))
@@ -205,9 +205,9 @@ pub const PROVIDED: [&str; 10] = [
     "environ_get",
 ];
 
-/// Gives these functions to an engine's `linker`. Linkers are written alike, and are of types that have nothing in common.
-/// `with` calls a function with the caller's memory and guest, and `exit` notes a guest's exit code and gives the error
-/// that is the way out of it.
+/// Adds these functions to an engine's `linker`. The engines' linkers have the same methods, but
+/// their types have nothing in common. `with` calls a function with the caller's memory and guest;
+/// `exit` records a guest's exit code and returns the error that unwinds the guest.
 #[macro_export]
 macro_rules! add_to_linker {
     ($linker:expr, $caller:ty, $with:path, $exit:path) => {{
@@ -267,13 +267,13 @@ macro_rules! add_to_linker {
             )?;
         }
         for name in ["args_get", "environ_get"] {
-            // There is nothing to give, so nothing is written.
+            // Both lists are empty, so nothing is written.
             linker.func_wrap(MODULE, name, |_: $caller, _: i32, _: i32| errno::SUCCESS)?;
         }
     }};
 }
 
-/// Calls `each` with every buffer of a list of (address, length), until one is not used up.
+/// Calls `each` with every buffer of a list of (address, length), until one is not fully used.
 fn transfer(
     memory: &mut [u8],
     list: i32,
@@ -327,7 +327,7 @@ fn told(outcome: Outcome) -> i32 {
     outcome.err().unwrap_or(errno::SUCCESS)
 }
 
-/// Addresses and lengths are unsigned, though Wasm's types are not.
+/// Addresses and lengths are unsigned, although they are passed as `i32`.
 fn address(value: i32) -> usize {
     usize::try_from(value.cast_unsigned()).unwrap_or(usize::MAX)
 }

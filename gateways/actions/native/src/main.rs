@@ -1,5 +1,5 @@
-//! `action-native`: one function of the action protocol as a program, which is started for each call: a proxy, as the
-//! platform's image for programs has it. The container is the function's sandbox.
+//! `action-native`: one function of the action protocol, as a program that this proxy starts for
+//! each call, as the platform's image for programs does. The container is the function's sandbox.
 
 mod program;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use action_host::{Ended, Executor, Limits};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// How every program of Linux begins.
+/// The magic number of every Linux program.
 const ELF: &[u8] = b"\x7fELF";
 
 struct Native;
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 impl Executor for Native {
-    /// The program, in memory, because nothing of the container's file system can be written.
+    /// The program, kept in memory because the container's file system is read-only.
     type Code = File;
     const PRESET: &'static str = "action-native";
     const IS_SHARED: bool = false;
@@ -41,7 +41,7 @@ impl Executor for Native {
         let memory = memfd_create("action", MemfdFlags::CLOEXEC);
         let mut memory = File::from(memory.map_err(|error| told(error.into()))?);
         memory.write_all(code).map_err(told)?;
-        // What somebody may write to cannot be executed.
+        // A file that is open for writing cannot be executed.
         File::open(program::path(&memory)).map_err(told)
     }
 

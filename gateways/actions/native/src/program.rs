@@ -1,4 +1,4 @@
-//! A call: a process of the program, its input and output, and its end.
+//! A call: a process of the program, its input and output, and how it ended.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -14,19 +14,19 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 /// Longest output of one call.
 const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where a file that is open can be found, in this process.
+/// The path by which this process can reach an open file.
 pub fn path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Runs the program with this input; gives what it printed, and why it did not end well.
+/// Runs the program with this input. Returns what it printed, and why it failed, if it did.
 pub fn run(program: &File, input: &[u8], limit: Duration) -> (Vec<u8>, Result<(), String>) {
     let mut output = Vec::new();
     let outcome = start(program, input).and_then(|mut child| {
         let ran = read(&mut child, &mut output, Instant::now() + limit);
         let ran =
             ran.unwrap_or_else(|error| Err(format!("the program cannot be read from: {error}")));
-        // Whatever happened, no process is left behind, nor one that the program started.
+        // Whatever happened, neither this process nor any that it started is left behind.
         if let Some(pid) = pid(&child) {
             let _ = kill_process_group(pid, Signal::KILL);
         }
@@ -54,7 +54,8 @@ fn start(program: &File, input: &[u8]) -> Result<Child, String> {
     started.map_err(|error| format!("the program cannot be started: {error}"))
 }
 
-/// A file of the input. Unlike a pipe it takes all of it at once, whether the program reads or not.
+/// Writes the input to a file in memory. Unlike a pipe, it takes all of it at once, even if the
+/// program never reads.
 fn in_memory(input: &[u8]) -> std::io::Result<File> {
     let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
     file.write_all(input)?;
@@ -66,7 +67,7 @@ fn pid(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-/// Until the process has ended. An error without words: it is late.
+/// Reads until the process has ended. An empty error means that the deadline has passed.
 fn read(
     child: &mut Child,
     output: &mut Vec<u8>,
@@ -92,7 +93,7 @@ fn read(
     Ok(if is_over { Ok(()) } else { Err(String::new()) })
 }
 
-/// Whether there is something to read before the deadline.
+/// Waits for something to read. `false` if the deadline passes first.
 fn is_ready(of: &impl std::os::fd::AsFd, deadline: Instant) -> std::io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

@@ -6,7 +6,7 @@ use action_suite::Process;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_action-native");
 
-/// A program that every machine has: it prints what it reads, which is the object of the parameters.
+/// A program that every machine has: it prints what it reads, which is the object of parameters.
 fn cat() -> Vec<u8> {
     std::fs::read("/bin/cat").unwrap()
 }
@@ -22,7 +22,7 @@ fn a_program_is_started_for_each_call_and_kept_once() {
         let answer = process.post("/run", parameters);
         assert_eq!(answer, (200, r#"{"work":"hash"}"#.to_owned()));
     }
-    // A container is one function.
+    // A container has only one function.
     assert_eq!(process.init("/other", &cat()).0, 404);
     assert_eq!(process.end(), 3);
 }
@@ -37,10 +37,10 @@ fn what_is_no_program_is_refused() {
 #[test]
 fn a_program_that_never_ends_is_stopped() {
     let process = Process::start(PROGRAM, &[("WASMBENCH_ACTION_TIMEOUT_SECONDS", "1")]);
-    // Without arguments it prints its one word for ever.
+    // Without arguments, it prints its one word forever.
     let yes = std::fs::read("/usr/bin/yes").unwrap();
     assert_eq!(process.init("", &yes).0, 200);
-    // The other parameters are more than a pipe holds, and it reads nothing.
+    // The second parameters are longer than a pipe holds, and the program reads nothing.
     let much = format!(r#"{{"value":{{"a":"{}"}}}}"#, "x".repeat(300_000));
     for parameters in [r#"{"value":{}}"#, &much] {
         let (status, said) = process.post("/run", parameters.as_bytes());

@@ -1,4 +1,4 @@
-//! A process of functions under test, and what each of them does whatever engine it has.
+//! A process of functions under test, and the tests that every engine must pass.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,27 +22,27 @@ const HELLO: &str = r#"(module
 /// One that never ends.
 const ENDLESS: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start") (loop $again (br $again))))"#;
-/// One that never ends either, before it is called.
+/// One whose start section never ends.
 const ENDLESS_START: &str = r#"(module (memory (export "memory") 1)
   (func $start (loop $again (br $again))) (start $start) (func (export "_start")))"#;
-/// One that ends at once.
+/// One that traps at once.
 const TRAP: &str = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
-/// One that wants more memory than there is for it, and traps where it gets none.
+/// One that requests more memory than it may have, and traps if it is refused.
 const GREEDY: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start") (if (i32.lt_s (memory.grow (i32.const 8192)) (i32.const 0)) (then unreachable))))"#;
-/// One with two memories, each of which would have the limit of all.
+/// One with two memories, each of which would get the whole limit.
 const MEMORIES: &str =
     r#"(module (memory (export "memory") 4000) (memory 4000) (func (export "_start")))"#;
-/// One that cannot be given what it imports.
+/// One whose import is not provided.
 const UNKNOWN_IMPORT: &str = r#"(module (import "env" "open" (func))
   (memory (export "memory") 1) (func (export "_start")))"#;
-/// One that is no command.
+/// One that is not a command.
 const NO_START: &str = r#"(module (memory (export "memory") 1))"#;
 
-/// What `HELLO` answers.
+/// The result of `HELLO`.
 const WORLD: &str = r#"{"hello":"world"}"#;
 
-/// Makes these tests those of the program of an executor of modules.
+/// Defines these tests for the program of an executor of modules.
 #[macro_export]
 macro_rules! process_tests {
     ($program:expr, $engine:expr, $mode:expr) => {
@@ -94,7 +94,7 @@ pub fn a_function_is_called_after_its_code_was_sent(program: &str) {
     assert_eq!(markers, 4, "a marker after each call");
 }
 
-/// What is no function is refused with a reason, and others go on.
+/// Code that is not a function is refused with a reason, and other functions keep working.
 pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
     let process = Process::start(program, &[]);
     assert_eq!(process.init("/good", &module(HELLO)).0, 200);
@@ -122,7 +122,7 @@ pub fn code_that_is_no_function_is_refused_and_others_go_on(program: &str) {
     assert_eq!(process.run("/good"), (200, WORLD.into()));
 }
 
-/// What never ends is stopped, and what fails fails alone.
+/// A call that never ends is stopped, and a failing call affects no other.
 pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
     let process = Process::start(program, &[("WASMBENCH_ACTION_TIMEOUT_SECONDS", "1")]);
     for (name, text) in [
@@ -152,7 +152,7 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
         assert!(answered < stopped);
     });
     assert_eq!(process.run("/good"), (200, WORLD.into()));
-    // An engine may refuse it, or stop each call.
+    // An engine may refuse the module, or stop each call.
     let (status, said) = process.init("/start", &module(ENDLESS_START));
     if status == 200 {
         assert_eq!(process.run("/start").0, 502);
@@ -162,7 +162,7 @@ pub fn a_function_that_never_ends_is_stopped_and_others_go_on(program: &str) {
     assert_eq!(process.run("/good"), (200, WORLD.into()));
 }
 
-/// An engine tells what it is, and how fast.
+/// An engine reports what it is, and how fast.
 pub fn an_engine_tells_what_it_is_and_how_fast(program: &str, engine: &str, mode: &str) {
     let process = Process::start(program, &[]);
     let (status, said) = process.get("/engine");

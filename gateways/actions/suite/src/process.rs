@@ -1,4 +1,4 @@
-//! A process that is started, asked over HTTP, and ended.
+//! A process that is started, queried over HTTP, and stopped.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// What is printed after each call.
+/// The marker printed after each call.
 const MARKER: &str = "XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX";
 
 /// A process of functions on a port of its own.
@@ -18,7 +18,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it, and waits until it listens.
+    /// Starts the process and waits until it listens.
     pub fn start(program: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new(program)
             .envs(environment.iter().copied())
@@ -39,7 +39,7 @@ impl Process {
         }
     }
 
-    /// Sends code to the function that is called so: nothing, or `/name`.
+    /// Sends code to a function, which is given as nothing or `/name`.
     pub fn init(&self, function: &str, code: &[u8]) -> (u16, String) {
         let code = BASE64_STANDARD.encode(code);
         let body =
@@ -52,12 +52,12 @@ impl Process {
         self.post(&format!("{function}/run"), br#"{"value":{}}"#)
     }
 
-    /// Sends a body; gives status and answer.
+    /// Sends a body. Returns the status and the body of the response.
     pub fn post(&self, path: &str, body: &[u8]) -> (u16, String) {
         self.ask("POST", path, body)
     }
 
-    /// Asks at a path.
+    /// Sends a GET request.
     pub fn get(&self, path: &str) -> (u16, String) {
         self.ask("GET", path, b"")
     }
@@ -79,7 +79,7 @@ impl Process {
         (status.unwrap_or_default(), body.to_owned())
     }
 
-    /// Ends it; gives how many markers it printed.
+    /// Stops the process. Returns how many markers it printed.
     pub fn end(mut self) -> usize {
         self.child.kill().unwrap();
         let mut output = String::new();

@@ -1,5 +1,5 @@
-//! `action-wasmi`: functions of the action protocol as Wasm modules, many in one process that interprets them, each call in
-//! a fresh instance.
+//! `action-wasmi`: functions of the action protocol as Wasm modules, many in one process that
+//! interprets them, each call in a fresh instance.
 
 mod guest;
 
@@ -15,7 +15,7 @@ use action_host::{Ended, Executor, Limits, Stopped};
 use guest::State;
 use wasmi::{Config, Engine, Error, Linker, Module, Store, StoreLimitsBuilder, TypedResumableCall};
 
-/// After so much fuel an interpreter looks at the clock: some milliseconds of work.
+/// Fuel after which the interpreter checks the clock: a few milliseconds of work.
 const SLICE: u64 = 2_000_000;
 
 struct Wasmi {
@@ -31,7 +31,7 @@ impl Wasmi {
     fn new() -> Result<Self, Error> {
         let mut config = Config::default();
         config.consume_fuel(true);
-        // The limit of memory is one of each memory.
+        // The memory limit applies to each memory separately.
         config.wasm_multi_memory(false);
         let engine = Engine::new(&config);
         let mut linker = Linker::new(&engine);

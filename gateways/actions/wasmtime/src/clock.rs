@@ -1,17 +1,17 @@
-//! Counts epochs while a call runs, by which calls are stopped. Without calls it does not wake: what an idle process takes
-//! of the CPU is measured.
+//! Advances the epoch while a call runs, which is how calls are stopped. Without calls it does not
+//! wake up, because the CPU use of an idle process is measured.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How many calls run.
+/// The number of running calls.
 #[derive(Default)]
 struct Running {
     calls: Mutex<usize>,
     begun: Condvar,
 }
 
-/// A thread that ticks.
+/// A thread that ticks while a call runs.
 pub struct Clock {
     running: Arc<Running>,
 }
@@ -36,7 +36,7 @@ impl Clock {
         Ok(Self { running })
     }
 
-    /// Says that a call begins.
+    /// Marks the beginning of a call.
     pub fn call(&self) -> Call<'_> {
         *self.running.calls() += 1;
         self.running.begun.notify_one();
@@ -46,7 +46,7 @@ impl Clock {
 
 impl Running {
     fn calls(&self) -> MutexGuard<'_, usize> {
-        // No other code runs while it is held.
+        // No foreign code runs while the lock is held.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,7 +82,7 @@ mod tests {
             ticks.recv().unwrap();
         }
         drop(call);
-        // One may be on its way, and what came before is still to be read.
+        // One tick may be in flight, and earlier ones may still be unread.
         while ticks.recv_timeout(Duration::from_secs(1)).is_ok() {}
     }
 }

@@ -3,23 +3,23 @@
 use action_host::wasi::{Guest, errno};
 use wasmtime::{Caller, Linker, ModuleExport, Result, StoreLimits};
 
-/// What a store holds.
+/// The data of a store.
 pub struct State {
     /// The guest.
     pub guest: Guest,
-    /// What its instance may take.
+    /// The limits of the guest's instance.
     pub limits: StoreLimits,
-    /// Its memory.
+    /// The guest's memory.
     pub memory: ModuleExport,
 }
 
-/// Gives the functions to a linker.
+/// Adds the functions to a linker.
 pub fn add_to_linker(linker: &mut Linker<State>) -> Result<()> {
     action_host::add_to_linker!(linker, Caller<'_, State>, with, exit);
     Ok(())
 }
 
-/// An error is the way out of the guest; the code tells that it is none.
+/// Unwinds the guest with an error; the exit code shows that this is not a failure.
 fn exit(mut caller: Caller<'_, State>, code: i32) -> Result<()> {
     caller.data_mut().guest.exit_code = Some(code);
     Err(wasmtime::Error::msg("proc_exit"))

@@ -1,4 +1,5 @@
-//! `action-wasmtime`: functions of the action protocol as Wasm modules, many in one process, each call in a fresh instance.
+//! `action-wasmtime`: functions of the action protocol as Wasm modules, many in one process, each
+//! call in a fresh instance.
 
 mod clock;
 mod guest;
@@ -21,7 +22,7 @@ use wasmtime::{
     Trap,
 };
 
-/// How exactly a call is stopped.
+/// The precision with which a call is stopped.
 const TICK: Duration = Duration::from_millis(10);
 
 struct Wasmtime {
@@ -32,7 +33,7 @@ struct Wasmtime {
     clock: Clock,
 }
 
-/// A module with its imports, and its memory.
+/// A module with its imports resolved, and its memory.
 struct Code {
     instance: InstancePre<State>,
     memory: ModuleExport,
@@ -48,7 +49,7 @@ impl Wasmtime {
     fn new(compile: Compile) -> Result<Self> {
         let mut config = Config::new();
         config.epoch_interruption(true);
-        // The limit of memory is one of each memory.
+        // The memory limit applies to each memory separately.
         config.wasm_multi_memory(false);
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);
@@ -80,7 +81,7 @@ impl Wasmtime {
     fn time_chain(&self) -> Result<(i32, Duration)> {
         let mut store = Store::new(&self.engine, ());
         store.set_epoch_deadline(u64::MAX / 2);
-        // The way that the module of a function goes.
+        // Loaded in the same way as a function's module.
         let module = self.module(COMPUTE)?;
         let instance = wasmtime::Instance::new(&mut store, &module, &[])?;
         let chain = instance.get_typed_func::<i32, i32>(&mut store, "chain")?;

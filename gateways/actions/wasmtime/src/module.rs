@@ -1,4 +1,5 @@
-//! A module from code that this process compiled. Each function gets a copy of its own, so that its memory is its own.
+//! Loads a module from code that this process compiled. Each function gets its own copy, so that
+//! functions share no memory.
 
 #![expect(
     unsafe_code,
@@ -8,7 +9,7 @@
 use action_host::compiled::Compiled;
 use wasmtime::{Engine, Module, Result};
 
-/// A module, compiled unless it was before.
+/// Returns a module, compiled unless it was compiled before.
 pub fn kept(engine: &Engine, compiled: &Compiled, code: &[u8]) -> Result<Module> {
     let compiled = compiled.of(code, |code| engine.precompile_module(code))?;
     // SAFETY: this process compiled the bytes, and nobody else can write to them.

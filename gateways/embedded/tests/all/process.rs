@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gateway-embedded");
 
-/// The module: from WASMBENCH_TRANSFORM_WASM, or else built. Without it the tests fail.
+/// The module: from WASMBENCH_TRANSFORM_WASM, otherwise built. Without it the tests fail.
 fn module() -> PathBuf {
     if let Some(path) = std::env::var_os("WASMBENCH_TRANSFORM_WASM") {
         return path.into();
@@ -146,7 +146,7 @@ fn the_engine_tells_its_mode() {
         }
         let (_, ratio) = engine.rsplit_once(r#""computeRatio":"#).unwrap();
         let ratio: f64 = ratio.trim_end_matches('}').parse().unwrap();
-        // The native side of it is not optimised in a test.
+        // The native side of the ratio is not optimised in a test.
         assert!((0.001..5.0).contains(&ratio), "{engine}");
     }
 }
@@ -170,7 +170,7 @@ fn precompiled_code_answers_the_same_and_is_not_taken_for_a_module() {
         let (_, engine) = gateway.get("/engine");
         assert!(engine.contains(r#""compileMode":"Aot""#), "{engine}");
         assert!(!engine.contains(r#""computeRatio":null"#), "{engine}");
-        // Neither for the other mode nor for the other allocator.
+        // It fits neither the other mode nor the other allocator.
         let other = if allocator == "Pooling" {
             "OnDemand"
         } else {

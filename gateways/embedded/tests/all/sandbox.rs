@@ -1,10 +1,10 @@
 //! The sandbox with small modules that misbehave: nothing outlives an instance, and no module
-//! takes the gateway with it.
+//! brings down the gateway.
 
 use gateway_embedded::{Allocator, Compile, Memory, Mode, Sandbox, SandboxError};
 use gateway_http::Transform;
 
-/// The three kinds of memory, compiled now and before.
+/// The three kinds of memory, each compiled at startup and ahead of time.
 fn modes() -> [Mode; 6] {
     [Compile::Jit, Compile::Aot]
         .map(|compile| {
@@ -24,7 +24,7 @@ fn sandbox(mode: Mode, module: &[u8]) -> Result<Sandbox, SandboxError> {
     Sandbox::new(mode, &mode.prepare(module)?)
 }
 
-/// A module around the body of `_start`. At 0 is a list of one buffer: 256 bytes at 64.
+/// A module with this body of `_start`. At address 0 is a list of one buffer: 256 bytes at 64.
 fn module(globals: &str, start: &str) -> Vec<u8> {
     let text = format!(
         r#"(module
@@ -41,7 +41,7 @@ fn module(globals: &str, start: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap()
 }
 
-/// Reads into the buffer, and makes the list as long as what was read.
+/// Reads into the buffer, and stores at 4, as the buffer's length, how much was read.
 const READ: &str = "(drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 4)))";
 const WRITE: &str = "(drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))";
 
@@ -55,7 +55,7 @@ fn apply(sandbox: &mut Sandbox, body: &str) -> Result<String, String> {
 
 #[test]
 fn every_answer_has_a_fresh_instance() {
-    // Memory and a global count up; the answer is the sum.
+    // Memory and a global count up; the response is their sum.
     let bytes = module(
         "(global $count (mut i32) (i32.const 48))",
         "(global.set $count (i32.add (global.get $count) (i32.const 1)))
@@ -75,7 +75,7 @@ fn every_answer_has_a_fresh_instance() {
 
 #[test]
 fn after_a_trap_the_next_answer_is_right() {
-    // A body that begins with 'x' traps, in the middle of its output.
+    // A body that begins with 'x' traps in the middle of its output.
     let bytes = module(
         "",
         &format!(
@@ -128,7 +128,7 @@ fn a_module_that_does_not_end_is_stopped() {
 
 #[test]
 fn memory_grows_to_its_bound_and_not_beyond() {
-    // 1,024 pages are 64 MiB; one page is there already.
+    // 1,024 pages are 64 MiB; one page already exists.
     let bytes = module(
         "",
         "(if (i32.ne (memory.grow (i32.const 1023)) (i32.const 1)) (then unreachable))

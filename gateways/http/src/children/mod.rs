@@ -1,5 +1,6 @@
-//! Answers that a child process makes: one process per answer, so many at once, the others in the
-//! order of their requests. No thread waits for them; they are part of the readiness loop.
+//! Responses made by child processes: one process per response, a limited number at once, the
+//! others in the order of their requests. No thread waits for them; they are part of the readiness
+//! loop.
 
 #[cfg(not(unix))]
 mod none;
@@ -21,27 +22,27 @@ use std::time::{Duration, Instant};
 
 /// Longest output of a child.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
-/// What is kept of its standard error, to be told with a failure.
+/// Bytes kept of a child's standard error, to be reported with a failure.
 const MAX_MESSAGE_BYTES: usize = 512;
 
-/// A program that makes answers: the body is its standard input, its standard output the answer. It
-/// has no environment.
+/// A program that makes responses: the body is its standard input, the response its standard
+/// output. It has no environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildCommand {
     /// Path of the program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Processes at once. More requests wait.
+    /// Concurrent processes. Further requests wait.
     pub at_once: usize,
-    /// From the request to the end of the child; then the child is killed.
+    /// Time from the request to the end of the child, after which the child is killed.
     pub timeout: Duration,
 }
 
-/// Why a child gave no answer.
+/// Why a child gave no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChildFault {
-    /// Its time was over, or its turn did not come in time.
+    /// It ran out of time, or its turn did not come in time.
     TimedOut,
     /// What happened, as a sentence.
     Failed(String),
@@ -63,7 +64,7 @@ impl ChildFault {
     }
 }
 
-/// An answer for the client that waits for it; `T` is what is to be done with it.
+/// A response for the client that waits for it; `T` is what is to be done with it.
 pub(crate) struct Made<T> {
     pub client: Key,
     pub task: T,
@@ -77,12 +78,12 @@ struct Job<T> {
 }
 
 struct Running<T> {
-    /// `None` once nobody waits for it any more: it is killed, and only to be reaped.
+    /// `None` once nobody waits for the child: it has been killed, and only needs to be reaped.
     job: Option<Job<T>>,
     process: Process,
 }
 
-/// All children and the requests that wait for their turn.
+/// All children, and the requests that wait for their turn.
 pub(crate) struct Children<T> {
     command: Option<ChildCommand>,
     /// Marks a token of the poller as one of ours.
@@ -101,7 +102,7 @@ impl<T> Children<T> {
         }
     }
 
-    /// Whether answers are made by children at all.
+    /// Whether children make responses at all.
     pub fn are_wanted(&self) -> bool {
         self.command.is_some()
     }
@@ -112,7 +113,7 @@ impl<T> Children<T> {
         command.map_or(Duration::ZERO, |command| command.timeout)
     }
 
-    /// Takes a request with the body that its child reads. [`Children::start`] begins with it.
+    /// Queues a request with the body that its child reads. [`Children::start`] starts the child.
     pub fn add(&mut self, client: Key, task: T, body: Vec<u8>, now: Instant) {
         let job = Job {
             client,
@@ -122,8 +123,8 @@ impl<T> Children<T> {
         self.waiting.push_back((job, body));
     }
 
-    /// Starts children for those who wait, as many as there may be. `Some`: one that failed to start;
-    /// to be called again.
+    /// Starts children for waiting requests, up to the limit. `Some`: one failed to start; call
+    /// this again.
     pub fn start(&mut self, poller: &Poller) -> Option<Made<T>> {
         let command = self.command.as_ref()?;
         while self.running.len() < command.at_once {
@@ -143,14 +144,15 @@ impl<T> Children<T> {
         None
     }
 
-    /// Goes on with the child of an event. `Some`: it has ended, for someone who waits.
+    /// Advances the child that an event belongs to. `Some`: it has ended, and somebody waits for
+    /// it.
     pub fn ready(&mut self, key: Key) -> Option<Made<T>> {
         let result = self.running.get_mut(key)?.process.advance()?;
         let job = self.running.remove(key)?.job?;
         Some(made(job, result.map_err(ChildFault::Failed)))
     }
 
-    /// Ends a wait that took too long, with its child.
+    /// Ends a wait that took too long, along with its child.
     pub fn expire(&mut self, now: Instant) -> Option<Made<T>> {
         let late = |job: &Job<T>| job.deadline <= now;
         if self.waiting.front().is_some_and(|(job, _)| late(job)) {
@@ -162,7 +164,7 @@ impl<T> Children<T> {
         Some(made(job, Err(ChildFault::TimedOut)))
     }
 
-    /// The earliest end of a wait.
+    /// The earliest deadline of a wait.
     pub fn next_deadline(&self) -> Option<Instant> {
         let waiting = self.waiting.front().map(|(job, _)| job.deadline);
         let running = self.running.iter();
@@ -170,7 +172,7 @@ impl<T> Children<T> {
         running.chain(waiting).min()
     }
 
-    /// The client is gone: so is its child.
+    /// Ends the wait of a client that is gone, along with its child.
     pub fn cancel(&mut self, client: Key) {
         let of_client = |job: &Job<T>| job.client == client;
         self.waiting.retain(|(job, _)| !of_client(job));
@@ -185,7 +187,7 @@ impl<T> Children<T> {
         all.find_map(|(key, running)| running.job.as_ref().is_some_and(&wanted).then_some(key))
     }
 
-    /// Kills a child, which stays until it is reaped.
+    /// Kills a child, which remains until it is reaped.
     fn abandon(&mut self, key: Key) -> Option<Job<T>> {
         let running = self.running.get_mut(key)?;
         running.process.kill();

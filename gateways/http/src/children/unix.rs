@@ -1,6 +1,6 @@
-//! One child: its pipes, and a descriptor that becomes readable when it has ended.
+//! One child: its pipes, and a descriptor that becomes readable when the child has ended.
 //!
-//! std starts it by `posix_spawn`, which copies no page table of this process.
+//! std starts it with `posix_spawn`, which does not copy this process's page tables.
 
 use super::{ChildCommand, MAX_MESSAGE_BYTES, MAX_OUTPUT_BYTES};
 use crate::net::{Interest, Poller};
@@ -9,10 +9,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 
-/// A usual answer is read at once.
+/// A typical response is read at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// The end of a pipe from the child, and what came through it.
+/// Our end of a pipe from the child, and what came through it.
 struct Output<R> {
     pipe: Option<R>,
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it with `body` as its standard input; events of it come under `token`.
+    /// Starts it with `body` as its standard input; its events arrive under `token`.
     pub fn start(
         command: &ChildCommand,
         body: Vec<u8>,
@@ -49,7 +49,7 @@ impl Process {
         let ended = match watched {
             Ok(ended) => ended,
             Err(error) => {
-                // What cannot be waited for would stay as a zombie.
+                // A child that cannot be waited for would remain as a zombie.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(error);
@@ -64,7 +64,7 @@ impl Process {
             message: Output::new(child.stderr.take(), MAX_MESSAGE_BYTES),
             child,
         };
-        // A pipe has room for a usual body at once, before the child asks for it.
+        // The pipe has room for a typical body at once, before the child reads.
         process.feed();
         if let Some(input) = &process.input
             && let Err(error) = poller.add(input, token, Interest::BOTH)
@@ -76,10 +76,11 @@ impl Process {
         Ok(process)
     }
 
-    /// Moves what can be moved. `Some` when it has ended: its answer, or what happened.
+    /// Moves what can be moved. `Some` when the child has ended: its response, or what went wrong.
     pub fn advance(&mut self) -> Option<Result<Vec<u8>, String>> {
         self.feed();
-        // Before its output is read: what it wrote last is in the pipe then.
+        // Before the output is read: if the child has ended, the pipe already holds what it wrote
+        // last.
         let ended = match self.child.try_wait() {
             Ok(ended) => ended,
             Err(error) => return Some(Err(format!("it cannot be waited for: {error}"))),
@@ -92,9 +93,9 @@ impl Process {
         ended.map(|ended| self.outcome(ended))
     }
 
-    /// Ends it; [`Process::advance`] reaps it.
+    /// Kills the child; [`Process::advance`] reaps it.
     pub fn kill(&mut self) {
-        // Fails only when it has ended by itself.
+        // Fails only if the child has already ended.
         let _ = self.child.kill();
     }
 
@@ -111,7 +112,7 @@ impl Process {
         })
     }
 
-    /// Writes its input as far as the pipe takes it, and closes it behind the last byte.
+    /// Writes as much of the input as the pipe takes, and closes the pipe after the last byte.
     fn feed(&mut self) {
         while let Some(input) = &mut self.input {
             match input.write(&self.body[self.written..]) {
@@ -137,8 +138,8 @@ impl<R: Read + AsFd> Output<R> {
         }
     }
 
-    /// Reads what is there. The pipe is closed at its end; what is too much is read and dropped, so that
-    /// the child does not stand still.
+    /// Reads what is available. The pipe is closed at its end; excess bytes are read and dropped,
+    /// so that the child does not block.
     fn fill(&mut self) -> io::Result<()> {
         let mut buffer = [0; READ_BYTES];
         while let Some(pipe) = &mut self.pipe {
@@ -157,7 +158,7 @@ impl<R: Read + AsFd> Output<R> {
     }
 }
 
-/// Makes all its pipes non-blocking and waits for its output and its end.
+/// Makes all pipes of the child non-blocking, and watches its output and its end.
 fn watch(child: &Child, poller: &Poller, token: u64) -> io::Result<OwnedFd> {
     if let Some(input) = &child.stdin {
         rustix::io::ioctl_fionbio(input, true)?;

@@ -1,10 +1,10 @@
-//! The connection's rules: any split of a valid stream gives the same answers, and no stream of
-//! bytes does more harm than to end the connection with a refusal.
+//! The connection's rules: any split of a valid stream gives the same responses, and the worst that
+//! any stream of bytes can do is end its connection with a rejection.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A server that echoes target and body, fed in pieces that end at `cuts`.
+/// A server that echoes the target and the body, fed in pieces that end at `cuts`.
 fn serve(stream: &[u8], cuts: &[usize]) -> (Vec<u8>, Connection) {
     let mut connection = Connection::new(false);
     let mut output = Vec::new();
@@ -36,7 +36,7 @@ fn drain(connection: &mut Connection, output: &mut Vec<u8>) {
     }
 }
 
-/// The status of each answer and its body, read back from the bytes.
+/// The status and the body of each response, read back from the bytes.
 fn answers(mut output: &[u8]) -> Vec<(u16, String)> {
     let mut answers = Vec::new();
     while !output.is_empty() {
@@ -68,7 +68,7 @@ fn refusal(stream: &str) -> u16 {
     answers[0].0
 }
 
-/// A valid request, and the echo that answers it.
+/// A valid request, and the echo in its response.
 fn request() -> impl Strategy<Value = (Vec<u8>, String)> {
     let target = "/[a-z]{0,8}(\\?[a-z]=[0-9]{1,3})?";
     (

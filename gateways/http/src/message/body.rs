@@ -1,4 +1,4 @@
-//! Takes the body of a message out of a stream of bytes, as its framing says.
+//! Extracts the body of a message from a stream of bytes, according to its framing.
 
 use super::chunked::{Chunked, Fault};
 
@@ -9,7 +9,7 @@ pub(crate) enum Framing {
     Length(usize),
     /// After the last chunk.
     Chunked,
-    /// With the connection. Answers only.
+    /// With the connection. Responses only.
     UntilClose,
 }
 
@@ -28,7 +28,7 @@ enum State {
 }
 
 impl BodyReader {
-    /// A body longer than `limit` is a fault, at once if its length is declared.
+    /// A body longer than `limit` is a fault, immediately if its length is declared.
     pub fn new(framing: Framing, limit: usize) -> Result<Self, Fault> {
         let state = match framing {
             Framing::Length(length) if length > limit => return Err(Fault::TooLong),
@@ -39,7 +39,7 @@ impl BodyReader {
         Ok(Self { state, limit })
     }
 
-    /// Moves body bytes from `input` to `body`. Gives how many bytes of `input` it used, and
+    /// Moves body bytes from `input` to `body`. Returns how many bytes of `input` it used, and
     /// whether the body is complete.
     pub fn read(&mut self, input: &[u8], body: &mut Vec<u8>) -> Result<(usize, bool), Fault> {
         match &mut self.state {
@@ -60,7 +60,7 @@ impl BodyReader {
         }
     }
 
-    /// True if the end of the connection is a correct end of this body.
+    /// True if this body ends correctly when the connection ends.
     pub fn may_end_with_connection(&self) -> bool {
         matches!(self.state, State::UntilClose)
     }

@@ -1,6 +1,6 @@
 //! The chunked transfer coding (RFC 9112, 7.1): sizes, data, trailers. Extensions and trailers are
-//! read and dropped. Own code, because `httparse` reads a size from a whole line: here a piece may end anywhere, and
-//! nothing is kept but a state.
+//! read and dropped. `httparse` is not used because it reads a size from a whole line: here a piece
+//! of input may end anywhere, and only a state is kept.
 
 /// Longest line of a chunk size with its extensions, and longest trailer section.
 const MAX_LINE_BYTES: usize = 256;
@@ -17,13 +17,13 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Chunked {
     state: State,
-    /// Bytes of the current size line or of the trailers, against their limits.
+    /// Bytes of the current size line or of the trailers, to be checked against their limits.
     seen: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// In the digits of a size; whether there was one yet.
+    /// In the digits of a size, and how many there were.
     Size {
         size: usize,
         digits: usize,
@@ -60,8 +60,8 @@ impl Default for Chunked {
 }
 
 impl Chunked {
-    /// Appends decoded bytes to `body`. Gives how much of `input` was used and whether the body is
-    /// complete. `limit` is that of the decoded body.
+    /// Appends decoded bytes to `body`. Returns how much of `input` was used and whether the body
+    /// is complete. `limit` applies to the decoded body.
     pub fn read(
         &mut self,
         input: &[u8],
@@ -109,7 +109,7 @@ impl Chunked {
                 Ok(State::SizeEnd { size })
             }
             (State::Size { size, .. }, b';' | b' ' | b'\t') => Ok(State::Extension { size }),
-            // A bare LF inside an extension ends the line for some readers: refused.
+            // Some readers end the line at a bare LF inside an extension, so it is refused.
             (State::Extension { size }, _) if byte != b'\n' => {
                 self.within(MAX_LINE_BYTES)?;
                 Ok(State::Extension { size })

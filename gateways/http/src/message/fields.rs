@@ -1,11 +1,11 @@
-//! Header fields: which ones belong to one hop, and what they say about the body.
+//! Header fields: which ones are hop-by-hop, and what they say about the body.
 
 use super::Rejection;
 use super::body::Framing;
 use super::status::Status;
 use httparse::Header;
 
-/// Fields that are never forwarded (RFC 9110, 7.6.1), and those that the forwarding writes anew.
+/// Fields that are never forwarded (RFC 9110, 7.6.1), and those that forwarding writes anew.
 const NOT_FORWARDED: [&str; 12] = [
     "connection",
     "keep-alive",
@@ -64,10 +64,10 @@ pub(crate) fn append_end_to_end(fields: &[Header<'_>], lines: &mut Vec<u8>) {
     }
 }
 
-/// How long the body of a message with these fields is. `None` if no field says it.
+/// Returns how long the body of a message with these fields is. `None` if no field says so.
 ///
-/// Strict, because a second reader of the same bytes could else see another message (request
-/// smuggling): both lengths at once, repeated or odd ones are refused.
+/// Strict, because another reader of the same bytes could otherwise see a different message
+/// (request smuggling): both kinds of length at once, repeated ones and malformed ones are refused.
 pub(crate) fn framing(fields: &[Header<'_>]) -> Result<Option<Framing>, Rejection> {
     let mut lengths = values(fields, "content-length");
     let length = lengths.next();
@@ -95,11 +95,11 @@ pub(crate) fn framing(fields: &[Header<'_>]) -> Result<Option<Framing>, Rejectio
 }
 
 fn content_length(digits: &[u8]) -> Result<usize, Rejection> {
-    // str::parse would take a sign.
+    // `str::parse` would accept a sign.
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(Rejection::bad("Content-Length is not a number"));
     }
     let digits = std::str::from_utf8(digits).unwrap_or_default();
-    // More than a machine word is a number all the same: too large, which the caller refuses.
+    // A number that exceeds a machine word is still a number: too large, which the caller refuses.
     Ok(digits.parse().unwrap_or(usize::MAX))
 }

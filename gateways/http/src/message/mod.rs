@@ -1,4 +1,4 @@
-//! HTTP/1.1 messages: bytes to requests, answers to bytes. Pure: no socket, no clock.
+//! HTTP/1.1 messages: bytes to requests, responses to bytes. Pure: no socket, no clock.
 
 pub(crate) mod body;
 pub(crate) mod chunked;
@@ -19,8 +19,8 @@ pub(crate) const MAX_FIELDS: usize = 64;
 /// Longest request body. A longer one is answered with 413.
 pub(crate) const MAX_REQUEST_BODY_BYTES: usize = 1024 * 1024;
 
-/// Why a request is not served: the status to answer with, and a sentence for the person.
-/// The connection is closed after it, because where the next request begins is not known.
+/// Why a request is not served: the status of the response, and a sentence for the user. The
+/// connection is closed afterwards, because it is unknown where the next request begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub status: Status,

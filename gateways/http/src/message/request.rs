@@ -1,4 +1,4 @@
-//! The head of a request: from bytes to a [`Request`], or to the reason why not.
+//! The head of a request: from bytes to a [`Request`], or to the reason for refusing it.
 
 use super::body::Framing;
 use super::{MAX_FIELDS, MAX_HEAD_BYTES, Rejection, Status, fields};
@@ -25,8 +25,8 @@ impl Method {
     }
 }
 
-/// One request. A connection has one and fills it again for each request, so that a small request
-/// allocates nothing.
+/// One request. A connection has a single one and refills it for each request, so that a small
+/// request allocates nothing.
 #[derive(Debug, Default)]
 pub struct Request {
     pub(crate) method: Method,
@@ -34,12 +34,12 @@ pub struct Request {
     /// The fields that a proxy passes on, as lines.
     pub(crate) end_to_end: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// False if the client asked for the end of the connection, or speaks HTTP/1.0.
+    /// False if the client requested the end of the connection, or speaks HTTP/1.0.
     pub(crate) keep_alive: bool,
 }
 
 impl Request {
-    /// A request that another server read. The target is the path with the query.
+    /// A request that another server has read. The target is the path with the query.
     pub fn new(method: Method, target: String, body: Vec<u8>) -> Self {
         Self {
             method,
@@ -78,7 +78,7 @@ impl Request {
     }
 }
 
-/// What the head says beside the request itself.
+/// What the head says besides the request itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Its length in bytes.
@@ -147,7 +147,7 @@ fn method(name: Option<&str>) -> Result<Method, Rejection> {
     }
 }
 
-/// Keeps path and query. A client that talks to a proxy puts the whole URI there.
+/// Keeps the path and the query. A client that talks to a proxy sends the whole URI.
 fn set_target(given: &str, target: &mut String) -> Result<(), Rejection> {
     let scheme = given
         .get(..7)

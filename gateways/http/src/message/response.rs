@@ -1,17 +1,17 @@
-//! An answer, written as bytes.
+//! A response, written as bytes.
 //!
-//! There is no `Date` field on an answer made here: formatting the time would be a cost that the
-//! measured workloads do not have. A forwarded answer keeps the upstream's.
+//! A response made here has no `Date` field: formatting the time would be a cost that the measured
+//! workloads do not have. A forwarded response keeps the upstream's.
 
 use super::{Rejection, Status};
 use std::io::Write as _;
 
-/// Field lines of the answers made here.
+/// Field lines of the responses made here.
 pub(crate) const TEXT: &[u8] = b"Content-Type: text/plain\r\n";
 pub(crate) const JSON: &[u8] = b"Content-Type: application/json\r\n";
 const TEXT_AND_METHODS: &[u8] = b"Content-Type: text/plain\r\nAllow: GET, HEAD, POST\r\n";
 
-/// What to answer. `fields` are complete lines without length and connection options.
+/// A response. `fields` are complete lines without length and connection options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer<'a> {
     pub status: Status,
@@ -19,18 +19,18 @@ pub(crate) struct Answer<'a> {
     pub body: &'a [u8],
 }
 
-/// How to write an answer on a certain connection, for a certain request.
+/// How to write a response on a certain connection, for a certain request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     /// Announce that the connection ends.
     pub close: bool,
-    /// The body of a HEAD request's answer is not sent, only its length.
+    /// Do not send the body of a HEAD request's response, only its length.
     pub head_only: bool,
-    /// Leave the length out: for a forwarded HEAD nobody knows it.
+    /// Omit the length, which is unknown for a forwarded HEAD.
     pub length_unknown: bool,
 }
 
-/// Appends the answer.
+/// Appends the response.
 pub(crate) fn write(answer: Answer<'_>, manner: Manner, output: &mut Vec<u8>) {
     output.extend_from_slice(b"HTTP/1.1 ");
     write_number(usize::from(answer.status.code()), output);
@@ -53,7 +53,7 @@ pub(crate) fn write(answer: Answer<'_>, manner: Manner, output: &mut Vec<u8>) {
     }
 }
 
-/// Appends a refusal; the connection ends with it.
+/// Appends a rejection; the connection ends with it.
 pub(crate) fn write_rejection(rejection: Rejection, output: &mut Vec<u8>) {
     let allow = rejection.status == Status::METHOD_NOT_ALLOWED;
     let fields = if allow { TEXT_AND_METHODS } else { TEXT };

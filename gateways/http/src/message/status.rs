@@ -1,6 +1,6 @@
 //! Status codes and their phrases.
 
-/// The status code of an answer.
+/// The status code of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(u16);
 
@@ -32,7 +32,7 @@ impl Status {
     /// 505
     pub const VERSION_NOT_SUPPORTED: Self = Self(505);
 
-    /// The status with this code, as an upstream gave it.
+    /// The status with this code, as an upstream returned it.
     pub(crate) fn from_code(code: u16) -> Self {
         Self(code)
     }
@@ -47,12 +47,13 @@ impl Status {
         (200..300).contains(&self.0)
     }
 
-    /// True for 1xx, 204 and 304: an answer with such a status never has a body.
+    /// True for 1xx, 204 and 304: a response with such a status never has a body.
     pub(crate) fn forbids_body(self) -> bool {
         self.0 < 200 || self.0 == 204 || self.0 == 304
     }
 
-    /// The phrase of the status line. Empty for codes that only an upstream gives: it is optional.
+    /// The phrase of the status line. It is optional, and empty for codes that only an upstream
+    /// returns.
     pub(crate) fn phrase(self) -> &'static str {
         match self.0 {
             200 => "OK",

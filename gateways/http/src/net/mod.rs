@@ -1,8 +1,8 @@
-//! Sockets and readiness: the only code here that knows the platform.
+//! Sockets and readiness: the only platform-specific code here.
 //!
-//! Comes in: addresses, tokens, deadlines. Goes out: non-blocking streams and readiness events.
-//! The interface is as narrow as `poll(2)`: level-triggered, one token per socket, no thread and
-//! no call-back. A port to another platform is one more file with the same items.
+//! Input: addresses, tokens, deadlines. Output: non-blocking streams and readiness events. The
+//! interface is as narrow as `poll(2)`: level-triggered, one token per socket, no thread and no
+//! callback. A port to another platform is one more file with the same items.
 
 #[cfg(unix)]
 mod unix;
@@ -28,18 +28,18 @@ use std::time::{Duration, Instant};
 /// How long to wait when no socket becomes ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// Not at all: what is ready already is reported.
+    /// Not at all: only what is already ready is reported.
     Now,
     Time(Instant),
     Forever,
 }
 
 impl Until {
-    /// From now on; none for ever.
+    /// The time from now on; `None` means forever.
     pub fn timeout(self) -> Option<Duration> {
         match self {
             Self::Now => Some(Duration::ZERO),
-            // Rounded up by a millisecond, because a wait that ends a little early would be repeated
+            // One millisecond is added, because a wait that ends a little early would be repeated
             // without a pause until the time has come.
             Self::Time(time) => {
                 let rest = time.saturating_duration_since(Instant::now());
@@ -50,7 +50,7 @@ impl Until {
     }
 }
 
-/// What a socket is waited for.
+/// What to wait for on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interest {
     pub read: bool,

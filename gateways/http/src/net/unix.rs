@@ -1,7 +1,7 @@
-//! Unix: std sockets, made and waited for through rustix (epoll).
+//! Unix: std sockets, created and waited for through rustix (epoll).
 //!
-//! epoll and not `poll(2)`, which walks all 1,200 descriptors at each wake. Level-triggered, so
-//! that the logic above is the same under `poll`.
+//! epoll rather than `poll(2)`, which walks all 1,200 descriptors on each wake-up. Level-triggered,
+//! so that the logic above would be the same with `poll`.
 
 use super::{Event, Interest, Until};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// Events taken per wake: enough that a burst costs few system calls, and 12 KiB of memory.
+/// Events taken per wake-up: enough that a burst costs few system calls, and 12 KiB of memory.
 const EVENTS: usize = 1024;
 
 /// A listening socket.
@@ -26,7 +26,7 @@ impl Listener {
         let socket = tcp_socket(address)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
         rustix::net::bind(&socket, &address)?;
-        // std listens with a backlog of 128: too short for 1,200 connections at once.
+        // std listens with a backlog of 128, which is too short for 1,200 connections at once.
         rustix::net::listen(&socket, backlog)?;
         Ok(Self(TcpListener::from(socket)))
     }
@@ -48,11 +48,11 @@ impl AsFd for Listener {
     }
 }
 
-/// A connected, or connecting, non-blocking stream.
+/// A connected or connecting non-blocking stream.
 pub(crate) struct Stream(TcpStream);
 
 impl Stream {
-    /// Starts to connect. The stream becomes writable when it is decided.
+    /// Starts to connect. The stream becomes writable when the outcome is known.
     pub fn connect(address: SocketAddr) -> io::Result<Self> {
         let socket = tcp_socket(address)?;
         match rustix::net::connect(&socket, &address) {
@@ -64,7 +64,7 @@ impl Stream {
         Ok(Self(stream))
     }
 
-    /// How the connecting ended, once the stream is writable.
+    /// The outcome of connecting, once the stream is writable.
     pub fn connected(&self) -> io::Result<()> {
         self.0.take_error()?.map_or(Ok(()), Err)
     }
@@ -77,9 +77,9 @@ impl Stream {
         self.0.write(bytes)
     }
 
-    /// Tells the peer that nothing more comes; what it still sends can be read.
+    /// Tells the peer that nothing more comes; what the peer still sends can be read.
     pub fn shutdown_write(&self) {
-        // Fails only when the connection is gone already, which the next read shows.
+        // Fails only if the connection is already gone, which the next read shows.
         let _ = self.0.shutdown(Shutdown::Write);
     }
 }
@@ -104,7 +104,7 @@ fn tcp_socket(address: SocketAddr) -> io::Result<OwnedFd> {
     )?)
 }
 
-/// Waits for many sockets at once. A socket that is closed leaves it by itself.
+/// Waits for many sockets at once. A closed socket leaves the poller by itself.
 pub(crate) struct Poller {
     epoll: OwnedFd,
     ready: Vec<epoll::Event>,
@@ -141,8 +141,7 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, socket)?)
     }
 
-    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
-    /// `events`.
+    /// Waits until a socket is ready or the time has come, and replaces the contents of `events`.
     pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
         self.ready.clear();
@@ -173,7 +172,7 @@ fn flags(interest: Interest) -> EventFlags {
     flags
 }
 
-/// True when the process or the machine has no descriptor or memory for one more socket.
+/// True if the process or the machine has no descriptor or memory for one more socket.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     matches!(
@@ -184,8 +183,8 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 
 /// Makes SIGTERM and SIGINT end the process at once with exit code 0.
 ///
-/// As process 1 of a container it would otherwise ignore both. The handler itself exits, so even
-/// a long computation does not delay the end; there is nothing to save.
+/// As process 1 of a container it would otherwise ignore both. The handler itself exits, so even a
+/// long computation does not delay the exit; there is nothing to save.
 pub(crate) fn exit_on_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
@@ -194,12 +193,12 @@ pub(crate) fn exit_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Lifts the soft limit of open descriptors to the hard one: the usual 1,024 is below the
-/// default cap of connections.
+/// Raises the soft limit of open descriptors to the hard limit: the usual 1,024 is below the
+/// default maximum of connections.
 pub(crate) fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // A failure leaves the old limit, and a full table of descriptors is handled anyway.
+    // On failure the old limit remains; running out of descriptors is handled anyway.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {

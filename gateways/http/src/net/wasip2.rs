@@ -1,9 +1,9 @@
 //! WASI 0.2: `wasi:sockets` for the sockets, `wasi:io/poll` to wait for them.
 //!
-//! The std sockets of this target wait through wasi-libc, which makes a pollable for each socket at
-//! each wait; here a socket keeps its own. WASI 0.2 has no signals (the runtime ends the guest), no
-//! limits of descriptors and no way to switch Nagle's algorithm off; answers go out in one piece, so
-//! that it has nothing to hold back.
+//! The std sockets of this target wait through wasi-libc, which creates a pollable for each socket
+//! at each wait; here a socket keeps its own. WASI 0.2 has no signals (the runtime ends the guest),
+//! no descriptor limits and no way to disable Nagle's algorithm; responses are sent in one piece,
+//! so that the algorithm has nothing to hold back.
 
 use super::{Event, Interest, Until};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -22,30 +22,30 @@ use wasip2::sockets::network::{
 use wasip2::sockets::tcp::{ShutdownType, TcpSocket};
 use wasip2::sockets::tcp_create_socket::create_tcp_socket;
 
-/// Longest single read: the host clears and copies as much as is asked for, and most requests are
-/// shorter.
+/// Longest single read: the host clears and copies as many bytes as a read may return, and most
+/// HTTP requests are shorter.
 const READ_BYTES: usize = 4096;
 
-/// A resource must be dropped before the one that it was made from, which is the order of the fields.
+/// A resource must be dropped before the one it was created from, hence the order of the fields.
 struct Socket {
-    /// Nobody uses it any more; see [`LEAVING`].
+    /// Nobody uses the socket any more; see [`LEAVING`].
     is_leaving: Cell<bool>,
     streams: OnceCell<Streams>,
-    /// Ready when a client can be accepted, or when the connecting is decided.
+    /// Ready when a client can be accepted, or when the outcome of connecting is known.
     decided: Pollable,
     socket: TcpSocket,
 }
 
-/// What a read gave: no bytes when there are none yet.
+/// The result of a read: no bytes if none have arrived yet.
 type Read = Result<Vec<u8>, StreamError>;
 
 struct Streams {
     readable: Pollable,
-    /// Made when it is first waited for: most answers are taken at once.
+    /// Created when it is first waited for: most responses are sent at once.
     writable: OnceCell<Pollable>,
     /// The last read found something.
     gave: Cell<bool>,
-    /// A read that was made before it was asked for.
+    /// A read made in advance.
     ahead: RefCell<Option<Read>>,
     input: InputStream,
     output: OutputStream,
@@ -70,16 +70,17 @@ impl Socket {
             input,
             output,
         };
-        // A second opening does not happen: the runtime gives the streams of a socket out once.
+        // The streams are opened only once, because the runtime returns those of a socket only
+        // once.
         let _ = self.streams.set(streams);
     }
 
-    /// True if there is something to read, as far as that is known without asking for readiness.
+    /// True if there is something to read, as far as that is known without polling for readiness.
     fn has_input(&self) -> bool {
         self.streams.get().is_some_and(Streams::has_input)
     }
 
-    /// True if the runtime has bytes that the peer did not take yet.
+    /// True if the runtime has bytes that the peer has not taken yet.
     fn is_sending(&self) -> bool {
         let streams = self.streams.get();
         streams.is_some_and(|streams| matches!(streams.output.check_write(), Ok(0)))
@@ -107,9 +108,9 @@ impl Streams {
 
     /// See [`Socket::has_input`].
     ///
-    /// wasmtime counts a socket as readable from a read that found something to one that finds
-    /// nothing, and so would report it after each request once in vain, which costs a walk through
-    /// all that is waited for. The read that finds nothing is made here instead.
+    /// wasmtime considers a socket readable from a read that found something to one that finds
+    /// nothing. It would thus report the socket once in vain after each request, which costs a walk
+    /// through everything that is waited for. The read that finds nothing is made here instead.
     fn has_input(&self) -> bool {
         let mut ahead = self.ahead.borrow_mut();
         if ahead.is_none() && self.gave.take() {
@@ -167,12 +168,12 @@ impl Source for Listener {
 }
 
 thread_local! {
-    /// Closed streams that the runtime still sends from: dropping one of them waits until the peer has taken
-    /// everything, and one that takes nothing would stop the whole server.
+    /// Closed streams from which the runtime is still sending: dropping one waits until the peer
+    /// has taken everything, and a peer that takes nothing would stop the whole server.
     static LEAVING: RefCell<Vec<Rc<Socket>>> = RefCell::default();
 }
 
-/// A connected, or connecting, non-blocking stream.
+/// A connected or connecting non-blocking stream.
 pub(crate) struct Stream(Rc<Socket>);
 
 impl Drop for Stream {
@@ -185,7 +186,7 @@ impl Drop for Stream {
 }
 
 impl Stream {
-    /// Starts to connect. The stream becomes writable when it is decided.
+    /// Starts to connect. The stream becomes writable when the outcome is known.
     pub fn connect(address: SocketAddr) -> io::Result<Self> {
         let socket = tcp_socket(address)?;
         socket
@@ -194,7 +195,7 @@ impl Stream {
         Ok(Self(Rc::new(Socket::new(socket))))
     }
 
-    /// How the connecting ended, once the stream is writable.
+    /// The outcome of connecting, once the stream is writable.
     pub fn connected(&self) -> io::Result<()> {
         let (input, output) = self.0.socket.finish_connect().map_err(error)?;
         self.0.open(input, output);
@@ -234,9 +235,9 @@ impl Stream {
         Ok(count)
     }
 
-    /// Tells the peer that nothing more comes; what it still sends can be read.
+    /// Tells the peer that nothing more comes; what the peer still sends can be read.
     pub fn shutdown_write(&self) {
-        // Fails only when the connection is gone already, which the next read shows.
+        // Fails only if the connection is already gone, which the next read shows.
         let _ = self.0.socket.shutdown(ShutdownType::Send);
     }
 }
@@ -253,14 +254,14 @@ struct Watched {
     interest: Interest,
 }
 
-/// Ready from a time on, and used for all waits until then: the deadlines of a server that answers
+/// Becomes ready at `time`, and is used for all waits until then: the deadlines of a busy server
 /// hardly ever change from one wait to the next.
 struct Timer {
     time: Instant,
     pollable: Pollable,
 }
 
-/// Waits for many sockets at once. A socket that is closed leaves it by itself.
+/// Waits for many sockets at once. A closed socket leaves the poller by itself.
 pub(crate) struct Poller {
     watched: RefCell<BTreeMap<u64, Watched>>,
     timer: Option<Timer>,
@@ -296,8 +297,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
-    /// `events`.
+    /// Waits until a socket is ready or the time has come, and replaces the contents of `events`.
     #[expect(clippy::unnecessary_wraps, reason = "the other platforms can fail")]
     pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
@@ -315,14 +315,15 @@ impl Poller {
                 meanings.push((*token, interest));
             });
         }
-        // What is here already waits for nobody, but the others get their turn with it.
+        // Known input must not wait, but the other sockets are polled as well, so that they get
+        // their turn.
         let until = if events.is_empty() { until } else { Until::Now };
         let at_once = (until == Until::Now).then(|| subscribe_duration(0));
         pollables.extend(&at_once);
         if let Until::Time(time) = until {
             pollables.push(self.timer_for(time));
         }
-        // Nothing at all to wait for would trap; a server always has its listener or a timer.
+        // Polling nothing at all would trap; a server always has its listener or a timer.
         if pollables.is_empty() {
             return Ok(());
         }
@@ -353,8 +354,8 @@ impl Poller {
         living
     }
 
-    /// The kept timer, or a new one where that would be too late. One that is too early wakes the
-    /// server in vain, once.
+    /// The kept timer, or a new one if the kept one would fire too late. One that fires too early
+    /// wakes the server in vain, once.
     fn timer_for(&mut self, time: Instant) -> &Pollable {
         let kept = self.timer.take().filter(|timer| timer.time <= time);
         let timer = self.timer.insert(kept.unwrap_or_else(|| Timer {
@@ -365,10 +366,11 @@ impl Poller {
     }
 }
 
-/// Lets the runtime look for what became ready.
+/// Lets the runtime check what has become ready.
 ///
-/// wasmtime takes a guest that does much between two waits for one that keeps others from their turn: after
-/// about 128 answers of readiness it calls everything unready, until the guest has waited once.
+/// wasmtime assumes that a guest that does much between two waits keeps others from their turn:
+/// after about 128 readiness results it reports everything as unready until the guest has waited
+/// once.
 fn give_turn() {
     subscribe_duration(0).block();
 }
@@ -382,7 +384,7 @@ fn event(token: u64, interest: Interest) -> Event {
     }
 }
 
-/// The pollables of a socket, each with what its readiness makes possible.
+/// Calls `each` with the pollables of a socket and what their readiness makes possible.
 fn waited_for<'a>(
     socket: &'a Socket,
     interest: Interest,
@@ -408,7 +410,7 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Waits for an operation of two steps to end.
+/// Waits for a two-step operation to finish.
 fn until_done<T>(
     ready: &Pollable,
     mut finish: impl FnMut() -> Result<T, ErrorCode>,
@@ -482,7 +484,7 @@ fn error(code: ErrorCode) -> io::Error {
     io::Error::new(kind, code.name())
 }
 
-/// True when the process or the machine has no descriptor or memory for one more socket.
+/// True if the process or the machine has no descriptor or memory for one more socket.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     error.kind() == ErrorKind::OutOfMemory
 }
@@ -493,5 +495,5 @@ pub(crate) fn exit_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// The limit is the runtime's.
+/// The runtime sets the limit.
 pub(crate) fn raise_descriptor_limit() {}

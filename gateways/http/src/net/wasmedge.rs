@@ -1,7 +1,8 @@
 //! WASI 0.1 with the sockets that WasmEdge adds to it.
 //!
-//! WASI 0.1 has no signals (the runtime ends the guest), no limits of descriptors, and WasmEdge's sockets no
-//! way to switch Nagle's algorithm off; answers go out in one piece, so that it has nothing to hold back.
+//! WASI 0.1 has no signals (the runtime ends the guest) and no descriptor limits, and WasmEdge's
+//! sockets have no way to disable Nagle's algorithm; responses are sent in one piece, so that the
+//! algorithm has nothing to hold back.
 
 use super::{Event, Interest, Until};
 use std::cell::RefCell;
@@ -11,7 +12,7 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use wasmedge_sockets::{Poll, Socket};
 
-/// WASI's numbers of EMFILE, ENFILE, ENOBUFS, ENOMEM.
+/// WASI's numbers for EMFILE, ENFILE, ENOBUFS, ENOMEM.
 const EXHAUSTED: [i32; 4] = [33, 41, 42, 48];
 
 /// What can be waited for.
@@ -45,18 +46,18 @@ impl Source for Listener {
     }
 }
 
-/// A connected, or connecting, non-blocking stream.
+/// A connected or connecting non-blocking stream.
 pub(crate) struct Stream(Rc<Socket>);
 
 impl Stream {
-    /// Starts to connect. The stream becomes writable when it is decided.
+    /// Starts to connect. The stream becomes writable when the outcome is known.
     pub fn connect(address: SocketAddr) -> io::Result<Self> {
         let socket = Socket::open(address)?;
         socket.connect(address)?;
         Ok(Self(Rc::new(socket)))
     }
 
-    /// How the connecting ended, once the stream is writable.
+    /// The outcome of connecting, once the stream is writable.
     pub fn connected(&self) -> io::Result<()> {
         self.0.connected()
     }
@@ -69,9 +70,9 @@ impl Stream {
         self.0.send(bytes)
     }
 
-    /// Tells the peer that nothing more comes; what it still sends can be read.
+    /// Tells the peer that nothing more comes; what the peer still sends can be read.
     pub fn shutdown_write(&self) {
-        // Fails only when the connection is gone already, which the next read shows.
+        // Fails only if the connection is already gone, which the next read shows.
         let _ = self.0.end_sending();
     }
 }
@@ -87,7 +88,7 @@ struct Watched {
     interest: Interest,
 }
 
-/// Waits for many sockets at once. A socket that is closed leaves it by itself.
+/// Waits for many sockets at once. A closed socket leaves the poller by itself.
 pub(crate) struct Poller {
     watched: RefCell<BTreeMap<u64, Watched>>,
     poll: Poll,
@@ -123,8 +124,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits until a socket is ready or the time has come, and puts the events in place of those in
-    /// `events`.
+    /// Waits until a socket is ready or the time has come, and replaces the contents of `events`.
     pub fn wait(&mut self, events: &mut Vec<Event>, until: Until) -> io::Result<()> {
         events.clear();
         let poll = &mut self.poll;
@@ -158,7 +158,7 @@ impl Poller {
     }
 }
 
-/// True when the process or the machine has no descriptor or memory for one more socket.
+/// True if the process or the machine has no descriptor or memory for one more socket.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     error
         .raw_os_error()
@@ -171,5 +171,5 @@ pub(crate) fn exit_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// The limit is the runtime's.
+/// The runtime sets the limit.
 pub(crate) fn raise_descriptor_limit() {}

@@ -9,11 +9,11 @@ use crate::service::Service;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-/// Clients accepted per wake, so that a flood of them does not keep the others waiting.
+/// Clients accepted per wake-up, so that a flood of them does not keep the others waiting.
 const ACCEPTED_PER_WAKE: usize = 256;
 
-/// How long accepting rests when there is no descriptor left. A level-triggered listener would
-/// otherwise wake the loop without end.
+/// How long accepting pauses when no descriptor is left. A level-triggered listener would otherwise
+/// wake the loop endlessly.
 const REST: Duration = Duration::from_millis(50);
 
 impl<S: Service> Server<S> {
@@ -27,7 +27,8 @@ impl<S: Service> Server<S> {
                     self.rest();
                     return;
                 }
-                // The client gave up between connecting and being accepted: the next one.
+                // The client gave up between connecting and being accepted: continue with the next
+                // one.
                 Err(_) => {}
             }
         }
@@ -51,7 +52,7 @@ impl<S: Service> Server<S> {
         }
     }
 
-    /// Ends the rest when it is over.
+    /// Resumes accepting once the pause is over.
     pub(super) fn resume_accepting(&mut self) {
         if self.accept_again.is_some_and(|time| time <= self.now) {
             let added = self.poller.add(&self.listener, LISTENER, Interest::READ);
@@ -64,7 +65,7 @@ impl<S: Service> Server<S> {
     }
 }
 
-/// Says that there are too many clients, as far as that is possible without waiting.
+/// Reports that there are too many clients, as far as that is possible without waiting.
 fn refuse(mut stream: Stream) {
     let mut answer = Vec::new();
     let sentence = "there are as many connections as this server takes";
@@ -74,7 +75,7 @@ fn refuse(mut stream: Stream) {
     );
     let _ = stream.write(&answer);
     stream.shutdown_write();
-    // A request that is here already is taken off, so that closing does not become a reset that
-    // overtakes the answer.
+    // Whatever has arrived of a request is read, so that closing does not cause a reset that
+    // overtakes the response.
     let _ = stream.read(&mut [0; 4096]);
 }

@@ -1,4 +1,4 @@
-//! Answers that a child process makes: from the service's body to the client's answer.
+//! Responses that a child process makes: from the service's body to the client's response.
 
 use super::Server;
 use crate::children::Made;
@@ -9,22 +9,22 @@ use crate::slab::Key;
 use crate::upstream::Forwarded;
 use std::time::{Duration, Instant};
 
-/// What is to be done with what a child made.
+/// What to do with a child's output.
 pub(super) enum Then {
-    /// It is the answer, at this time at the earliest.
+    /// It is the response, to be sent at this time at the earliest.
     Answer(Kind, Instant),
-    /// It is the body of the upstream's answer.
+    /// It is the body of the upstream's response.
     Forward(Box<Forwarded>),
 }
 
 impl<S: Service> Server<S> {
-    /// Gives the filled body to a child. True if the client is answered already.
+    /// Gives the filled body to a child. True if the client has already been answered.
     pub(super) fn make(&mut self, key: Key, kind: Kind, delay: Duration) -> bool {
         let body = std::mem::take(&mut self.body);
         self.give(key, Then::Answer(kind, self.now + delay), body)
     }
 
-    /// Gives the body of the upstream's answer to a child.
+    /// Gives the body of the upstream's response to a child.
     pub(super) fn make_forwarded(&mut self, key: Key, mut forwarded: Forwarded) {
         let body = std::mem::take(&mut forwarded.body);
         self.give(key, Then::Forward(Box::new(forwarded)), body);
@@ -33,7 +33,8 @@ impl<S: Service> Server<S> {
     fn give(&mut self, key: Key, then: Then, body: Vec<u8>) -> bool {
         self.children.add(key, then, body, self.now);
         self.note_deadline(self.now + self.children.timeout());
-        // Others wait before this one, so that who fails to start need not be it.
+        // Other requests may be ahead in the queue, so a child that fails to start need not be this
+        // one's.
         let mut answered = false;
         while let Some(made) = self.children.start(&self.poller) {
             let client = made.client;
@@ -47,7 +48,7 @@ impl<S: Service> Server<S> {
         answered
     }
 
-    /// Goes on with the child of an event, and with those who wait for its place.
+    /// Advances the child that an event belongs to, and starts those that wait for its place.
     pub(super) fn child_ready(&mut self, key: Key) {
         if let Some(made) = self.children.ready(key) {
             self.finish_made(made);

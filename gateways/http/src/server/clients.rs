@@ -1,4 +1,4 @@
-//! Serving clients: from readiness to requests, from answers to bytes sent.
+//! Serving clients: from readiness to requests, from responses to bytes sent.
 
 use super::Server;
 use crate::connection::{Connection, Wait};
@@ -11,17 +11,17 @@ use crate::upstream::Finished;
 use std::io::ErrorKind;
 use std::time::Instant;
 
-/// Pipelined requests answered in one turn of a client.
+/// Pipelined requests handled in one turn of a client.
 const REQUESTS_PER_TURN: usize = 16;
 
-/// A client's socket, its protocol, and since when it waits for what.
+/// A client's socket, its protocol, what it waits for, and since when.
 pub(super) struct Client {
     pub stream: Stream,
     pub connection: Connection,
     pub interest: Interest,
     pub waiting: (Wait, u64),
     pub since: Instant,
-    /// The end of sending was announced.
+    /// The end of sending has been announced.
     shut: bool,
 }
 
@@ -65,7 +65,7 @@ impl<S: Service> Server<S> {
             self.close(key);
             return;
         }
-        // One read per wake: a socket with more to give is reported again.
+        // One read per wake-up: a socket with more to read is reported again.
         if event.readable && client.connection.wants_read() {
             match client.stream.read(&mut self.bytes) {
                 Ok(0) => client.connection.end_of_input(),
@@ -81,7 +81,7 @@ impl<S: Service> Server<S> {
         self.drive(key);
     }
 
-    /// Answers what is there to answer, sends, and sees what the client waits for next.
+    /// Answers pending requests, sends, and determines what the client waits for next.
     pub(super) fn drive(&mut self, key: Key) {
         let mut left_over = true;
         for _ in 0..REQUESTS_PER_TURN {
@@ -104,7 +104,7 @@ impl<S: Service> Server<S> {
         self.settle(key);
     }
 
-    /// True if there was a request and it is answered.
+    /// True if there was a request and it has been answered.
     fn answer_next(&mut self, key: Key) -> bool {
         let Some(client) = self.clients.get_mut(key) else {
             return false;
@@ -141,7 +141,7 @@ impl<S: Service> Server<S> {
         true
     }
 
-    /// Gives a client the upstream's answer and goes on with it.
+    /// Gives a client the upstream's response and continues with the client.
     pub(super) fn finish_forwarded(&mut self, finished: Option<Finished>) {
         let Some(key) = finished.as_ref().map(|finished| finished.client) else {
             return;
@@ -201,7 +201,7 @@ impl<S: Service> Server<S> {
         }
     }
 
-    /// Registers what the client is waited for from now on, or closes it.
+    /// Registers what to wait for on the client's socket, or closes the client.
     pub(super) fn settle(&mut self, key: Key) {
         let Some(client) = self.clients.get_mut(key) else {
             return;

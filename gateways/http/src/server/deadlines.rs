@@ -1,5 +1,5 @@
-//! Time limits. Nothing is timed exactly: the loop keeps a lower bound of all deadlines and looks
-//! at every connection when it is reached, so that a request costs no timer.
+//! Time limits. Nothing is timed exactly: the loop keeps a lower bound of all deadlines and checks
+//! every connection when it is reached, so that a request costs no timer.
 
 use super::Server;
 use crate::connection::Wait;
@@ -7,10 +7,10 @@ use crate::service::Service;
 use crate::slab::Key;
 use std::time::{Duration, Instant};
 
-/// Two looks at all connections are at least so far apart.
+/// Minimum time between two checks of all connections.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long a refused client may go on sending before the connection is cut.
+/// How long a refused client may continue to send before the connection is cut.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 impl<S: Service> Server<S> {
@@ -20,12 +20,12 @@ impl<S: Service> Server<S> {
             Wait::RestOfRequest => Some(self.config.read_timeout),
             Wait::Write => Some(self.config.write_timeout),
             Wait::Goodbye => Some(GOODBYE),
-            // The upstream's exchange and a child have a deadline of their own.
+            // The upstream's exchange and a child have their own deadlines.
             Wait::Answer | Wait::Over => None,
         }
     }
 
-    /// Makes sure that this deadline is not overslept.
+    /// Makes sure that this deadline is not missed.
     pub(super) fn note_deadline(&mut self, deadline: Instant) {
         self.next_check = Some(self.next_check.map_or(deadline, |next| next.min(deadline)));
     }

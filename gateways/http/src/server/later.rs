@@ -1,4 +1,4 @@
-//! Answers that go out at a later time. Nothing waits for them: other connections are served.
+//! Responses that are sent later. Nothing waits for them: other connections are served.
 
 use super::Server;
 use crate::message::Status;
@@ -9,17 +9,17 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::{Duration, Instant};
 
-/// All answers that wait, the next one first.
+/// All waiting responses, the next one first.
 #[derive(Default)]
 pub(super) struct Sleepers {
     due: BinaryHeap<Reverse<(Instant, u64)>>,
     answers: HashMap<u64, (Key, Status, Vec<u8>)>,
-    /// Counts all answers, so that two of the same time are apart, and the earlier goes first.
+    /// Counts all responses, so that two with the same time differ, and the earlier one goes first.
     count: u64,
 }
 
 impl Sleepers {
-    /// When the next answer goes out.
+    /// When the next response is due.
     pub fn next(&self) -> Option<Instant> {
         self.due.peek().map(|Reverse((time, _))| *time)
     }
@@ -44,7 +44,7 @@ impl<S: Service> Server<S> {
         self.sleepers.add(self.now + time, (key, status, body));
     }
 
-    /// Sends the answers whose time has come. Clients that are gone meanwhile get none.
+    /// Sends the responses that are due. Clients that are gone by then get none.
     pub(super) fn answer_due(&mut self) {
         while let Some((key, status, body)) = self.sleepers.take_due(self.now) {
             if let Some(client) = self.clients.get_mut(key) {

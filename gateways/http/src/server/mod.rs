@@ -1,4 +1,4 @@
-//! The loop: waits for readiness, moves bytes, asks the service.
+//! The loop: waits for readiness, moves bytes, calls the service.
 //!
 //! One thread and no blocking call, so every connection makes progress while another is slow.
 
@@ -23,17 +23,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// Connections that the kernel completes before they are accepted: more than the 1,200 that a
-/// load generator opens at once. The kernel cuts it to net.core.somaxconn (4096).
+/// Connections that the kernel completes before they are accepted: more than the 1,200 that a load
+/// generator opens at once. The kernel limits this to net.core.somaxconn (4096).
 const BACKLOG: i32 = 4096;
 
-/// The token of the listener, and the bits that mark tokens of the upstream's and of children. All are
-/// outside of what a [`Key`] can be.
+/// The token of the listener, and the bits that mark tokens of the upstream and of children. All
+/// are outside the range of a [`Key`].
 const LISTENER: u64 = u64::MAX;
 const UPSTREAM: u64 = 1 << 63;
 const CHILD: u64 = 1 << 62;
 
-/// A request's body and head rarely fill more; a longer one takes several reads.
+/// A request's head and body rarely exceed this; a longer request takes several reads.
 const READ_BYTES: usize = 64 * 1024;
 
 /// A server that listens but does not serve yet.
@@ -48,7 +48,7 @@ pub struct Server<S> {
     again: VecDeque<Key>,
     children: Children<Then>,
     sleepers: Sleepers,
-    /// When accepting goes on after descriptors ran out.
+    /// When to resume accepting after descriptors ran out.
     accept_again: Option<Instant>,
     /// No deadline is earlier than this.
     next_check: Option<Instant>,
@@ -85,7 +85,7 @@ impl<S: Service> Server<S> {
         })
     }
 
-    /// The address it listens at, with the port that was chosen if 0 was given.
+    /// The address it listens on, with the port that was chosen if 0 was given.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -100,8 +100,8 @@ impl<S: Service> Server<S> {
                 self.dispatch(*event);
             }
             self.answer_due();
-            // Only those that are queued now: what they add waits for the next round, after the
-            // other connections had theirs.
+            // Only the clients that are queued now: what they add waits for the next round, after
+            // the other connections have had theirs.
             for _ in 0..self.again.len() {
                 if let Some(key) = self.again.pop_front() {
                     self.drive(key);

@@ -3,14 +3,14 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// After a failed look-up the next one waits so long: a look-up stops the loop until it is done.
+/// Pause after a failed lookup, because a lookup stops the loop until it is done.
 const LOOKUP_PAUSE: Duration = Duration::from_secs(5);
 
 /// `HOST:PORT`, and the addresses behind it.
 ///
-/// A name is looked up when the first request is forwarded, not before, so that starting never
-/// waits for a name server; the addresses are then kept. Where even one wait would disturb, the
-/// upstream is given by its address.
+/// A name is looked up when the first request is forwarded, not before, so that startup never waits
+/// for a name server; the addresses are then kept. Where even one wait would disturb, the upstream
+/// is given by its address.
 #[derive(Debug)]
 pub(crate) struct Authority {
     text: String,
@@ -34,7 +34,7 @@ impl Authority {
         })
     }
 
-    /// As it was given: the `Host` of forwarded requests.
+    /// The text as it was given: the `Host` of forwarded requests.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -55,7 +55,7 @@ impl Authority {
         &self.addresses
     }
 
-    /// Puts the address that answered first, so that the next connection starts with it.
+    /// Moves the address that was reached to the front, so that the next connection starts with it.
     pub fn prefer(&mut self, index: usize) {
         if index < self.addresses.len() {
             self.addresses[..=index].rotate_right(1);

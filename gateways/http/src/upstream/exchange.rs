@@ -1,20 +1,20 @@
-//! One request to the upstream and its answer, as a state machine. Pure: no socket, no clock.
+//! One request to the upstream and its response, as a state machine. Pure: no socket, no clock.
 
 use crate::buffer::Buffer;
 use crate::message::body::{BodyReader, Framing};
 use crate::message::{MAX_FIELDS, MAX_HEAD_BYTES, Method, Request, Status, fields};
 use std::io::Write as _;
 
-/// Longest answer that is forwarded: it is held whole, because the transform needs it whole.
+/// Longest response that is forwarded: it is held whole, because the transform needs it whole.
 const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// Why there is no answer to forward.
+/// Why there is no response to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     NotConfigured,
     NoAddress,
     NoConnection,
-    /// The connection ended before the answer was complete.
+    /// The connection ended before the response was complete.
     Lost,
     Malformed,
     TimedOut,
@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// The upstream's answer.
+/// The upstream's response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forwarded {
     code: u16,
@@ -73,7 +73,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// The client's request, as it goes to the upstream.
+    /// The client's request, as it is sent to the upstream.
     pub fn new(request: &Request, authority: &str) -> Self {
         let mut bytes = Vec::with_capacity(256 + request.end_to_end.len() + request.body.len());
         let method = request.method;
@@ -96,7 +96,7 @@ impl Exchange {
         }
     }
 
-    /// True if sending it a second time does no harm.
+    /// True if sending the request a second time does no harm.
     pub fn is_idempotent(&self) -> bool {
         self.method != Method::Post
     }
@@ -109,17 +109,17 @@ impl Exchange {
         self.sent += count;
     }
 
-    /// To be sent again from the beginning, on another connection.
+    /// Starts again from the beginning, to be sent on another connection.
     pub fn rewind(&mut self) {
         self.sent = 0;
     }
 
-    /// True as long as nothing of the answer has come.
+    /// True as long as no byte of the response has arrived.
     pub fn is_unanswered(&self) -> bool {
         self.body.is_none() && self.input.is_empty() && self.answer.code == 0
     }
 
-    /// Takes bytes from the upstream. `Some`: the answer is complete.
+    /// Takes bytes from the upstream. `Some`: the response is complete.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Forwarded>, Fault> {
         self.input.tail().extend_from_slice(bytes);
         while self.body.is_none() {
@@ -153,7 +153,7 @@ impl Exchange {
         }
     }
 
-    /// True if one head was read: that of the answer, or an interim one (1xx), which is dropped.
+    /// True if one head was read: the response's, or an interim one (1xx), which is dropped.
     fn read_head(&mut self) -> Result<bool, Fault> {
         let unread = self.input.unread();
         let mut storage = [httparse::EMPTY_HEADER; MAX_FIELDS];
@@ -168,7 +168,7 @@ impl Exchange {
             self.input.consume(length);
             return Ok(true);
         }
-        // 101 would answer an Upgrade, which is never forwarded.
+        // 101 would be the response to an Upgrade, which is never forwarded.
         if !(200..1000).contains(&code) {
             return Err(Fault::Malformed);
         }

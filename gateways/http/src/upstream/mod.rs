@@ -1,4 +1,4 @@
-//! The way to the upstream: one exchange per forwarded request, over kept connections.
+//! Forwarding to the upstream: one exchange per forwarded request, over kept connections.
 
 mod address;
 mod exchange;

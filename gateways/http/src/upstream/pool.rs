@@ -8,7 +8,7 @@ use crate::slab::{Key, Slab};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-/// An exchange that is over, for the client that waits for it.
+/// A finished exchange, for the client that waits for it.
 pub(crate) struct Finished {
     pub client: Key,
     pub result: Result<Forwarded, Fault>,
@@ -21,7 +21,7 @@ struct Link {
     interest: Interest,
     /// Which of the upstream's addresses this is.
     address: usize,
-    /// It has carried an exchange before, so the upstream may be closing it just now.
+    /// It has carried an exchange before, so the upstream may be closing it right now.
     used: bool,
     task: Option<Task>,
 }
@@ -32,7 +32,7 @@ struct Task {
     deadline: Instant,
 }
 
-/// What became of a link after it moved bytes.
+/// The result of a link moving bytes.
 enum Moved {
     Waiting,
     Done(Result<Forwarded, Fault>),
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    /// Forwards a request. `Some`: it is over already.
+    /// Forwards a request. `Some`: the exchange is already over.
     pub fn forward(
         &mut self,
         client: Key,
@@ -79,8 +79,8 @@ impl Pool {
             exchange,
             deadline: now + self.timeout,
         };
-        // A kept connection may be closed under the request, after which a POST could not be
-        // sent again safely: it gets a new one.
+        // The upstream may close a kept connection during the request, after which a POST could not
+        // safely be sent again: it gets a new connection.
         if task.exchange.is_idempotent() {
             while let Some(key) = self.idle.pop() {
                 if let Some(link) = self.links.get_mut(key) {
@@ -139,7 +139,7 @@ impl Pool {
         })
     }
 
-    /// Goes on with a link after an event.
+    /// Continues with a link after an event.
     pub fn ready(
         &mut self,
         key: Key,
@@ -163,7 +163,7 @@ impl Pool {
             }
         }
         if self.links.get_mut(key)?.task.is_none() {
-            // Nothing was asked, so this is the upstream closing a kept connection.
+            // Nothing was requested, so this is the upstream closing a kept connection.
             self.drop_link(key);
             return None;
         }
@@ -220,7 +220,7 @@ impl Pool {
         self.idle.retain(|idle| *idle != key);
     }
 
-    /// Gives up the exchange of a client that is gone.
+    /// Abandons the exchange of a client that is gone.
     pub fn cancel(&mut self, client: Key) {
         let found = self
             .tasks()
@@ -231,7 +231,7 @@ impl Pool {
         }
     }
 
-    /// Ends one exchange that is over time. To be called until it gives `None`.
+    /// Ends one exchange whose deadline has passed. To be called until it returns `None`.
     pub fn expire(&mut self, now: Instant) -> Option<Finished> {
         let late = self
             .tasks()
@@ -240,7 +240,7 @@ impl Pool {
         self.finish(late, Err(Fault::TimedOut))
     }
 
-    /// When the first exchange will be over time.
+    /// The earliest deadline of an exchange.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.tasks().map(|(_, task)| task.deadline).min()
     }
@@ -270,7 +270,7 @@ impl Link {
                 Ok(count) => task.exchange.sent(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // An answer may have come before the connection broke: read it.
+                // A response may have arrived before the connection broke: read it.
                 Err(_) => break,
             }
         }

@@ -1,21 +1,21 @@
-//! CPU work in exact amounts: nothing of it can be left out, because each step needs the one before.
+//! CPU work in exact amounts: no step can be left out, because the next one needs it.
 
 use sha2::{Digest, Sha256};
 
-/// The digest at the end of a chain of SHA-256 that begins with 32 zero bytes.
+/// The last digest of a chain of SHA-256 that begins with 32 zero bytes.
 pub fn sha256_chain(iterations: u32) -> [u8; 32] {
     (0..iterations).fold([0; 32], |digest, _| Sha256::digest(digest).into())
 }
 
-/// The same with BLAKE3, which has no instructions of its own on any processor.
+/// The same with BLAKE3, for which no processor has special instructions.
 pub(super) fn blake3_chain(iterations: u32) -> [u8; 32] {
     (0..iterations).fold([0; 32], |digest, _| blake3::hash(&digest).into())
 }
 
 /// The Fibonacci number `n` by plain recursion: calls and additions, no memory.
 pub(super) fn fibonacci(n: u32) -> u64 {
-    // No number is ever this large. But where a sum may stop, the compiler cannot turn one of the two calls into a loop,
-    // which would halve the work.
+    // No number is ever this large. But because an addition may saturate, the compiler cannot turn
+    // one of the two calls into a loop, which would halve the work.
     if n < 2 {
         n.into()
     } else {
@@ -23,7 +23,7 @@ pub(super) fn fibonacci(n: u32) -> u64 {
     }
 }
 
-/// Bytes in hexadecimal, at the end of `text`.
+/// Appends bytes to `text` in hexadecimal.
 pub(super) fn append_hex(bytes: &[u8], text: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {

@@ -1,19 +1,19 @@
 //! The workloads of the benchmark, the same for every gateway.
 //!
-//! | path | answer |
+//! | path | response |
 //! |---|---|
 //! | `/` | `hello` |
 //! | `/echo?TEXT` | the text, or the body of a POST |
 //! | `/compute?iters=N` | the digest of a chain of N SHA-256, in hexadecimal |
 //! | `/blake3?iters=N` | the same with BLAKE3; about 100 ms by default |
 //! | `/heavy?n=N` | the Fibonacci number N, by recursion |
-//! | `/sleep?ms=N` | `slept`, N milliseconds later; others are served meanwhile |
+//! | `/sleep?ms=N` | `slept`, N milliseconds later; other requests are served meanwhile |
 //! | `/mixed?seed=N` | `mixed`, after the work of `/blake3` or of `/sleep`, as drawn for this request |
 //! | `/json?orders=N` | what each customer owes, from a document of N orders, as JSON |
-//! | `/state` | how often it was asked, from 1 |
+//! | `/state` | the number of requests for it so far, from 1 |
 //! | `/health` | `ok`, never transformed |
 //! | `/engine` | how the gateway executes, as JSON, never transformed |
-//! | any other | the upstream's answer |
+//! | any other | the upstream's response |
 
 mod compute;
 mod orders;
@@ -29,15 +29,15 @@ use std::time::Duration;
 
 pub use compute::sha256_chain;
 
-/// A number in the query: its name, its value when absent, and its bounds.
+/// A number in the query: its name, its value if absent, and its bounds.
 struct Number {
     name: &'static str,
     default: u32,
     bounds: RangeInclusive<u32>,
 }
 
-/// As in the study. The longest chain takes 0.4 s with SHA instructions and 2 s without, during which
-/// nothing else is served.
+/// As in the study. The longest chain takes 0.4 s with SHA instructions and 2 s without; nothing
+/// else is served meanwhile.
 const SHA256: Number = Number {
     name: "iters",
     default: 20_000,
@@ -73,20 +73,21 @@ const SEED: Number = Number {
     bounds: 0..=u32::MAX,
 };
 
-/// How the compiler was set: a service built without optimisation measures something else.
+/// The compiler's profile: a service built without optimisation measures something else.
 pub const PROFILE: &str = if cfg!(debug_assertions) {
     "debug"
 } else {
     "release"
 };
 
-/// What a gateway does to each answer of a workload.
+/// What a gateway does to each response of a workload.
 pub trait Transform {
-    /// Replaces the body by the transformed one. On failure the body's content is of no interest.
+    /// Replaces the body with the transformed one. After a failure the body's content does not
+    /// matter.
     fn apply(&mut self, body: &mut Vec<u8>) -> Result<(), Failed>;
 
-    /// The program that does it instead, in a process per answer: [`Transform::apply`] is not called
-    /// then.
+    /// The program that does this instead, in a process per response: [`Transform::apply`] is then
+    /// not called.
     fn child(&self) -> Option<ChildCommand> {
         None
     }
@@ -95,7 +96,7 @@ pub trait Transform {
     fn describe(&self) -> String;
 }
 
-/// Leaves answers as they are.
+/// Leaves responses as they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unchanged;
 
@@ -109,20 +110,21 @@ impl Transform for Unchanged {
     }
 }
 
-/// The workloads, each answer passed through a [`Transform`].
+/// The workloads, with each response passed through a [`Transform`].
 #[derive(Debug)]
 pub struct Workloads<T> {
     transform: T,
     /// Whether a child process does the transform's work.
     in_child: bool,
-    // One thread needs no atomic. The study's workload has one, and its cost is the workload.
+    // A single thread needs no atomic, but the study's workload has one, and its cost is the
+    // workload.
     counter: AtomicU64,
-    /// Where in the sequence of `/mixed` it is.
+    /// The position in the sequence of `/mixed`.
     drawn: u64,
 }
 
 impl<T: Transform> Workloads<T> {
-    /// Workloads whose answers pass through `transform`.
+    /// Workloads whose responses pass through `transform`.
     pub fn new(transform: T) -> Self {
         Self {
             in_child: transform.child().is_some(),
@@ -132,8 +134,8 @@ impl<T: Transform> Workloads<T> {
         }
     }
 
-    /// The same, from another place in the sequence of `/mixed` on: where every request has workloads of its own, all
-    /// of them would draw the first number.
+    /// The same workloads, at another position in the sequence of `/mixed`: where every request has
+    /// workloads of its own, all of them would draw the first number.
     #[must_use]
     pub fn drawing_from(self, drawn: u64) -> Self {
         Self { drawn, ..self }
@@ -216,14 +218,14 @@ fn for_child(work: Work) -> Outcome {
     }
 }
 
-/// What remains to be done with the body of an answer.
+/// What remains to be done with the body of a response.
 #[derive(Clone, Copy)]
 enum Work {
     Done,
     Json,
-    /// It goes out this much later.
+    /// It is sent this much later.
     Wait(Duration),
-    /// There is none: the upstream is asked.
+    /// There is no body: the request goes to the upstream.
     Forward,
 }
 
@@ -263,8 +265,8 @@ impl<T> Workloads<T> {
         Ok(Work::Done)
     }
 
-    /// Whether the next request of `/mixed` waits; the others compute. The sequence depends on the seed
-    /// alone.
+    /// Whether the next request of `/mixed` waits; the others compute. The sequence depends only on
+    /// the seed.
     fn draw(&mut self, seed: u32) -> bool {
         self.drawn = self.drawn.wrapping_add(1);
         // The finalizer of SplitMix64: neighbouring inputs give unrelated bits.
@@ -276,7 +278,8 @@ impl<T> Workloads<T> {
     }
 }
 
-/// The document is made anew for each request: kept, it would cost those more whose instance lives for one.
+/// The document is made anew for each request: keeping it would favour instances that outlive one
+/// request.
 fn accounts(orders: u32, body: &mut Vec<u8>) -> Result<(), String> {
     orders::accounts(&orders::document(orders), body).map_err(|error| error.to_string())
 }
@@ -294,7 +297,7 @@ fn echoed(request: &Request) -> &[u8] {
 }
 
 impl Number {
-    /// The number that `request` gives, or what is wrong with it.
+    /// The number in `request`, or what is wrong with it.
     fn of(&self, request: &Request) -> Result<u32, String> {
         let Some(digits) = request.query(self.name) else {
             return Ok(self.default);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Items of an order have prices below this many cents.
+/// Prices of items are below this many cents.
 const PRICES: u64 = 10_000;
 /// Customers that place the orders.
 const CUSTOMERS: u64 = 17;

@@ -1,4 +1,4 @@
-//! Answers that a child process makes: what the child does well, and what it does badly.
+//! Responses that a child process makes: what the child does well, and what it does badly.
 
 #![cfg(target_os = "linux")]
 
@@ -43,8 +43,8 @@ fn asked(script: &str, target: &str) -> (u16, String) {
     (answer.status, answer.body)
 }
 
-/// Living children of this process with this word in their command line: those of another run of the same test do
-/// not count.
+/// Counts living children of this process with this word in their command line: those of another
+/// run of the same test do not count.
 fn children_with(word: &str) -> usize {
     let id = std::process::id().to_string();
     let is_meant = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -59,7 +59,7 @@ fn children_with(word: &str) -> usize {
     all.filter_map(is_meant).count()
 }
 
-/// Waits for something to happen, but not for ever.
+/// Waits for something to happen, but not forever.
 fn wait_until(expected: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
@@ -68,7 +68,7 @@ fn wait_until(expected: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A folder for files by which a test and its children wait for each other.
+/// A folder for files through which a test and its children wait for each other.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -80,8 +80,8 @@ impl Folder {
         Self(folder)
     }
 
-    /// A script for a child that leaves the file `mark`, and gives back what it is given when `condition` holds in
-    /// this folder. It does not outlive a test that fails.
+    /// Returns a script for a child that creates the file `mark`, and echoes its input once
+    /// `condition` holds in this folder. It does not outlive a failed test.
     fn script(&self, mark: &str, condition: &str) -> String {
         format!(
             "cd '{}' && : > {mark}; i=0; until {condition}; do \
@@ -168,7 +168,7 @@ fn a_child_that_hangs_is_killed_and_answered_504() {
     let began = Instant::now();
     let mut waiting = Client::connect(address);
     waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    // The second waits for the place of the first, and no longer than its own time.
+    // The second request waits for the place of the first, but no longer than its own timeout.
     let answer = Client::connect(address).get("/");
     assert_eq!((answer.status, waiting.answer().status), (504, 504));
     assert!(began.elapsed() < SECONDS);
@@ -178,18 +178,18 @@ fn a_child_that_hangs_is_killed_and_answered_504() {
 
 #[test]
 fn the_child_of_a_client_that_resets_its_connection_is_killed() {
-    // Its own time is longer than the test waits for its end.
+    // The child's timeout is longer than the test waits for its end.
     let address = gateway("exec sleep 2345.6", 4, 3 * SECONDS);
     let mut client = Client::connect(address);
-    // An answer that nobody has read makes the kernel reset the connection when it is closed. A client that
-    // only ends its sending may still read, and keeps its child.
+    // An unread response makes the kernel reset the connection when it is closed. A client that
+    // only stops sending may still read, and keeps its child.
     client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
     wait_until("one child", || children_with("2345.6") == 1);
     drop(client);
     wait_until("killed", || children_with("2345.6") == 0);
 }
 
-/// Asks four times at once.
+/// Sends four requests at once.
 fn ask_four_times(script: &str, at_once: usize) {
     let address = gateway(script, at_once, SECONDS);
     let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(address)).collect();
@@ -203,7 +203,7 @@ fn ask_four_times(script: &str, at_once: usize) {
 
 #[test]
 fn so_many_run_at_once_and_no_more() {
-    // Each child ends only when all four have begun: `$$` is its process id.
+    // Each child ends only after all four have begun: `$$` is its process id.
     let folder = Folder::new("at-once");
     ask_four_times(&folder.script("$$", "set -- *; [ $# -ge 4 ]"), 4);
 
@@ -222,7 +222,7 @@ fn others_are_answered_while_a_child_works() {
     slow.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     wait_until("begun", || begun.exists());
     assert_eq!(Client::connect(address).get("/health").body, "ok");
-    // Only now it may end.
+    // Only now may it end.
     std::fs::write(go, "").unwrap();
     assert_eq!(slow.answer().body, "hello");
 }

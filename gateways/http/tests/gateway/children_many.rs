@@ -1,5 +1,5 @@
-//! Many children, one after the other: none stays behind, and no descriptor. Each test has a process of its own,
-//! because it counts those of the process.
+//! Many children, one after the other: neither a child nor a descriptor is left behind. Each test
+//! has a process of its own, because it counts those of the process.
 
 #![cfg(target_os = "linux")]
 
@@ -9,9 +9,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const AT_ONCE: usize = 4;
-/// Connections that carry them: more than children at once, so that some wait.
+/// Connections that carry the requests: more than children at once, so that some wait.
 const CONNECTIONS: usize = 6;
-/// Set where this program has nothing to do but one of these tests.
+/// Set if this program is to run only one of these tests.
 const ALONE: &str = "WASMBENCH_TEST_ALONE";
 
 /// Leaves the work to a program.
@@ -21,13 +21,13 @@ struct InChild {
     timeout: Duration,
 }
 
-/// Gives back what it is given.
+/// Echoes its input.
 const CAT: InChild = InChild {
     program: "/bin/cat",
     arguments: &[],
     timeout: Duration::from_mins(1),
 };
-/// Has to be killed.
+/// Must be killed.
 const SLEEP: InChild = InChild {
     program: "/bin/sleep",
     arguments: &["60"],
@@ -60,7 +60,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Processes whose parent is this one, ended ones that nobody waited for included.
+/// Processes whose parent is this one, including those that have ended but were not reaped.
 fn children() -> usize {
     let id = std::process::id().to_string();
     let is_child = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -82,8 +82,8 @@ fn after_many_children_there_is_no_zombie_and_no_leaked_descriptor() {
     );
 }
 
-// As many connections as children at once: a request that waited for its turn until its time is over has no child
-// that could stay behind.
+// As many connections as children at once: a request that times out while it waits for its turn has
+// no child that could be left behind.
 #[test]
 fn after_killed_children_there_is_no_zombie_and_no_leaked_descriptor() {
     alone(
@@ -110,7 +110,7 @@ fn two_thousand_killed_children_leave_no_zombie_and_no_descriptor() {
     );
 }
 
-/// Does the work of the test of this name in a process that runs nothing else.
+/// Does the work of the test with this name in a process that runs nothing else.
 fn alone(test: &str, work: impl FnOnce()) {
     if std::env::var_os(ALONE).is_some() {
         return work();
@@ -121,7 +121,7 @@ fn alone(test: &str, work: impl FnOnce()) {
         .env(ALONE, "yes")
         .output()
         .unwrap();
-    // A name that is no test's would succeed, too.
+    // A name that matches no test would succeed, too.
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains(" 1 passed"), "{said}");
 }
@@ -159,7 +159,7 @@ fn no_trace_after(
         thread.join().unwrap();
     }
     assert!(most > 0, "there were no children");
-    // The last ones end in a moment, which a busy machine makes longer.
+    // The last children end in a moment, or later on a busy machine.
     let left = || (descriptors().saturating_sub(before), children());
     let began = Instant::now();
     while left() != (0, 0) && began.elapsed() < Duration::from_mins(1) {

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Of which a request that has begun must soon be complete.
+/// A configuration in which a request that has begun must soon be complete.
 fn impatient() -> Config {
     Config {
         read_timeout: Duration::from_millis(200),
@@ -75,7 +75,7 @@ fn a_client_that_stops_sending_still_gets_its_answers() {
     assert!(text.contains("hello") && text.ends_with("ok"), "{text}");
 }
 
-/// Clients that have sent a part of a head.
+/// Clients that have sent part of a head.
 fn slow_clients(address: SocketAddr) -> Vec<Client> {
     let mut slow: Vec<Client> = (0..200).map(|_| Client::connect(address)).collect();
     for client in &mut slow {
@@ -111,7 +111,7 @@ fn bytes_that_dribble_do_not_extend_the_time_of_a_request() {
     client.send("GET / HTTP/1.1\r\n");
     let mut first = [0; 12];
     while client.stream.read_exact(&mut first).is_err() {
-        // The server may have closed already, which the next read tells.
+        // The server may have closed already, which the next read shows.
         let _ = std::io::Write::write(&mut client.stream, b"X");
         assert!(begin.elapsed() < PATIENCE);
     }
@@ -120,7 +120,7 @@ fn bytes_that_dribble_do_not_extend_the_time_of_a_request() {
 
 #[test]
 fn an_idle_connection_is_closed_without_an_answer() {
-    // Longer than a client takes to send a request, on a busy machine too.
+    // Longer than a client takes to send a request, even on a busy machine.
     let address = start(Config {
         idle_timeout: Duration::from_secs(2),
         ..Config::default()
@@ -143,7 +143,7 @@ fn a_client_that_does_not_read_is_cut() {
     client.stream.set_nonblocking(true).unwrap();
     let requests = "GET /compute?iters=0 HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2000);
     let begin = Instant::now();
-    // A guest of wasmtime cannot break a connection off, but must not let the others wait for it.
+    // A wasmtime guest cannot abort a connection, but must not make the others wait for it.
     let patience = if is_process() {
         Duration::from_secs(3)
     } else {

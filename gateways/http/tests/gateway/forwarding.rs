@@ -35,7 +35,7 @@ fn read_request(stream: &mut TcpStream) -> Option<String> {
     Some(head + &String::from_utf8(body).unwrap())
 }
 
-/// An upstream that gives `answer` to each request and tells what it was asked.
+/// An upstream that returns `answer` for each request and reports the requests.
 fn answering(answer: &'static str) -> (SocketAddr, Receiver<String>) {
     let (sender, receiver) = channel();
     let address = upstream(move |mut stream| {
@@ -53,7 +53,7 @@ fn gateway(upstream: impl std::fmt::Display) -> Client {
     gateway_that_waits(upstream, PATIENCE)
 }
 
-/// With another time for the upstream.
+/// The same, with another timeout for the upstream.
 fn gateway_that_waits(upstream: impl std::fmt::Display, time: Duration) -> Client {
     Client::connect(start(Config {
         upstream: Some(format!("{upstream}")),
@@ -150,7 +150,7 @@ fn without_an_upstream_the_answer_says_what_is_missing() {
 #[test]
 fn an_upstream_that_cannot_be_reached_is_a_bad_gateway() {
     for (upstream, sentence) in [
-        // A port of the system that nothing uses; a free one could be taken by another test.
+        // A system port that nothing uses; another test could take a free one.
         ("127.0.0.1:1".to_owned(), "the upstream cannot be reached"),
         (
             "no-such-name.invalid:80".to_owned(),
@@ -178,7 +178,7 @@ fn an_upstream_that_does_not_speak_http_or_breaks_off_is_a_bad_gateway() {
     }
 }
 
-/// An upstream that never answers, and tells what it was asked.
+/// An upstream that never responds, and reports its requests.
 fn silent() -> (SocketAddr, Receiver<String>) {
     let (sender, receiver) = channel();
     let address = upstream(move |mut stream| {
@@ -217,7 +217,7 @@ fn a_kept_connection_that_the_upstream_closed_is_replaced_unseen() {
     let once = upstream(|mut stream| {
         read_request(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        // Not announced: the gateway learns of it from the closed connection.
+        // Not announced: the gateway only notices the closed connection.
         std::thread::sleep(Duration::from_millis(5));
     });
     let mut client = gateway(once);

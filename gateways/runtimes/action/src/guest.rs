@@ -1,4 +1,5 @@
-//! What a function may import, as Wasmer's imports. They belong to a store, and so are made for each call.
+//! What a function may import, as Wasmer's imports. They belong to a store, so each call makes its
+//! own.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use wasmer::{
     WasmTypeList, WithEnv,
 };
 
-/// What the functions of a store share.
+/// The state that the functions of a store share.
 pub struct State {
     /// The guest.
     pub guest: Guest,
@@ -16,7 +17,7 @@ pub struct State {
     pub memory: Option<Memory>,
 }
 
-/// The way out of a guest that exits.
+/// The error that unwinds a guest that exits.
 #[derive(Debug)]
 pub struct Exit;
 
@@ -28,7 +29,7 @@ impl fmt::Display for Exit {
 
 impl std::error::Error for Exit {}
 
-/// Takes functions as the linkers of other engines do.
+/// Takes functions in the same way as the linkers of other engines.
 struct Linker<'a> {
     store: &'a mut Store,
     env: &'a FunctionEnv<State>,
@@ -80,7 +81,8 @@ fn with(
     };
     let store = store.as_store_ref();
     let view = memory.view(&store);
-    // SAFETY: the guest is in this call, no other thread has its memory, and nothing grows it before the call ends.
+    // SAFETY: the guest is in this call, no other thread has its memory, and nothing grows the
+    // memory before the call ends.
     let memory = unsafe { view.data_unchecked_mut() };
     call(memory, &mut state.guest)
 }

@@ -1,4 +1,4 @@
-//! What an instance may take, as an engine's way to make memories and tables.
+//! The limits of an instance, applied where an engine creates memories and tables.
 
 use std::ptr::NonNull;
 
@@ -8,14 +8,14 @@ use wasmer::sys::vm::{VMMemory, VMMemoryDefinition, VMTable, VMTableDefinition};
 use wasmer::sys::{BaseTunables, Tunables};
 use wasmer::{MemoryError, MemoryStyle, MemoryType, Pages, TableStyle, TableType, WASM_PAGE_SIZE};
 
-/// Makes memories and tables that do not grow beyond limits.
+/// Creates memories and tables that do not grow beyond limits.
 pub struct Bounded {
     pages: Pages,
     base: BaseTunables,
 }
 
 impl Bounded {
-    /// Of one instance.
+    /// For one instance.
     pub fn new(limits: Limits) -> Self {
         let pages = u32::try_from(limits.memory_bytes / WASM_PAGE_SIZE).unwrap_or(u32::MAX);
         Self {
@@ -74,7 +74,7 @@ impl Tunables for Bounded {
         place: NonNull<VMMemoryDefinition>,
     ) -> Result<VMMemory, MemoryError> {
         let bounded = self.memory(asked)?;
-        // SAFETY: the place is the caller's.
+        // SAFETY: the caller guarantees that the place is valid.
         unsafe { self.base.create_vm_memory(&bounded, style, place) }
     }
 
@@ -89,7 +89,7 @@ impl Tunables for Bounded {
         place: NonNull<VMTableDefinition>,
     ) -> Result<VMTable, String> {
         let bounded = table(asked)?;
-        // SAFETY: the place is the caller's.
+        // SAFETY: the caller guarantees that the place is valid.
         unsafe { self.base.create_vm_table(&bounded, style, place) }
     }
 }

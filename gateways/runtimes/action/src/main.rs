@@ -1,4 +1,5 @@
-//! `action-wasmer`: functions of the action protocol as Wasm modules, many in one process, each call in a fresh instance.
+//! `action-wasmer`: functions of the action protocol as Wasm modules, many in one process, each
+//! call in a fresh instance.
 
 mod guest;
 mod limits;
@@ -28,7 +29,8 @@ struct Wasmer {
     watchdog: Watchdog,
 }
 
-/// A module and the engine that it was loaded into: one of its own, because code leaves an engine only with all of it.
+/// A module and the engine into which it was loaded. Each has its own engine, because an engine
+/// frees no code before it is dropped.
 struct Code {
     module: Module,
     engine: Engine,
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
 /// An engine that compiles.
 fn compiler() -> Engine {
     let mut features = Features::default();
-    // The limit of memory is one of each memory.
+    // The memory limit applies to each memory separately.
     features.multi_memory(false);
     let compiler = EngineBuilder::new(Cranelift::default());
     compiler.set_features(Some(features)).engine().into()
@@ -94,12 +96,12 @@ impl Wasmer {
         if watched.end() && ran.is_err() {
             return Err(Stopped::Late);
         }
-        // Its display goes on with the calls that led there.
+        // Its `Display` would add the calls that led there.
         ran.map_err(|error| Stopped::Failed(error.message()))
     }
 
     fn time_chain(&self) -> Result<(i32, Duration), Error> {
-        // The way that the module of a function goes.
+        // Loaded in the same way as a function's module.
         let Code { module, engine } = self.code(COMPUTE)?;
         let mut store = Store::new(engine);
         let instance = Instance::new(&mut store, &module, &Imports::new())?;
@@ -135,7 +137,7 @@ impl Executor for Wasmer {
                 .map(|import| (import.module(), import.name())),
         )?;
         let info = code.module.info();
-        // It would run before anybody watches how long.
+        // It would run before its time is watched.
         if info.start_function.is_some() {
             return Err("the module has a start section: build it as a WASI command".into());
         }

@@ -1,4 +1,5 @@
-//! Stops calls that take too long. While nothing runs its thread sleeps: what an idle process takes of the CPU is measured.
+//! Stops calls that take too long. Its thread sleeps while nothing runs, because the CPU use of an
+//! idle process is measured.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use wasmer::Interrupter;
 
-/// A signal that came in an unlucky moment is lost, so another follows.
+/// A signal that comes at an unlucky moment is lost, so it is sent again after this time.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The calls that run, by when they are to be stopped.
+/// The running calls, by when they are to be stopped.
 #[derive(Default)]
 struct Running {
     calls: Mutex<Calls>,
@@ -22,7 +23,7 @@ struct Calls {
     begun: u64,
 }
 
-/// When, and a number of its own.
+/// The deadline, and a unique number.
 type Key = (Instant, u64);
 
 /// A thread that stops calls.
@@ -44,13 +45,13 @@ impl Watchdog {
         Ok(Self(running))
     }
 
-    /// Watches a call of which `interrupter` is the store's.
+    /// Watches a call; `interrupter` is that of its store.
     pub fn watch(&self, deadline: Instant, interrupter: Interrupter) -> Watched<'_> {
         let mut calls = self.0.calls();
         calls.begun += 1;
         let key = (deadline, calls.begun);
         calls.by_time.insert(key, interrupter);
-        // The thread waits for the first of them.
+        // The thread waits for the earliest deadline.
         if calls
             .by_time
             .first_key_value()
@@ -66,7 +67,7 @@ impl Watchdog {
 }
 
 impl Watched<'_> {
-    /// Says that the call is over; tells whether it was late.
+    /// Ends the watch. Returns whether the call was late.
     pub fn end(self) -> bool {
         Instant::now() >= self.key.0
     }
@@ -80,7 +81,7 @@ impl Drop for Watched<'_> {
 
 impl Running {
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        // No other code runs while it is held.
+        // No foreign code runs while the lock is held.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,8 +1,10 @@
-//! `wasmer`: runs a WASI command, calls a function, or compiles a module, with the library of Wasmer. Comes in:
-//! arguments, and for a command its standard input. Goes out: what the guest writes, or code in a file.
+//! `wasmer`: runs a WASI command, calls a function, or compiles a module, with Wasmer's library.
+//! Input: arguments, and for a command its standard input. Output: what the guest writes, or code
+//! in a file.
 //!
-//! A file with Wasm is compiled at each start, for this machine. Any other must be code of `compile`: it is given to an
-//! engine without a compiler, so that nothing can be compiled where code was meant.
+//! A Wasm file is compiled at each start, for this machine. Any other file must be code from
+//! `compile`: it is given to an engine without a compiler, so that nothing is compiled where code
+//! was meant.
 
 mod wasi;
 
@@ -19,7 +21,7 @@ usage: wasmer --version
        wasmer run --invoke FUNCTION FILE NUMBER   calls a function and prints what it gives
        wasmer compile -o CODE FILE                for any processor of this architecture
 ";
-/// How every Wasm module begins.
+/// The magic number of every Wasm module.
 const WASM: &[u8] = b"\0asm";
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// A WASI command, with this process's standard streams.
+/// Runs a WASI command with this process's standard streams.
 fn run(file: &str) -> Outcome {
     let (mut store, module) = load(file)?;
     let env = FunctionEnv::new(&mut store, wasi::Guest::default());
@@ -84,7 +86,8 @@ fn load(file: &str) -> Result<(Store, Module), Box<dyn Error>> {
         module = Module::new(&engine, bytes)?;
     } else {
         engine = Engine::from(EngineBuilder::headless());
-        // SAFETY: whoever names a file to run trusts it, as one does that names a program; its layout is checked.
+        // SAFETY: whoever names a file to run trusts it, as with any program; its layout is
+        // checked.
         module = unsafe { Module::deserialize(&engine, bytes) }?;
     }
     Ok((Store::new(engine), module))
@@ -96,7 +99,7 @@ fn compiler(target: Target) -> Engine {
         .into()
 }
 
-/// What each of them has by the definition of the architecture.
+/// The features that every processor of the architecture has by definition.
 fn any_processor() -> Target {
     let least = if cfg!(target_arch = "x86_64") {
         CpuFeature::SSE2

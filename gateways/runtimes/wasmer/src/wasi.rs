@@ -1,5 +1,6 @@
-//! The part of WASI preview 1 that a filter from standard input to standard output imports: the three standard streams of this
-//! process, no arguments, no environment, no files, no clock and no randomness.
+//! The part of WASI preview 1 that a filter from standard input to standard output imports: the
+//! three standard streams of this process, no arguments, no environment, no files, no clock and no
+//! randomness.
 
 use std::fmt;
 use std::io::{Read as _, Write as _};
@@ -9,7 +10,7 @@ use wasmer::{
     imports,
 };
 
-/// Read at once; a guest asks again for more.
+/// Most bytes per read; a guest that wants more reads again.
 const MAX_READ_BYTES: u32 = 1 << 16;
 
 /// `errno` values of WASI.
@@ -20,14 +21,14 @@ mod errno {
     pub const IO: i32 = 29;
 }
 
-/// What the host knows of its guest.
+/// What the host knows about its guest.
 #[derive(Default)]
 pub struct Guest {
-    /// Its memory, which is there once it is instantiated.
+    /// Its memory, once it is instantiated.
     pub memory: Option<Memory>,
 }
 
-/// What the guest gave to `proc_exit`: the way out of it.
+/// The code that the guest passed to `proc_exit`; as an error, it unwinds the guest.
 #[derive(Debug)]
 pub struct Exit(i32);
 
@@ -41,12 +42,12 @@ impl std::error::Error for Exit {}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        // Processes have eight bits; what does not fit is no success.
+        // Exit codes of processes have eight bits; a code that does not fit is no success.
         Self::from(u8::try_from(exit.0).unwrap_or(u8::MAX))
     }
 }
 
-/// Why a function does not do what it was asked for, as an `errno`.
+/// Why a function fails, as an `errno`.
 struct Errno(i32);
 
 impl From<MemoryAccessError> for Errno {
@@ -66,7 +67,7 @@ type Env<'a> = FunctionEnvMut<'a, Guest>;
 /// All functions that the guest may import.
 pub fn imports(store: &mut Store, env: &FunctionEnv<Guest>) -> Imports {
     let no_strings = Function::new_typed_with_env(store, env, no_strings);
-    // There is nothing to give, so nothing is written.
+    // Both lists are empty, so nothing is written.
     let nothing = Function::new_typed(store, |_: i32, _: i32| errno::SUCCESS);
     imports! {
         "wasi_snapshot_preview1" => {
@@ -87,7 +88,7 @@ fn fd_read(env: Env<'_>, fd: i32, list: i32, count: i32, total: i32) -> i32 {
             return Err(Errno(errno::BADF));
         }
         let mut read = 0;
-        // Less than was asked for is allowed: the first buffer with room is enough.
+        // Reading less than requested is allowed: the first buffer with room is enough.
         for index in 0..count {
             let (address, length) = buffer(memory, list, index)?;
             if length > 0 {
@@ -138,7 +139,7 @@ fn with_memory(
     work(&memory.view(env))
 }
 
-/// Address and length of an entry of a list of buffers.
+/// Returns the address and length in an entry of a list of buffers.
 fn buffer(memory: &MemoryView<'_>, list: i32, index: i32) -> Result<(u64, u32), Errno> {
     let entry = address(list) + 8 * address(index);
     Ok((load(memory, entry)?.into(), load(memory, entry + 4)?))
@@ -155,7 +156,7 @@ fn store(memory: &MemoryView<'_>, at: i32, value: usize) -> Result<(), Errno> {
     Ok(memory.write(address(at), &value.to_le_bytes())?)
 }
 
-/// Addresses are unsigned, though Wasm's types are not.
+/// Addresses are unsigned, although they are passed as `i32`.
 fn address(value: i32) -> u64 {
     u64::from(value.cast_unsigned())
 }

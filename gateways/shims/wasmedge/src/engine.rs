@@ -1,4 +1,5 @@
-//! WasmEdge's C library: the few functions that running one module takes. Only this file is unsafe.
+//! WasmEdge's C library: the few functions that are needed to run one module. Only this file is
+//! unsafe.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::marker::PhantomData;
@@ -75,26 +76,26 @@ unsafe extern "C" {
 
 /// The library's own version.
 pub fn version() -> String {
-    // SAFETY: the library gives a text that ends with zero and lives as long as itself.
+    // SAFETY: the library returns a zero-terminated string that lives as long as the library.
     let version = unsafe { CStr::from_ptr(WasmEdge_VersionGet()) };
     version.to_string_lossy().into_owned()
 }
 
-/// Ends the process at once, while its guest may be running: the library's destructors would free what that
-/// uses.
+/// Ends the process at once, even while its guest is running: the library's destructors would free
+/// what the guest uses.
 pub fn end_process(code: i32) -> ! {
-    // SAFETY: nothing of this process is used any more.
+    // SAFETY: nothing in this process is used any more.
     unsafe { _exit(code) }
 }
 
 /// One WasmEdge, for one module.
 pub struct Machine(*mut Opaque);
 
-// SAFETY: it has one owner at a time, and the library ties it to no thread.
+// SAFETY: a machine has one owner at a time, and the library does not tie it to a thread.
 unsafe impl Send for Machine {}
 
 impl Machine {
-    /// One that executes as `mode` says, whatever the library's default is.
+    /// Creates a machine that executes as `mode` says, whatever the library's default is.
     pub fn new(mode: Mode) -> Result<Self> {
         // SAFETY: objects are checked before their use, and the machine keeps a copy of its configuration.
         let machine = unsafe {
@@ -124,7 +125,7 @@ impl Machine {
         Ok(wasi)
     }
 
-    /// What the guest sees. `folders` are of the form `GUEST:HOST`.
+    /// Sets what the guest sees. `folders` have the form `GUEST:HOST`.
     pub fn set_up(
         &self,
         arguments: &[String],
@@ -135,7 +136,7 @@ impl Machine {
         let arguments = Texts::new(arguments)?;
         let environment = Texts::new(environment)?;
         let folders = Texts::new(folders)?;
-        // SAFETY: the pointers are to texts that end with zero; the library copies them.
+        // SAFETY: the pointers are to zero-terminated strings; the library copies them.
         unsafe {
             WasmEdge_ModuleInstanceInitWASI(
                 wasi,
@@ -150,13 +151,13 @@ impl Machine {
         Ok(())
     }
 
-    /// Loads a module and makes its instance.
+    /// Loads a module and instantiates it.
     pub fn load(&self, module: &[u8]) -> Result<()> {
         let module = Bytes {
             length: u32::try_from(module.len())?,
             start: module.as_ptr(),
         };
-        // SAFETY: the machine lives, and the library keeps nothing of the bytes.
+        // SAFETY: the machine lives, and the library keeps no reference to the bytes.
         unsafe {
             checked(WasmEdge_VMLoadWasmFromBytes(self.0, module))?;
             checked(WasmEdge_VMValidate(self.0))?;
@@ -164,7 +165,7 @@ impl Machine {
         }
     }
 
-    /// Runs a function without parameters to its end, and gives the exit code of the guest.
+    /// Runs a function without parameters to its end, and returns the guest's exit code.
     pub fn run(&self, function: &str) -> Result<i32> {
         let name = Text {
             length: u32::try_from(function.len())?,
@@ -173,7 +174,7 @@ impl Machine {
         // SAFETY: the machine lives, and there are neither parameters nor results.
         checked(unsafe { WasmEdge_VMExecute(self.0, name, null(), 0, null_mut(), 0) })?;
         let wasi = self.wasi()?;
-        // SAFETY: the machine lives, and so does its part.
+        // SAFETY: the machine lives, and with it its WASI module.
         Ok(unsafe { WasmEdge_ModuleInstanceWASIGetExitCode(wasi) }.cast_signed())
     }
 }
@@ -186,7 +187,8 @@ impl Drop for Machine {
 }
 
 fn checked(outcome: Outcome) -> Result<()> {
-    // SAFETY: the outcome is the library's; a message ends with zero and lives as long as the library.
+    // SAFETY: the outcome is the library's; a message is zero-terminated and lives as long as the
+    // library.
     unsafe {
         if WasmEdge_ResultOK(outcome) {
             return Ok(());
@@ -196,7 +198,7 @@ fn checked(outcome: Outcome) -> Result<()> {
     }
 }
 
-/// Texts as C has them.
+/// Strings in the form that C uses.
 struct Texts {
     _owned: Vec<CString>,
     pointers: Vec<*const c_char>,

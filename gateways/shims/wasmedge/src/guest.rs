@@ -8,18 +8,18 @@ use tokio::sync::oneshot;
 use crate::engine::{Machine, end_process, version};
 use crate::module::Mode;
 
-/// Exit code of a process that SIGTERM ended.
+/// Exit code of a process ended by SIGTERM.
 const TERMINATED: i32 = 128 + 15;
-/// Exit code of a guest that trapped: as of a process that aborts.
+/// Exit code of a guest that trapped: that of a process that aborts.
 const TRAPPED: i32 = 128 + 6;
-/// Exit code of what cannot be executed, as a shell has it.
+/// Exit code of what cannot be executed, as in a shell.
 const NOT_EXECUTABLE: i32 = 126;
 /// The container's root folder is the guest's.
 const FOLDERS: [&str; 1] = ["/:/"];
 
-/// Runs the container's guest and returns its exit code. What went wrong is the last line of the
-/// container's log, where Kubernetes looks for it. SIGTERM ends the guest at once: as process 1 of a
-/// container it would otherwise be ignored.
+/// Runs the container's guest and returns its exit code. An error is the last line of the
+/// container's log, where Kubernetes looks for it. SIGTERM ends the guest at once: as process 1 of
+/// a container it would otherwise ignore the signal.
 pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
     let mut terminated = signal(SignalKind::terminate())?;
     let machine = match prepare(context) {
@@ -31,7 +31,7 @@ pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
     };
     let function = context.entrypoint().func;
     let (done, outcome) = oneshot::channel();
-    // A thread of its own, so that a guest that computes does not keep the signal waiting.
+    // A thread of its own, so that a computing guest does not delay the signal.
     std::thread::Builder::new()
         .name("guest".to_owned())
         .spawn(move || {

@@ -1,11 +1,12 @@
 //! `containerd-shim-wasmedge-v1`: runs the Wasm modules of a pod with WasmEdge.
 //!
-//! Comes in: containerd's calls, which the runwasi library answers, and an image whose layer is a Wasm
-//! module or whose entrypoint is a Wasm file. Goes out: a process per container that runs the guest. A module
-//! that `wasmedge compile` has given code for this architecture runs that; any other is interpreted.
+//! Input: containerd's calls, which the runwasi library handles, and an image whose layer is a Wasm
+//! module or whose entrypoint is a Wasm file. Output: a process per container that runs the guest.
+//! A module into which `wasmedge compile` has put code for this architecture runs that code; any
+//! other is interpreted.
 //!
-//! Reading order: [`WasmEdge`] (what runwasi asks), `guest` (a container's module to its end), `module`
-//! (what an image holds), `engine` (WasmEdge's library).
+//! Reading order: [`WasmEdge`] (what runwasi calls), `guest` (a container's module to its end),
+//! `module` (what an image holds), `engine` (WasmEdge's library).
 
 mod engine;
 mod guest;
@@ -16,8 +17,8 @@ use containerd_shim_wasm::sandbox::Sandbox;
 use containerd_shim_wasm::sandbox::context::RuntimeContext;
 use containerd_shim_wasm::shim::{Cli as _, Shim, Version, version};
 
-/// The shim, as runwasi knows it. It compiles nothing: WasmEdge's compiler takes minutes of a processor for
-/// what a build does once, and an interpreter is a mode to be measured.
+/// The shim, as runwasi knows it. It compiles nothing: WasmEdge's compiler takes minutes of CPU
+/// time for what a build does once, and interpretation is a mode to be measured.
 struct WasmEdge;
 
 impl Shim for WasmEdge {

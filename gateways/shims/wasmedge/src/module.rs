@@ -1,9 +1,9 @@
-//! What an image holds, by its bytes: whether this shim can run it, and how.
+//! What an image holds, judging by its bytes: whether this shim can run it, and how.
 
 use anyhow::{Result, bail};
 use containerd_shim_wasm::sandbox::context::WasmBinaryType;
 
-/// Magic number and version of a module.
+/// The length of a module's magic number and version.
 const HEADER: usize = 8;
 const CUSTOM_SECTION: u8 = 0;
 /// The section into which WasmEdge's compiler puts its code.
@@ -12,14 +12,14 @@ const COMPILED: &[u8] = b"wasmedge";
 /// How a module is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// By the code that was compiled into it.
+    /// With the code that was compiled into it.
     Aot,
-    /// From instruction to instruction.
+    /// Instruction by instruction.
     Interpreter,
 }
 
 impl Mode {
-    /// The only one that makes sense for this module.
+    /// The only mode that makes sense for this module.
     pub fn of(bytes: &[u8]) -> Result<Self> {
         match WasmBinaryType::from_bytes(bytes) {
             Some(WasmBinaryType::Module) if is_compiled(bytes) => Ok(Self::Aot),
@@ -32,7 +32,7 @@ impl Mode {
         }
     }
 
-    /// As guests repeat it.
+    /// The word that guests repeat.
     pub fn word(self) -> &'static str {
         match self {
             Self::Aot => "Aot",
@@ -53,7 +53,7 @@ fn is_compiled(module: &[u8]) -> bool {
     false
 }
 
-/// Number and content of the first section, and what follows it.
+/// Returns the number and content of the first section, and what follows it.
 fn section(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (id, rest) = bytes.split_first()?;
     let (length, rest) = number(rest)?;
@@ -61,7 +61,7 @@ fn section(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*id, content, after))
 }
 
-/// An unsigned LEB128 number of at most 32 bits, and what follows it.
+/// Reads an unsigned LEB128 number of at most 32 bits. Returns it and what follows it.
 fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut value: u64 = 0;
     for (index, byte) in bytes.iter().take(5).enumerate() {

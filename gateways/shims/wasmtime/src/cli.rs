@@ -1,5 +1,6 @@
-//! `wasmtime`: the commands run, serve and compile of wasmtime's own command line, for the presets that call
-//! them. Comes in: arguments. Goes out: what these commands do; nothing of the shim is in it.
+//! `wasmtime`: the commands run, serve and compile of wasmtime's own command line, for the presets
+//! that call them. Input: arguments. Output: what these commands do; it contains nothing of the
+//! shim.
 
 use clap::Parser;
 use wasmtime_cli::commands::{CompileCommand, RunCommand, ServeCommand};

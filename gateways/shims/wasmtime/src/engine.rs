@@ -1,23 +1,24 @@
-//! The engine's configuration, in one place: what is compiled under it must run under it.
+//! The engine's configuration, in one place: what is compiled with it must run with it.
 
 use std::num::NonZeroUsize;
 
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig, Result};
 
-/// Requests at once that a component can answer: the most connections that a load opens.
+/// Concurrent requests that a component can handle: the most connections that a load opens.
 const INSTANCES: u32 = 2000;
-/// A component of Rust's is three core instances with two tables.
+/// A Rust component has three core instances with two tables.
 const CORE_INSTANCES: u32 = 4 * INSTANCES;
-/// Memory of a slot that stays mapped for the next request, in bytes: that of a usual component.
+/// Memory of a slot that stays mapped for the next request, in bytes: that of a typical component.
 const KEPT_MEMORY: usize = 2 << 20;
 const KEPT_TABLE: usize = 64 << 10;
 
-/// An engine as the precompiler and containers with one instance use it: Cranelift, memory on demand.
+/// Returns an engine as the precompiler and containers with one instance use it: Cranelift, memory
+/// on demand.
 pub fn engine() -> Result<Engine> {
     Engine::new(&config())
 }
 
-/// An engine for an instance per request: the same code, in slots that are reserved before.
+/// Returns an engine for one instance per request: the same code, in slots reserved in advance.
 pub fn engine_of_requests() -> Result<Engine> {
     let mut slots = PoolingAllocationConfig::new();
     slots
@@ -28,7 +29,8 @@ pub fn engine_of_requests() -> Result<Engine> {
         .total_stacks(INSTANCES)
         .linear_memory_keep_resident(KEPT_MEMORY)
         .table_keep_resident(KEPT_TABLE)
-        // Of what is kept only pages that were written are cleared, where the kernel tells them.
+        // Of the kept pages, only those that were written are cleared, where the kernel reports
+        // them.
         .pagemap_scan(Enabled::Auto);
     let mut config = config();
     config.allocation_strategy(slots);
@@ -38,8 +40,8 @@ pub fn engine_of_requests() -> Result<Engine> {
 fn config() -> Config {
     let mut config = Config::new();
     config.wasm_backtrace_max_frames(NonZeroUsize::new(16));
-    // Compiled in for the command line beside this. A guest of WASI 0.2 has no use for it, and each call would
-    // pay for it.
+    // Compiled in for the command line in this crate. A guest of WASI 0.2 has no use for it, and
+    // each call would pay for it.
     config.concurrency_support(false);
     config
 }

@@ -1,5 +1,5 @@
 //! Runs a guest to its end: a WASI 0.1 module by its exported function, a WASI 0.2 component by
-//! `wasi:cli/run`, and one that handles HTTP requests by serving it.
+//! `wasi:cli/run`, and a component that handles HTTP requests by serving it.
 
 use anyhow::{Result, anyhow, bail};
 use containerd_shim_wasm::sandbox::context::{RuntimeContext, WasmBinaryType};
@@ -15,11 +15,11 @@ use crate::engine::{engine, engine_of_requests};
 use crate::http;
 use crate::store::{CompileMode, Data, Settings};
 
-/// Exit code of a process that SIGTERM ended.
+/// Exit code of a process ended by SIGTERM.
 const TERMINATED: i32 = 128 + 15;
-/// Exit code of a guest that trapped: as of a process that aborts, and as the wasmtime CLI has it.
+/// Exit code of a guest that trapped: that of a process that aborts, as in the wasmtime CLI.
 const TRAPPED: i32 = 128 + 6;
-/// Exit code of what cannot be executed, as a shell has it.
+/// Exit code of what cannot be executed, as in a shell.
 const NOT_EXECUTABLE: i32 = 126;
 
 /// What a binary holds.
@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// From the first bytes.
+    /// Determines the kind from the first bytes.
     pub fn of(bytes: &[u8]) -> Result<Self> {
         match WasmBinaryType::from_bytes(bytes) {
             Some(WasmBinaryType::Module) => Ok(Self::Module),
@@ -53,9 +53,9 @@ enum Guest {
     Handler(Component),
 }
 
-/// Runs the container's guest and returns its exit code. What went wrong is the last line of the
-/// container's log, where Kubernetes looks for it. SIGTERM ends the guest at once: as process 1 of a
-/// container it would otherwise be ignored.
+/// Runs the container's guest and returns its exit code. An error is the last line of the
+/// container's log, where Kubernetes looks for it. SIGTERM ends the guest at once: as process 1 of
+/// a container it would otherwise ignore the signal.
 pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
     let mut terminated = signal(SignalKind::terminate())?;
     let prepared = match prepare(context) {
@@ -66,8 +66,8 @@ pub async fn run(context: &impl RuntimeContext) -> Result<i32> {
         }
     };
     let (done, outcome) = oneshot::channel();
-    // A thread and a loop of its own: sockets that are ready wake the guest without a detour over
-    // another thread, and a guest that computes does not keep the signal waiting.
+    // A thread and an event loop of its own: ready sockets wake the guest without a detour through
+    // another thread, and a computing guest does not delay the signal.
     std::thread::Builder::new()
         .name("guest".to_owned())
         .spawn(move || {
@@ -126,8 +126,8 @@ fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
             Kind::Component => Guest::Component(Component::new(engine, &bytes).map_err(readable)?),
         });
     }
-    // SAFETY: runwasi read these bytes from containerd's content store, where only a shim of the same
-    // engine puts them; wasmtime checks its version and settings once more.
+    // SAFETY: runwasi read these bytes from containerd's content store, where only a shim with the
+    // same engine puts them; wasmtime checks its version and settings again.
     unsafe {
         match Engine::detect_precompiled(&bytes) {
             Some(Precompiled::Module) => {
@@ -144,14 +144,15 @@ fn load(engine: &Engine, context: &impl RuntimeContext) -> Result<Guest> {
     }
 }
 
-/// The same code under the engine that makes an instance per request: nothing is compiled twice.
+/// Returns the same code for the engine that makes an instance per request: nothing is compiled
+/// twice.
 fn for_requests(engine: &Engine, component: &Component) -> Result<Component> {
     let code = component.serialize().map_err(readable)?;
-    // SAFETY: a component of this process gave these bytes.
+    // SAFETY: a component in this process was serialized to these bytes.
     unsafe { Component::deserialize(engine, &code) }.map_err(readable)
 }
 
-/// With its causes and, for a trap, the guest's stack.
+/// Formats an error with its causes and, for a trap, the guest's stack.
 fn readable(error: wasmtime::Error) -> anyhow::Error {
     anyhow!("{error:?}")
 }

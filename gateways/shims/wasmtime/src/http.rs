@@ -1,5 +1,5 @@
 //! Serves a component that exports `wasi:http/incoming-handler`: this shim reads requests and sends
-//! answers, and each request has an instance of its own, with its memory.
+//! responses, and each request has its own instance, with its own memory.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,14 +25,14 @@ use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 
 use crate::store::{Data, Settings};
 
-/// Where components are served whose pod sets no `PORT`.
+/// The port of components whose pod sets no `PORT`.
 const DEFAULT_PORT: u16 = 8080;
-/// How long accepting rests when there is no descriptor left.
+/// How long accepting pauses when no descriptor is left.
 const REST: Duration = Duration::from_millis(50);
-/// What such a component exports, without its version.
+/// The export of such a component, without its version.
 const HANDLER: &str = "wasi:http/incoming-handler@";
 
-/// Whether the component is to be served, and not run.
+/// Whether the component is to be served rather than run.
 pub fn is_handler(engine: &Engine, component: &Component) -> bool {
     let exports = component.component_type();
     exports
@@ -45,7 +45,7 @@ struct Service {
     settings: Settings,
 }
 
-/// Serves until accepting fails for good.
+/// Serves forever. Returns only if it cannot start.
 pub async fn serve(engine: &Engine, component: &Component, settings: Settings) -> Result<()> {
     let readable = |error: wasmtime::Error| anyhow!("{error:?}");
     let mut linker = Linker::new(engine);
@@ -63,7 +63,7 @@ pub async fn serve(engine: &Engine, component: &Component, settings: Settings) -
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("could not listen at {address}"))?;
-    // The guest has no place to say it: its first line of code runs with the first request.
+    // The guest cannot report this: its first line of code runs with the first request.
     println!("wasmtime shim: wasi:http listening on {address}");
     loop {
         match listener.accept().await {
@@ -97,7 +97,7 @@ async fn converse(client: TcpStream, service: Arc<Service>) {
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });
-    // A client that breaks its connection or speaks no HTTP is its own trouble.
+    // A client that breaks its connection or speaks no HTTP affects only itself.
     let _ = http1::Builder::new()
         .pipeline_flush(true)
         .serve_connection(TokioIo::new(client), answer)
@@ -125,7 +125,7 @@ impl Service {
             .new_incoming_request(Scheme::Http, request)?;
         let out = store.data_mut().http().new_response_outparam(sender)?;
         let component = self.component.clone();
-        // The guest goes on after its head is out: it writes the body.
+        // The guest continues after its head is sent: it writes the body.
         let guest = tokio::spawn(async move {
             let instance = component.instantiate_async(&mut store).await?;
             let handler = instance.wasi_http_incoming_handler();
@@ -133,7 +133,7 @@ impl Service {
         });
         match receiver.await {
             Ok(answered) => Ok(answered?),
-            // It ended without an answer.
+            // The guest ended without a response.
             Err(_) => match guest.await {
                 Ok(Err(trap)) => Err(trap),
                 Ok(Ok(())) => Err(format_err!("the component gave no answer")),

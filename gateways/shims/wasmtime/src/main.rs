@@ -1,12 +1,12 @@
 //! `containerd-shim-wasmtime-v1`: runs the Wasm modules and components of a pod with wasmtime.
 //!
-//! Comes in: containerd's calls, which the runwasi library answers, and an image whose layers are Wasm
-//! or whose entrypoint is a Wasm file. Goes out: a process per container that runs the guest, and,
+//! Input: containerd's calls, which the runwasi library handles, and an image whose layers are Wasm
+//! or whose entrypoint is a Wasm file. Output: a process per container that runs the guest, and,
 //! once per image, its compiled form in containerd's content store.
 //!
-//! Reading order: [`Wasmtime`] (what runwasi asks), `engine` (one configuration for compiling and
-//! running), `guest` (modules and commands), `http`
-//! (components that handle requests), `store` (what a guest may see).
+//! Reading order: [`Wasmtime`] (what runwasi calls), `engine` (one configuration for compiling and
+//! running), `guest` (modules and commands), `http` (components that handle requests), `store`
+//! (what a guest may see).
 
 mod engine;
 mod guest;

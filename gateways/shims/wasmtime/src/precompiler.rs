@@ -1,7 +1,7 @@
 //! Compiles an image's layers once; runwasi keeps the result in containerd's content store and
-//! hands it to every later container of the image.
+//! passes it to every later container of the image.
 //!
-//! runwasi takes one lease for all that precompiles with an engine, and a second container that
+//! runwasi takes one lease for everything precompiled with an engine, and a second container that
 //! begins meanwhile would not start at all. So only one shim of a node precompiles at a time; the
 //! others compile for themselves.
 
@@ -19,14 +19,14 @@ use crate::guest::Kind;
 
 /// Locked by the shim that precompiles.
 const LOCK: &str = "/run/containerd-shim-wasmtime.precompile";
-/// How long runwasi may take to store what was compiled.
+/// How long runwasi may take to store the compiled code.
 const STORING: Duration = Duration::from_secs(5);
 
 /// Compiles for the engine of this shim on this machine.
 pub struct Precompiler(Engine);
 
 impl Precompiler {
-    /// Fails where the engine cannot be configured.
+    /// Fails if the engine cannot be configured.
     pub fn new() -> Result<Self> {
         engine().map(Self).map_err(|error| anyhow!("{error:?}"))
     }

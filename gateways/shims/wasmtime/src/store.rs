@@ -1,5 +1,6 @@
 //! What a guest may see and use: its arguments, environment, standard streams, the network of its
-//! pod and the files of its image. The container's namespaces and cgroup hold it; this adds nothing.
+//! pod and the files of its image. The container's namespaces and cgroup confine the guest; this
+//! adds no further confinement.
 
 use anyhow::{Result, anyhow};
 use containerd_shim_wasm::sandbox::context::RuntimeContext;
@@ -13,7 +14,7 @@ const ENGINE_VERSION: &str = env!("WASMTIME_VERSION");
 /// When the guest was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompileMode {
-    /// Before, for the image; containerd kept the result.
+    /// In advance, for the image; containerd kept the result.
     Aot,
     /// At the start of this container.
     Jit,
@@ -36,7 +37,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// For one component.
+    /// Creates the data for one component.
     pub fn new(wasi: WasiCtx) -> Self {
         Self {
             wasi,
@@ -65,14 +66,14 @@ impl WasiHttpView for Data {
     }
 }
 
-/// A container's settings: what its pod gives, and which engine runs it, and how.
+/// A container's settings: what its pod specifies, and which engine runs it, and how.
 pub struct Settings {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
 }
 
 impl Settings {
-    /// Of a container.
+    /// The settings of a container.
     pub fn new(context: &impl RuntimeContext, mode: CompileMode) -> Self {
         let told = [
             ("WASM_HOST_ENGINE", "wasmtime"),
@@ -97,7 +98,7 @@ impl Settings {
             .map(|(_, value)| value.as_str())
     }
 
-    /// As WASI has them, not yet built: modules and components differ in that.
+    /// The WASI context of a command, not yet built: building differs for modules and components.
     pub fn of_command(&self) -> Result<WasiCtxBuilder> {
         let mut builder = self.builder();
         builder
@@ -111,7 +112,8 @@ impl Settings {
         Ok(builder)
     }
 
-    /// For the instance of one HTTP request: neither files nor sockets, which are not of its world.
+    /// The WASI context for one HTTP request: neither files nor sockets, which its world does not
+    /// include.
     pub fn of_request(&self) -> WasiCtx {
         self.builder().build()
     }

@@ -1,4 +1,4 @@
-//! The same function with more code beside it.
+//! The same function with more code besides.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! A server, and a client that reads one answer at a time.
+//! A server, and a client that reads one response at a time.
 //!
-//! The server is a thread, or a process where `WASMBENCH_GATEWAY_COMMAND` names a program and its
+//! The server is a thread, or a process if `WASMBENCH_GATEWAY_COMMAND` names a program and its
 //! first arguments, separated by blanks: the same tests for another target.
 
 use gateway_http::{Config, Server, Service, Unchanged, Workloads};
@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// For so long something that will surely happen may take on a busy machine.
+/// How long something that will surely happen may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 const COMMAND: &str = "WASMBENCH_GATEWAY_COMMAND";
@@ -28,7 +28,7 @@ pub fn start(config: Config) -> SocketAddr {
 }
 
 fn start_process(command: &str, config: &Config) -> SocketAddr {
-    // Ends with this thread, which is the test's.
+    // The process ends with this thread, which is the test's.
     let mut child = Command::new("setpriv")
         .args(["--pdeathsig", "KILL", "--"])
         .args(command.split_whitespace())
@@ -65,7 +65,7 @@ fn options(config: &Config) -> Vec<String> {
     options
 }
 
-/// The same with another service.
+/// Starts another service in the same way.
 pub fn start_with(config: Config, service: impl Service + Send + 'static) -> SocketAddr {
     let config = Config {
         listen: "127.0.0.1:0".parse().unwrap(),
@@ -80,7 +80,7 @@ pub fn start_with(config: Config, service: impl Service + Send + 'static) -> Soc
     receiver.recv().unwrap()
 }
 
-/// An answer, as it came.
+/// A response, as received.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -88,7 +88,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// A connection that keeps what it read beyond an answer.
+/// A connection that keeps what it read beyond a response.
 pub struct Client {
     pub stream: TcpStream,
     read: Vec<u8>,
@@ -114,7 +114,7 @@ impl Client {
             .answer()
     }
 
-    /// Reads one answer to a request with a body in the answer.
+    /// Reads one response that has a body.
     pub fn answer(&mut self) -> Answer {
         let head = self.head();
         let length = field(&head, "content-length").map_or(0, |value| value.parse().unwrap());
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// What comes until the server ends the connection.
+    /// Returns everything received until the server ends the connection.
     pub fn rest(&mut self) -> Vec<u8> {
         while self.fill() > 0 {}
         std::mem::take(&mut self.read)
@@ -176,8 +176,8 @@ fn is_silent(client: &Client) -> bool {
     seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
-/// Others are answered before anything comes to the `slow` ones, whose own time is longer than this
-/// takes on any machine: they did not wait for them.
+/// Others get their responses before anything comes to the `slow` clients, whose own timeout is
+/// longer than this takes on any machine: so the others did not wait for the slow ones.
 pub fn others_are_answered_beside(slow: &[Client], address: SocketAddr) {
     let mut other = Client::connect(address);
     for _ in 0..20 {
