@@ -15,5 +15,5 @@ mod step;
 pub use check::check;
 pub use cron::Cron;
 pub use run::{run_name, run_of};
-pub use seen::{Ended, SeenRun, seen};
+pub use seen::{RunOutcome, SeenRun, seen};
 pub use step::{LeftOut, Seen, Step, step};

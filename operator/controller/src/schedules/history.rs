@@ -6,7 +6,7 @@ use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions};
 use wasmbench_core::build::{config_map, names};
-use wasmbench_core::schedule::{Ended, SeenRun};
+use wasmbench_core::schedule::{RunOutcome, SeenRun};
 use wasmbench_report::across::earlier;
 use wasmbench_results::history::History;
 use wasmbench_results::history::stored::{HISTORY_KEY, MOST_BYTES};
@@ -61,7 +61,10 @@ pub async fn keep(
 }
 
 fn is_measured(run: &SeenRun) -> bool {
-    matches!(run.ended, Some(Ended::Well | Ended::Untrustworthy))
+    matches!(
+        run.ended,
+        Some(RunOutcome::Well | RunOutcome::Untrustworthy)
+    )
 }
 
 fn api(context: &Context, schedule: &BenchmarkSchedule) -> Api<ConfigMap> {

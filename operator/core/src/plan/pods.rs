@@ -54,23 +54,26 @@ pub(super) fn others_work(seen: &Observed, trial: &TrialId) -> bool {
             .any(PodSeen::works)
 }
 
-pub(super) enum Verdict {
-    Fail(Failure),
-    At(Timestamp),
+/// A pod that waits for a reason that more waiting will not fix.
+pub(super) enum StuckPod {
+    /// The trial fails now.
+    Fails(Failure),
+    /// The trial fails then, unless the pod was scheduled before.
+    FailsAt(Timestamp),
 }
 
 /// What follows if a pod waits for a reason that more waiting will not fix; `None` for other
 /// reasons.
-pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<Verdict> {
+pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) -> Option<StuckPod> {
     let Waiting { reason, message } = waiting;
     if reason == "Unschedulable" {
         let until = since(created, UNSCHEDULABLE_GRACE);
         let message = format!("{message}: free resources on the node or lower spec.resources");
         let failure = Failure::new(FailureReason::Unschedulable, message);
         return Some(if now < until {
-            Verdict::At(until)
+            StuckPod::FailsAt(until)
         } else {
-            Verdict::Fail(failure)
+            StuckPod::Fails(failure)
         });
     }
     let (what, message) = waiting::hopeless(reason, message)?;
@@ -78,7 +81,7 @@ pub(super) fn hopeless(waiting: &Waiting, created: Timestamp, now: Timestamp) ->
         Hopeless::Image => FailureReason::ImageUnavailable,
         Hopeless::Container => FailureReason::SubjectNotStarted,
     };
-    Some(Verdict::Fail(Failure::new(kind, message)))
+    Some(StuckPod::Fails(Failure::new(kind, message)))
 }
 
 /// What follows from a probe that has ended: a record.
@@ -125,7 +128,7 @@ pub(super) fn probe_running(
         .as_ref()
         .and_then(|waiting| hopeless(waiting, pod.created, now));
     match verdict {
-        Some(Verdict::Fail(Failure { message, .. })) => {
+        Some(StuckPod::Fails(Failure { message, .. })) => {
             let message = format!("the probe's pod does not start: {message}");
             fail(
                 trial,
@@ -133,7 +136,7 @@ pub(super) fn probe_running(
                 subject,
             )
         }
-        Some(Verdict::At(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
+        Some(StuckPod::FailsAt(time)) => (None, progress_message::measuring(trial), Wake::At(time)),
         // No wake-up for the deadline, because it could fall into a long timed window: a pod that
         // never starts ends at its Job's deadline at the latest.
         None if now < deadline => measuring,

@@ -7,7 +7,7 @@ use crate::observed::{Observed, PodState, ProbeSeen, SubjectSeen, Waiting};
 use crate::outcome::crash_of;
 use crate::plan::failure::{Failure, FailureReason};
 use crate::plan::pods::{
-    Next, POD_GOES, Verdict, because, ended_probe, fail, hopeless, later, others_work,
+    Next, POD_GOES, StuckPod, because, ended_probe, fail, hopeless, later, others_work,
     probe_running, since, stayed, stays,
 };
 use crate::plan::{Stage, Step, Wake, cold_start, target};
@@ -186,8 +186,10 @@ fn before_probe(
             )
         }
         (PodState::Pending(Some(waiting)), _) => match hopeless(waiting, pod.created, now) {
-            Some(Verdict::Fail(failure)) => fail(trial, failure, Some(subject)),
-            Some(Verdict::At(time)) => (None, progress_message::preparing(trial), Wake::At(time)),
+            Some(StuckPod::Fails(failure)) => fail(trial, failure, Some(subject)),
+            Some(StuckPod::FailsAt(time)) => {
+                (None, progress_message::preparing(trial), Wake::At(time))
+            }
             None => until_deadline(trial, subject, deadline, now),
         },
         (PodState::Pending(None) | PodState::Running, _) => {

@@ -16,14 +16,14 @@ pub struct SeenRun {
     /// The scheduled time that it was started for.
     pub due: Timestamp,
     /// How it ended; `None` while it is active.
-    pub ended: Option<Ended>,
+    pub ended: Option<RunOutcome>,
     /// When it ended.
     pub completed: Option<Timestamp>,
 }
 
 /// How a finished run counts towards the history limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
+pub enum RunOutcome {
     /// Measured, and its numbers can be believed.
     Well,
     /// Measured, but there is reason to doubt its numbers.
@@ -56,15 +56,15 @@ pub fn seen(run: &BenchmarkRun, schedule_uid: &str) -> Option<SeenRun> {
     })
 }
 
-fn ended(run: &BenchmarkRun) -> Ended {
+fn ended(run: &BenchmarkRun) -> RunOutcome {
     let conditions = run
         .status
         .as_ref()
         .map(|status| status.conditions.as_slice());
     let is = |type_| conditions::is_true(conditions.unwrap_or_default(), type_);
     match (is(conditions::SUCCEEDED), is(conditions::TRUSTWORTHY)) {
-        (true, true) => Ended::Well,
-        (true, false) => Ended::Untrustworthy,
-        (false, _) => Ended::Failed,
+        (true, true) => RunOutcome::Well,
+        (true, false) => RunOutcome::Untrustworthy,
+        (false, _) => RunOutcome::Failed,
     }
 }

@@ -8,7 +8,7 @@ use wasmbench_api::schedule::LeftOutTime;
 use wasmbench_api::{BenchmarkSchedule, BenchmarkScheduleStatus};
 
 use super::run::run_name;
-use super::seen::{Ended, SeenRun};
+use super::seen::{RunOutcome, SeenRun};
 use super::step::{LeftOut, Step};
 use crate::validate::Invalid;
 
@@ -60,7 +60,9 @@ pub fn status_of(
     let last = started
         .chain(old.last_schedule_time.map(|time| time.0))
         .max();
-    let well = runs.iter().filter(|run| run.ended == Some(Ended::Well));
+    let well = runs
+        .iter()
+        .filter(|run| run.ended == Some(RunOutcome::Well));
     let succeeded = well.filter_map(|run| run.completed);
     let succeeded = succeeded.chain(old.last_successful_time.map(|time| time.0));
     let left_out = step.left_out.map(left_out);

@@ -6,7 +6,7 @@ use wasmbench_api::BenchmarkScheduleSpec;
 use wasmbench_api::schedule::ConcurrencyPolicy;
 
 use super::cron::Cron;
-use super::seen::{Ended, SeenRun};
+use super::seen::{RunOutcome, SeenRun};
 
 /// What is known of a schedule.
 #[derive(Clone, Copy, Debug)]
@@ -90,11 +90,14 @@ fn is_late(spec: &BenchmarkScheduleSpec, due: Timestamp, now: Timestamp) -> bool
 
 fn expired(spec: &BenchmarkScheduleSpec, runs: &[SeenRun]) -> Vec<String> {
     let limits = [
-        (Ended::Well, spec.successful_runs_history_limit),
-        (Ended::Untrustworthy, spec.untrustworthy_runs_history_limit),
-        (Ended::Failed, spec.failed_runs_history_limit),
+        (RunOutcome::Well, spec.successful_runs_history_limit),
+        (
+            RunOutcome::Untrustworthy,
+            spec.untrustworthy_runs_history_limit,
+        ),
+        (RunOutcome::Failed, spec.failed_runs_history_limit),
     ];
-    let too_many = |(kind, limit): (Ended, u32)| {
+    let too_many = |(kind, limit): (RunOutcome, u32)| {
         let of_kind = runs.iter().filter(|run| run.ended == Some(kind));
         let mut of_kind: Vec<&SeenRun> = of_kind.collect();
         of_kind.sort_by_key(|run| run.due);

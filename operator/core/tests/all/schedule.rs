@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wasmbench_api::BenchmarkScheduleSpec;
-use wasmbench_core::schedule::{Cron, Ended, LeftOut, Seen, SeenRun, Step, run_name, step};
+use wasmbench_core::schedule::{Cron, LeftOut, RunOutcome, Seen, SeenRun, Step, run_name, step};
 
 pub fn spec(more: &Value) -> BenchmarkScheduleSpec {
     let mut spec = json!({
@@ -25,7 +25,7 @@ pub fn at(time: &str) -> Timestamp {
     time.parse().unwrap()
 }
 
-pub fn run(name: &str, due: &str, ended: Option<Ended>) -> SeenRun {
+pub fn run(name: &str, due: &str, ended: Option<RunOutcome>) -> SeenRun {
     SeenRun {
         name: name.into(),
         uid: format!("uid-of-{name}"),
@@ -123,7 +123,7 @@ fn a_suspended_schedule_starts_nothing_and_still_tidies_up() {
             run(
                 &format!("day-{day}"),
                 &format!("2026-03-0{day}T03:00:00Z"),
-                Some(Ended::Well),
+                Some(RunOutcome::Well),
             )
         })
         .collect();
@@ -138,7 +138,11 @@ fn a_suspended_schedule_starts_nothing_and_still_tidies_up() {
 
 #[test]
 fn finished_runs_are_kept_by_how_they_ended() {
-    let ended = [Ended::Well, Ended::Failed, Ended::Untrustworthy];
+    let ended = [
+        RunOutcome::Well,
+        RunOutcome::Failed,
+        RunOutcome::Untrustworthy,
+    ];
     let runs: Vec<SeenRun> = (0..9)
         .map(|i| {
             let due = format!("2026-03-0{}T03:00:00Z", i + 1);
@@ -195,7 +199,7 @@ fn what_is_no_time_is_refused_by_the_name_of_its_field() {
 
 #[test]
 fn a_time_that_was_left_out_starts_late_when_the_earlier_run_has_ended() {
-    let ended = [run("old", "2026-03-01T03:00:00Z", Some(Ended::Well))];
+    let ended = [run("old", "2026-03-01T03:00:00Z", Some(RunOutcome::Well))];
     let due = at("2026-03-02T03:00:00Z");
     let start = |more: &Value| step_at(&spec(more), &ended, "2026-03-02T05:00:00Z").start;
     assert_eq!(start(&json!({"concurrencyPolicy": "Forbid"})), Some(due));

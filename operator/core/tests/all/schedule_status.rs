@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wasmbench_api::{BenchmarkRun, BenchmarkSchedule, conditions, labels};
-use wasmbench_core::schedule::{Ended, check, run_name, run_of, seen, status};
+use wasmbench_core::schedule::{RunOutcome, check, run_name, run_of, seen, status};
 
 use crate::common::config;
 use crate::schedule::{at, run, spec, step_at};
@@ -61,9 +61,9 @@ fn a_run_is_its_schedules_and_says_for_which_time() {
 #[test]
 fn a_run_ended_well_when_its_numbers_can_be_believed() {
     for (succeeded, trustworthy, wanted) in [
-        ("True", "True", Ended::Well),
-        ("True", "False", Ended::Untrustworthy),
-        ("False", "Unknown", Ended::Failed),
+        ("True", "True", RunOutcome::Well),
+        ("True", "False", RunOutcome::Untrustworthy),
+        ("False", "Unknown", RunOutcome::Failed),
     ] {
         let run = run_of(&schedule(&json!({})), at("2026-03-01T03:00:00Z"));
         let found = seen(&ended_as(run, succeeded, trustworthy), "0a0a").unwrap();
@@ -86,7 +86,7 @@ fn the_status_says_what_was_started_what_goes_on_and_what_comes() {
     let nightly = schedule(&json!({}));
     let (due, now) = (at("2026-03-02T03:00:00Z"), at("2026-03-02T03:00:01Z"));
     let runs = [
-        run("well", "2026-02-28T03:00:00Z", Some(Ended::Well)),
+        run("well", "2026-02-28T03:00:00Z", Some(RunOutcome::Well)),
         run("old", "2026-03-01T03:00:00Z", None),
     ];
     let step = step_at(&nightly.spec, &runs, "2026-03-02T03:00:01Z");
@@ -112,7 +112,7 @@ fn a_time_that_was_left_out_is_told_until_a_run_starts() {
     for (now, ended, wanted) in [
         ("2026-03-02T03:00:01Z", None, Some("AlreadyActive")),
         ("2026-03-02T04:00:00Z", None, Some("AlreadyActive")),
-        ("2026-03-02T05:00:00Z", Some(Ended::Failed), None),
+        ("2026-03-02T05:00:00Z", Some(RunOutcome::Failed), None),
     ] {
         runs[0].ended = ended;
         let step = step_at(&nightly.spec, &runs, now);

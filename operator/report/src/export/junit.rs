@@ -17,7 +17,7 @@ use crate::table::{escape_html, lines};
 const MAX_ATTRIBUTE_CHARS: usize = 300;
 
 /// The outcome of a test case, with its message.
-enum Outcome {
+enum CaseResult {
     Passed(String),
     Skipped(String),
     Failed(String),
@@ -32,21 +32,21 @@ struct Case {
     /// The group in which the case is shown.
     class: &'static str,
     name: String,
-    outcome: Outcome,
+    outcome: CaseResult,
 }
 
 /// The whole document, well-formed for any names and messages.
 pub fn junit(summary: &Summary) -> String {
     let cases = cases(summary);
     let count =
-        |is_so: fn(&Outcome) -> bool| cases.iter().filter(|case| is_so(&case.outcome)).count();
+        |is_so: fn(&CaseResult) -> bool| cases.iter().filter(|case| is_so(&case.outcome)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
         cases.len(),
-        count(|outcome| matches!(outcome, Outcome::Failed(_))),
-        count(|outcome| matches!(outcome, Outcome::Broken { .. })),
+        count(|outcome| matches!(outcome, CaseResult::Failed(_))),
+        count(|outcome| matches!(outcome, CaseResult::Broken { .. })),
     );
-    let skipped = count(|outcome| matches!(outcome, Outcome::Skipped(_)));
+    let skipped = count(|outcome| matches!(outcome, CaseResult::Skipped(_)));
     let class = format!("{}.{}", summary.run.namespace, summary.run.name);
     let elements: String = cases.iter().map(|case| case.element(&class)).collect();
     format!(
@@ -109,12 +109,12 @@ fn cases(summary: &Summary) -> Vec<Case> {
 /// An error rather than a failure: nothing is known to be wrong with what was measured.
 fn trusted(summary: &Summary) -> Case {
     let outcome = match trust(summary) {
-        Trust::Yes(message) => Outcome::Passed(message),
-        Trust::No { reason, message } => Outcome::Broken {
+        Trust::Yes(message) => CaseResult::Passed(message),
+        Trust::No { reason, message } => CaseResult::Broken {
             kind: reason,
             message,
         },
-        Trust::NoNumbers => Outcome::Broken {
+        Trust::NoNumbers => CaseResult::Broken {
             kind: "NoResult",
             message: summary.verdict.clone(),
         },
@@ -129,10 +129,10 @@ fn trusted(summary: &Summary) -> Case {
 fn expectation(summary: &Summary, decision: &Decision) -> Case {
     let message = decision.message.clone();
     let outcome = match (decision.outcome, summary.trustworthy) {
-        (Fulfilment::NotMet, _) => Outcome::Failed(message),
-        (Fulfilment::Undecided, _) => Outcome::Skipped(format!("undecided: {message}")),
-        (Fulfilment::Met, Some(true)) => Outcome::Passed(message),
-        (Fulfilment::Met, Some(false) | None) => Outcome::Skipped(format!(
+        (Fulfilment::NotMet, _) => CaseResult::Failed(message),
+        (Fulfilment::Undecided, _) => CaseResult::Skipped(format!("undecided: {message}")),
+        (Fulfilment::Met, Some(true)) => CaseResult::Passed(message),
+        (Fulfilment::Met, Some(false) | None) => CaseResult::Skipped(format!(
             "met, but the numbers are not trustworthy: {message}"
         )),
     };
@@ -157,11 +157,11 @@ fn comparison(summary: &Summary, one: &Comparison) -> Case {
         .map(Into::into)
         .collect();
     let outcome = if !against.is_empty() {
-        Outcome::Skipped(format!("untrusted ({}): {found}", against.join(", ")))
+        CaseResult::Skipped(format!("untrusted ({}): {found}", against.join(", ")))
     } else if one.verdict.is_decided() {
-        Outcome::Passed(found)
+        CaseResult::Passed(found)
     } else {
-        Outcome::Skipped(found)
+        CaseResult::Skipped(found)
     };
     Case {
         class: "comparisons",
@@ -174,7 +174,7 @@ fn not_compared(one: &LeftOut<'_>) -> Case {
     Case {
         class: "comparisons",
         name: format!("{} on {}", one.variant, one.workload),
-        outcome: Outcome::Skipped(format!("not compared: {}", one.reason)),
+        outcome: CaseResult::Skipped(format!("not compared: {}", one.reason)),
     }
 }
 
@@ -187,16 +187,16 @@ impl Case {
             escape_html(&self.name)
         );
         let _ = match &self.outcome {
-            Outcome::Passed(said) => write!(element, "<system-out>{}</system-out>", text(said)),
-            Outcome::Skipped(message) => write!(element, "<skipped {}</skipped>", told(message)),
-            Outcome::Failed(message) => {
+            CaseResult::Passed(said) => write!(element, "<system-out>{}</system-out>", text(said)),
+            CaseResult::Skipped(message) => write!(element, "<skipped {}</skipped>", told(message)),
+            CaseResult::Failed(message) => {
                 let told = told(message);
                 write!(
                     element,
                     "<failure type=\"ExpectationNotMet\" {told}</failure>"
                 )
             }
-            Outcome::Broken { kind, message } => {
+            CaseResult::Broken { kind, message } => {
                 write!(element, "<error type=\"{kind}\" {}</error>", told(message))
             }
         };
